@@ -1,0 +1,75 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+# shellcheck shell=bash
+
+# Sourced by the scripts that promise to do their own set-up. `ensure_packages group...` looks for what the groups
+# need (milliseconds when all is there), installs what is missing where that is possible - Debian or Ubuntu, as root
+# or with a sudo that asks nothing - and otherwise says exactly what to install.
+
+# A line per need: group, Debian package, how to see that it is there.
+straggle_needs='
+build    cmake               command cmake
+build    ninja-build         command ninja
+build    g++                 command g++
+examples nlohmann-json3-dev  header  nlohmann/json.hpp
+examples libcli11-dev        header  CLI/CLI.hpp
+examples libjs-d3            file    /usr/share/javascript/d3/d3.min.js
+tests    doctest-dev         header  doctest/doctest.h
+tests    python3             command python3
+tests    pkgconf             command pkg-config
+bench    libbenchmark-dev    header  benchmark/benchmark.h
+bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
+bench    libboost-graph-dev  header  boost/graph/adjacency_list.hpp
+bench    libgsl-dev          header  gsl/gsl_cdf.h
+ci       clang-19            command clang++-19
+ci       clang-format-19     command clang-format-19
+ci       libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan*
+ci       libc++-19-dev       file    /usr/lib/llvm-19/include/c++/v1/version
+ci       libc++abi-19-dev    glob    /usr/lib/llvm-19/lib/libc++abi.*
+'
+
+# The packages of the groups that are not there.
+missing_packages() {
+    local group package kind thing
+    while read -r group package kind thing; do
+        [[ " $* " == *" $group "* ]] || continue
+        case $kind in
+            command) command -v "$thing" ;;
+            header) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$thing" | g++ -E -x c++ - ;;
+            file) test -e "$thing" ;;
+            glob) compgen -G "$thing" ;;
+        esac >/dev/null 2>&1 || echo "$package"
+    done <<<"$straggle_needs"
+}
+
+ensure_packages() {
+    local missing as_root=() still
+    mapfile -t missing < <(missing_packages "$@")
+    if ((${#missing[@]} > 0)); then
+        if [[ $(id -u) != 0 ]]; then
+            as_root=(sudo -n)
+        fi
+        if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
+            echo "installing: ${missing[*]}"
+            # The index may be old or absent, so a first failure is not the end.
+            export DEBIAN_FRONTEND=noninteractive
+            local install=("${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}")
+            "${install[@]}" >/dev/null 2>&1 </dev/null ||
+                { "${as_root[@]}" apt-get update -q </dev/null && "${install[@]}" </dev/null; } || true
+        fi
+        # One is enough to fail, but all are named.
+        mapfile -t still < <(missing_packages "$@")
+        if ((${#still[@]} > 0)); then
+            echo "missing (names of the Debian packages): ${still[*]}" >&2
+            echo "install them, for example with: sudo apt-get install ${still[*]}" >&2
+            return 1
+        fi
+    fi
+    # `cmake --workflow` is that young.
+    local have
+    have=$(cmake --version | sed -n '1s/[^0-9]*//p')
+    if [[ $(printf '%s\n' 3.25 "$have" | sort -V | head -n 1) != 3.25 ]]; then
+        echo "cmake 3.25 or newer is needed, $(command -v cmake) is $have" >&2
+        return 1
+    fi
+}

@@ -1,0 +1,29 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The version of the library: the one place the build system and the packages read it from.
+#pragma once
+
+#include <compare>
+
+#define STRAGGLE_VERSION_MAJOR 0
+#define STRAGGLE_VERSION_MINOR 1
+#define STRAGGLE_VERSION_PATCH 0
+
+namespace straggle {
+
+/// Semantic version of the headers a program was compiled with.
+struct version {
+    int major_number; ///< incompatible changes (before 1.0: see the minor number)
+    int minor_number; ///< new features; before 1.0 also incompatible changes
+    int patch_number; ///< corrections only
+
+    friend constexpr auto operator<=>(version const&, version const&) = default;
+};
+
+/// The version of these headers.
+inline constexpr version library_version{STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR,
+                                         STRAGGLE_VERSION_PATCH};
+
+} // namespace straggle
