@@ -1,0 +1,141 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How the library reads a record it does not own: each field is a projection (a pointer to member or any
+/// callable) whose result satisfies a named concept. The record type stays the user's.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace straggle {
+
+/// Stands for a field that a record does not have.
+struct no_field {};
+
+namespace detail {
+
+// std::invoke for one argument, without <functional>, which would double the size of this header.
+template <class Projection, class Record>
+constexpr decltype(auto) project(Projection const& projection, Record const& record)
+    requires(std::is_member_pointer_v<Projection> ? requires { record.*projection; }
+                                                  : requires { projection(record); }) ||
+            (std::is_member_function_pointer_v<Projection> && requires { (record.*projection)(); })
+{
+    if constexpr (std::is_member_function_pointer_v<Projection>)
+        return (record.*projection)();
+    else if constexpr (std::is_member_object_pointer_v<Projection>)
+        return (record.*projection);
+    else
+        return projection(record);
+}
+
+template <class Projection, class Record>
+using projected_t = decltype(project(std::declval<Projection const&>(), std::declval<Record const&>()));
+
+// std::optional and its look-alikes; a raw pointer is not one.
+template <class T>
+concept optional_like = requires(T const& t) {
+    { t.has_value() } -> std::convertible_to<bool>;
+    *t;
+};
+
+template <class T>
+struct unwrapped {
+    using type = T;
+};
+template <optional_like T>
+struct unwrapped<T> {
+    using type = std::remove_cvref_t<decltype(*std::declval<T const&>())>;
+};
+template <class T>
+using unwrapped_t = typename unwrapped<std::remove_cvref_t<T>>::type;
+
+// What a projection yields once a possible std::optional around it is taken off.
+template <class Projection, class Record>
+using field_value_t = unwrapped_t<projected_t<Projection, Record>>;
+
+template <class T>
+constexpr bool is_present(T const& field) noexcept {
+    if constexpr (optional_like<T>)
+        return field.has_value();
+    else
+        return true;
+}
+
+template <class T>
+constexpr decltype(auto) unwrap(T const& field) {
+    if constexpr (optional_like<T>)
+        return *field;
+    else
+        return (field);
+}
+
+template <class T>
+concept text = std::convertible_to<T const&, std::string_view>;
+
+} // namespace detail
+
+/// A projection of `Record`: a pointer to a data member, to a const member function without parameters, or a
+/// callable.
+template <class Projection, class Record>
+concept projection_of = requires(Projection const& p, Record const& r) { detail::project(p, r); };
+
+/// Something that names a node, a job or a task: text, or anything regular (it can be made, copied and
+/// compared) but `bool` with a `std::hash`. Text is kept as `std::string`, everything else as itself.
+template <class T>
+concept identifier = detail::text<T> || (std::regular<T> && !std::same_as<T, bool> && requires(T const& t) {
+                         { std::hash<T>{}(t) } -> std::convertible_to<std::size_t>;
+                     });
+
+/// A length of time: any arithmetic type but `bool`, or `std::chrono::duration` or a look-alike. Integers
+/// keep exact sums; the unit does not matter as long as one range of records sticks to one.
+template <class T>
+concept duration_like = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) || requires(T const& t) {
+    typename T::rep;
+    typename T::period;
+    { t.count() } -> std::convertible_to<typename T::rep>;
+    requires std::is_arithmetic_v<typename T::rep>;
+};
+
+/// A point in time: it can be copied, two of them can be ordered, and their difference is a length of time.
+template <class T>
+concept time_like = std::totally_ordered<T> && std::copyable<T> && !std::same_as<T, bool> &&
+                    !std::is_pointer_v<T> && requires(T const& a, T const& b) {
+                        { b - a } -> duration_like;
+                    };
+
+// One concept per field, so that a diagnostic names the field that does not fit.
+
+/// The group of sibling tasks an attempt belongs to: all of them are expected to take equally long.
+template <class Field, class Record>
+concept job_field = projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+
+/// The node the attempt ran on.
+template <class Field, class Record>
+concept node_field = projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+
+/// The task the attempt is one try of, unique within its job.
+template <class Field, class Record>
+concept task_field = projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+
+/// How long the attempt ran; may be optional.
+template <class Field, class Record>
+concept duration_field = projection_of<Field, Record> && duration_like<detail::field_value_t<Field, Record>>;
+
+/// When the attempt started or ended; may be optional.
+template <class Field, class Record>
+concept time_field = projection_of<Field, Record> && time_like<detail::field_value_t<Field, Record>>;
+
+/// How much the attempt read, in any unit of work; may be optional.
+template <class Field, class Record>
+concept input_field =
+    projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>>;
+
+} // namespace straggle

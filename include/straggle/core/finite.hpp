@@ -1,0 +1,20 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of the numeric checks: a test for NaN and infinity that no compiler option removes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace straggle::detail {
+
+inline constexpr std::uint64_t infinity_bits = 0x7ff0000000000000u;
+
+// Looks at the exponent bits: -ffast-math folds std::isfinite to true.
+constexpr bool is_finite(double x) noexcept {
+    return (std::bit_cast<std::uint64_t>(x) & infinity_bits) != infinity_bits;
+}
+
+} // namespace straggle::detail
