@@ -1,0 +1,96 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Count, mean and variance of floating-point values in one pass, mergeable and without the cancellation of
+/// the textbook formula.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+
+#include <cstdint>
+
+namespace straggle {
+
+/// Mergeable moments of doubles, in the unit of the values.
+///
+/// Values are summed relative to an origin near their mean (Chan, Golub and LeVeque, Algorithms for computing
+/// the sample variance, 1983, "shifted data"). The origin starts at the first value and moves to the running
+/// mean whenever the count reaches a power of two; the squared distance between origin and mean is then never
+/// more than about the variance itself, so that nothing cancels, with no division per value.
+///
+/// @par Cost 32 bytes; add O(1) without division (amortised), merge O(1); allocates nothing
+/// @par Accuracy of the variance: relative error <= 2e-11 for 1e6 values with an offset of 1e9 standard
+/// deviations, in any order; it is that of a plain sum of squares and grows like n
+/// @par Guarantees noexcept (but for broken contracts); merging is associative and commutative up to
+/// rounding. Not-finite values are the caller's to keep out: they make the result NaN.
+class moments {
+  public:
+    /// Takes in one value.
+    constexpr void add(double x) noexcept {
+        if (n_ == 0) origin_ = x;
+        double const d = x - origin_;
+        s1_ += d;
+        s2_ += d * d;
+        ++n_;
+        if ((n_ & (n_ - 1)) == 0 && n_ > 8) move_origin(s1_ / static_cast<double>(n_));
+    }
+
+    /// Takes in all that another one holds.
+    constexpr void merge(moments other) noexcept {
+        if (other.n_ == 0) return;
+        if (other.n_ > n_) { // the origin of the larger half is the nearer one to the common mean
+            moments const smaller = *this;
+            *this = other;
+            other = smaller;
+            if (other.n_ == 0) return;
+        }
+        other.move_origin(origin_ - other.origin_);
+        s1_ += other.s1_;
+        s2_ += other.s2_;
+        n_ += other.n_;
+        move_origin(s1_ / static_cast<double>(n_));
+    }
+
+    /// How many values were added.
+    [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
+
+    /// A number near the mean; with `mean_offset` it gives the mean to more than the precision of a double.
+    [[nodiscard]] constexpr double origin() const noexcept { return origin_; }
+    /// The mean less the origin. @pre `count() > 0`
+    [[nodiscard]] constexpr double mean_offset() const {
+        STRAGGLE_EXPECTS(n_ > 0);
+        return s1_ / static_cast<double>(n_);
+    }
+    /// The mean. @pre `count() > 0`
+    [[nodiscard]] constexpr double mean() const { return origin_ + mean_offset(); }
+
+    /// The sum of (x - mean)^2; 0 exactly when all values are equal, and when there are none.
+    [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
+        if (n_ == 0) return 0.0;
+        double const m2 = s2_ - s1_ * (s1_ / static_cast<double>(n_));
+        return m2 < 0 ? 0.0 : m2; // NaN stays
+    }
+    /// The mean of (x - mean)^2 over the values themselves (n in the denominator). @pre `count() > 0`
+    [[nodiscard]] constexpr double population_variance() const {
+        STRAGGLE_EXPECTS(n_ > 0);
+        return sum_of_squared_deviations() / static_cast<double>(n_);
+    }
+
+  private:
+    constexpr void move_origin(double by) noexcept {
+        double const moved = origin_ + by;
+        double const step = moved - origin_; // what the rounding of the sum really moved it
+        double const n = static_cast<double>(n_);
+        s2_ += step * (n * step - 2.0 * s1_);
+        s1_ -= n * step;
+        origin_ = moved;
+    }
+
+    double origin_ = 0;
+    double s1_ = 0; // sum of x - origin
+    double s2_ = 0; // sum of (x - origin)^2
+    std::uint64_t n_ = 0;
+};
+
+} // namespace straggle

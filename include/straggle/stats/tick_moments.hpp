@@ -1,0 +1,167 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Count, sum and sum of squares of integer ticks, exactly: adding, removing and merging in any order give
+/// the same bits, and no variance is lost to cancellation.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/stats/wide_integer.hpp>
+
+#include <cstdint>
+
+namespace straggle {
+
+/// Exact moments of 64-bit integers, in the unit of the ticks.
+///
+/// The sum is kept in 128 bits and the sum of squares in 192, which no 2^64 values of 64 bits can overflow.
+///
+/// @tparam Wide the wide arithmetic; `tick_moments` picks the fastest. All give identical bits.
+/// @par Cost 48 bytes; add, remove, merge O(1), a multiplication and a few additions; allocates nothing
+/// @par Accuracy `mean` and `sum_of_squared_deviations` are within 1.5 ULP of the exact value, whatever the
+/// offset, `population_variance` within 2.5 (for up to 2^53 values)
+/// @par Guarantees noexcept (but for broken contracts); order of arrival does not matter; usable in constant
+/// expressions
+template <class Wide = detail::default_wide>
+class basic_tick_moments {
+  public:
+    /// Takes in one value.
+    constexpr void add(std::int64_t ticks) noexcept {
+        ++n_;
+        detail::add(sum_, sign_extended(ticks));
+        square_top_ += detail::add_square(square_, Wide::square(ticks));
+    }
+
+    /// Takes out a value that was added before.
+    /// @pre it was: that is only checked as far as the count goes
+    constexpr void remove(std::int64_t ticks) {
+        STRAGGLE_EXPECTS(n_ > 0);
+        --n_;
+        detail::subtract(sum_, sign_extended(ticks));
+        square_top_ -= detail::subtract(square_, Wide::square(ticks));
+    }
+
+    /// Takes in all that another one holds.
+    constexpr void merge(basic_tick_moments const& other) noexcept {
+        n_ += other.n_;
+        detail::add(sum_, other.sum_);
+        square_top_ += detail::add(square_, other.square_) + other.square_top_;
+    }
+
+    /// Takes out all that another one holds.
+    /// @pre all of it was added before: that is only checked as far as the count goes
+    constexpr void unmerge(basic_tick_moments const& other) {
+        STRAGGLE_EXPECTS(n_ >= other.n_);
+        n_ -= other.n_;
+        detail::subtract(sum_, other.sum_);
+        square_top_ -= detail::subtract(square_, other.square_) + other.square_top_;
+    }
+
+    /// How many values were added.
+    [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
+
+    /// A mean in two parts that together keep it to full precision even where a double could not tell
+    /// neighbouring ticks apart.
+    struct split_mean {
+        std::int64_t floor = 0; ///< rounded down to a whole tick
+        double fraction = 0;    ///< what the mean has above that, in [0, 1] ticks
+    };
+
+    /// The mean in two parts. @pre `count() > 0`
+    [[nodiscard]] constexpr split_mean mean_parts() const {
+        STRAGGLE_EXPECTS(n_ > 0);
+        if (fits_int64() && n_ <= static_cast<std::uint64_t>(INT64_MAX)) {
+            std::int64_t const sum = static_cast<std::int64_t>(sum_.lo);
+            std::int64_t const n = static_cast<std::int64_t>(n_);
+            std::int64_t floor = sum / n, rest = sum % n;
+            if (rest < 0) --floor, rest += n;
+            return {floor, static_cast<double>(rest) / static_cast<double>(n)};
+        }
+        detail::uint128 rest = sum_; // becomes sum - floor * n, which is in [0, n)
+        if (!detail::is_negative(sum_)) {
+            std::uint64_t const floor = Wide::divide(sum_, n_);
+            detail::subtract(rest, Wide::multiply(floor, n_));
+            return {static_cast<std::int64_t>(floor), fraction(rest.lo)};
+        }
+        detail::uint128 magnitude = detail::negated(sum_); // floor(-a / n) = -((a + n - 1) / n)
+        detail::add(magnitude, {n_ - 1, 0});
+        std::uint64_t const ceiling = Wide::divide(magnitude, n_);
+        detail::add(rest, Wide::multiply(ceiling, n_));
+        return {static_cast<std::int64_t>(0 - ceiling), fraction(rest.lo)};
+    }
+
+    /// The mean, in ticks. @pre `count() > 0`
+    [[nodiscard]] constexpr double mean() const {
+        STRAGGLE_EXPECTS(n_ > 0);
+        bool const negative = detail::is_negative(sum_);
+        detail::uint128 const m = negative ? detail::negated(sum_) : sum_;
+        double const magnitude = detail::to_double({m.lo, m.hi, 0, 0}) / static_cast<double>(n_);
+        return negative ? -magnitude : magnitude;
+    }
+
+    /// The sum of (x - mean)^2, in ticks squared; 0 exactly when all values are equal, and when there are
+    /// none.
+    [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
+        if (n_ == 0) return 0.0;
+        return scaled_variance() / static_cast<double>(n_);
+    }
+
+    /// The mean of (x - mean)^2 over the values themselves (n in the denominator).
+    /// @pre `count() > 0`
+    [[nodiscard]] constexpr double population_variance() const {
+        STRAGGLE_EXPECTS(n_ > 0);
+        double const n = static_cast<double>(n_);
+        return scaled_variance() / n / n;
+    }
+
+    friend constexpr bool operator==(basic_tick_moments const&, basic_tick_moments const&) = default;
+
+  private:
+    constexpr double fraction(std::uint64_t rest) const noexcept {
+        return static_cast<double>(rest) / static_cast<double>(n_);
+    }
+    static constexpr detail::uint128 sign_extended(std::int64_t t) noexcept {
+        return {static_cast<std::uint64_t>(t), static_cast<std::uint64_t>(t >> 63)};
+    }
+    constexpr bool fits_int64() const noexcept {
+        return sum_.hi == static_cast<std::uint64_t>(static_cast<std::int64_t>(sum_.lo) >> 63);
+    }
+    // n * sum of squares - sum^2 = n^2 * population variance, exactly. Not negative (Cauchy-Schwarz).
+    constexpr double scaled_variance() const noexcept {
+        // Nearly always both products fit 128 bits.
+        if (square_top_ == 0 && ((square_.hi | n_) >> 32) == 0 && fits_int64()) {
+            detail::uint128 a = Wide::multiply(n_, square_.lo);
+            a.hi += n_ * square_.hi;
+            detail::subtract(a, Wide::square(static_cast<std::int64_t>(sum_.lo)));
+            return detail::to_double(a);
+        }
+        detail::uint256 a{};
+        detail::add_limbs(a, Wide::multiply(n_, square_.lo), 0);
+        if (square_.hi != 0) detail::add_limbs(a, Wide::multiply(n_, square_.hi), 1);
+        if (square_top_ != 0) detail::add_limbs(a, Wide::multiply(n_, square_top_), 2);
+        detail::uint128 const s = detail::is_negative(sum_) ? detail::negated(sum_) : sum_;
+        detail::uint256 b{};
+        detail::add_limbs(b, Wide::multiply(s.lo, s.lo), 0);
+        if (s.hi != 0) {
+            detail::uint128 const cross = Wide::multiply(s.lo, s.hi);
+            detail::add_limbs(b, cross, 1);
+            detail::add_limbs(b, cross, 1);
+            detail::add_limbs(b, Wide::multiply(s.hi, s.hi), 2);
+        }
+        return detail::to_double(detail::subtract(a, b));
+    }
+
+    // The count stands apart from the low words: side by side the compiler adds them as one vector, and the
+    // carry then waits for a trip through memory.
+    detail::uint128 sum_{};        // two's complement
+    detail::uint128 square_{};     // low 128 bits of the sum of squares
+    std::uint64_t square_top_ = 0; // its high 64
+    std::uint64_t n_ = 0;
+};
+
+/// Exact moments with the widest arithmetic the compiler has.
+using tick_moments = basic_tick_moments<>;
+
+} // namespace straggle
