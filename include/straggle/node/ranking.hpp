@@ -1,0 +1,194 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The answer to "which nodes are provably weak": every node with its evidence, in levels, and an account of
+/// every record and job that could not contribute.
+#pragma once
+
+#include <straggle/core/attempt.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/node/p_cores.hpp>
+#include <straggle/node/performance.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace straggle {
+
+/// A node with an interval, and its place among the others.
+template <class NodeId>
+struct ranked_node {
+    NodeId id{};             ///< as the records name it
+    std::uint64_t n = 0;     ///< scores it is judged by
+    double mean = 0;         ///< of the scores: above 0 is slower than siblings elsewhere
+    double sd = 0;           ///< of the scores
+    interval ci;             ///< of the mean
+    std::uint32_t level = 0; ///< 0 is the weakest: nobody is provably slower
+    std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
+};
+
+/// A node with too little evidence for an interval (fewer than two scores): it is neither good nor bad.
+template <class NodeId>
+struct unranked_node {
+    NodeId id{};            ///< as the records name it
+    std::uint64_t n = 0;    ///< scores: 0 or 1
+    std::uint32_t seen = 0; ///< place in the order of first appearance of all nodes
+};
+
+/// A job whose attempts gave no scores.
+template <class JobId>
+struct degenerate_job {
+    JobId id{};                 ///< as the records name it
+    std::uint64_t attempts = 0; ///< accepted attempts it had
+    status reason{};            ///< `insufficient_evidence`: too few tasks; `no_spread`: all equally long
+};
+
+namespace detail {
+struct ranking_access;
+}
+
+/// Nodes in levels, weakest first.
+///
+/// @par Example
+/// `for (auto const& node : ranking.level(0)) log(node.id, node.mean, node.ci.low, node.ci.high);`
+/// @par Cost about 80 bytes per node beside the identifiers
+template <class NodeId, class JobId = std::uint64_t>
+class node_ranking {
+  public:
+    /// A ranked node.
+    using node_type = ranked_node<NodeId>;
+    /// How nodes are named.
+    using node_id = NodeId;
+    /// How jobs are named.
+    using job_id = JobId;
+
+    /// Number of levels; 0 when no node could be ranked.
+    [[nodiscard]] std::size_t levels() const noexcept {
+        return level_begin_.empty() ? 0 : level_begin_.size() - 1;
+    }
+
+    /// The nodes of a level, in order of first appearance. Level 0 holds the weakest.
+    /// @pre `i < levels()`
+    [[nodiscard]] std::span<node_type const> level(std::size_t i) const {
+        STRAGGLE_EXPECTS(i < levels());
+        return nodes().subspan(level_begin_[i], level_begin_[i + 1] - level_begin_[i]);
+    }
+
+    /// All ranked nodes: level 0, then level 1, and so on.
+    [[nodiscard]] std::span<node_type const> nodes() const noexcept { return nodes_; }
+    /// The nodes without an interval, in order of first appearance.
+    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
+    /// All nodes with at least one used attempt, ranked or not.
+    [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
+
+    /// What became of every record.
+    [[nodiscard]] attempt_counts const& attempts() const noexcept { return attempts_; }
+    /// Used attempts that gave a score; the others belong to degenerate jobs.
+    [[nodiscard]] std::uint64_t scored_attempts() const noexcept { return scored_; }
+    /// Jobs that gave scores.
+    [[nodiscard]] std::size_t usable_jobs() const noexcept { return usable_jobs_; }
+    /// Jobs that gave none, in order of first appearance.
+    [[nodiscard]] std::span<degenerate_job<JobId> const> degenerate_jobs() const noexcept {
+        return degenerate_;
+    }
+    /// The rule by which nodes count as provably slower.
+    [[nodiscard]] edge_rule edges() const noexcept { return edges_; }
+
+  private:
+    friend detail::ranking_access;
+
+    std::vector<node_type> nodes_;
+    std::vector<std::size_t> level_begin_; // one more than there are levels
+    std::vector<unranked_node<NodeId>> unranked_;
+    std::vector<degenerate_job<JobId>> degenerate_;
+    attempt_counts attempts_;
+    std::uint64_t scored_ = 0;
+    std::size_t usable_jobs_ = 0;
+    edge_rule edges_ = edge_rule::closed;
+};
+
+namespace detail {
+
+// Fills rankings; the only writer of their private parts.
+struct ranking_access {
+    // Ranks nodes whose performance is known. `performance(i)` is an outcome<node_performance>,
+    // `score_count(i)` and `id(i)` describe the i-th node in order of first appearance.
+    template <class NodeId, class JobId, class Scratch, class Performance, class Count, class Identify>
+    static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
+                     Performance&& performance, Count&& score_count, Identify&& id) {
+        scratch.low.clear();
+        scratch.high.clear();
+        scratch.known.clear();
+        std::size_t unranked = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            if (outcome<node_performance> const p = performance(i)) {
+                scratch.low.push_back(p->ci.low);
+                scratch.high.push_back(p->ci.high);
+                scratch.known.emplace_back(*p, static_cast<std::uint32_t>(i));
+            } else {
+                if (unranked == ranking.unranked_.size()) ranking.unranked_.emplace_back();
+                auto& u = ranking.unranked_[unranked++];
+                u.id = id(i);
+                u.n = score_count(i);
+                u.seen = static_cast<std::uint32_t>(i);
+            }
+        }
+        ranking.unranked_.resize(unranked);
+        std::size_t const ranked = scratch.known.size();
+        scratch.level.resize(ranked);
+        outcome<std::size_t> const levels = scratch.cores.levels(scratch.low, scratch.high, scratch.level);
+        STRAGGLE_EXPECTS(levels.has_value()); // an interval rule gave NaN or low > high
+
+        // Counting sort by level keeps the order of first appearance within each.
+        ranking.level_begin_.assign(*levels + 1, 0);
+        for (std::uint32_t l : scratch.level) ++ranking.level_begin_[l + 1];
+        for (std::size_t l = 1; l <= *levels; ++l) ranking.level_begin_[l] += ranking.level_begin_[l - 1];
+        scratch.place.assign(ranking.level_begin_.begin(), ranking.level_begin_.end());
+        ranking.nodes_.resize(ranked);
+        for (std::size_t k = 0; k < ranked; ++k) {
+            auto const& [p, seen] = scratch.known[k];
+            ranked_node<NodeId>& node = ranking.nodes_[scratch.place[scratch.level[k]]++];
+            node.id = id(seen);
+            node.n = p.n;
+            node.mean = p.mean;
+            node.sd = p.sd;
+            node.ci = p.ci;
+            node.level = scratch.level[k];
+            node.seen = seen;
+        }
+    }
+
+    template <class NodeId, class JobId>
+    static void account(node_ranking<NodeId, JobId>& ranking, attempt_counts const& attempts,
+                        std::uint64_t scored, std::size_t usable_jobs, edge_rule edges) {
+        ranking.attempts_ = attempts;
+        ranking.scored_ = scored;
+        ranking.usable_jobs_ = usable_jobs;
+        ranking.edges_ = edges;
+    }
+
+    template <class NodeId, class JobId, class Scoreless, class Axis>
+    static void write_degenerate(node_ranking<NodeId, JobId>& ranking, Scoreless const& scoreless,
+                                 Axis const& jobs) {
+        ranking.degenerate_.resize(scoreless.size());
+        for (std::size_t k = 0; k < scoreless.size(); ++k) {
+            ranking.degenerate_[k].id = jobs.id(scoreless[k].slot);
+            ranking.degenerate_[k].attempts = scoreless[k].attempts;
+            ranking.degenerate_[k].reason = scoreless[k].reason;
+        }
+    }
+};
+
+struct ranking_scratch {
+    explicit ranking_scratch(edge_rule rule) : cores(rule) {}
+    p_cores cores;
+    std::vector<double> low, high;
+    std::vector<std::pair<node_performance, std::uint32_t>> known;
+    std::vector<std::uint32_t> level;
+    std::vector<std::size_t> place;
+};
+
+} // namespace detail
+} // namespace straggle
