@@ -1,0 +1,129 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The outlier rules of HDFS, LogDevice, Envoy, gRPC and Hadoop 1 as selection policies. They look at the
+/// nodes' mean scores only and know nothing of confidence: for comparison, and for people who come from
+/// there.
+#pragma once
+
+#include <straggle/blacklist/selection.hpp>
+#include <straggle/stats/moments.hpp>
+#include <straggle/stats/order.hpp>
+
+#include <cmath>
+
+namespace straggle {
+
+namespace detail {
+
+template <class Node>
+void select_above(std::span<Node const> nodes, double threshold, std::vector<candidate>& out) {
+    std::size_t const first = out.size();
+    for (std::uint32_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].mean > threshold) out.push_back({i, nodes[i].mean, threshold});
+    worst_first(nodes, std::span(out).subspan(first));
+}
+
+} // namespace detail
+
+/// Mean above max(low, ratio * median, median + deviations * MAD) of the fleet.
+///
+/// Source: HDFS `OutlierDetector` (slow peers and disks), whose numbers are the defaults but for `low`, which
+/// there is a latency in milliseconds.
+///
+/// Verdict: value = mean, threshold as above.
+/// @par Cost O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
+struct median_mad {
+    static constexpr std::string_view name = "median_mad";
+
+    double deviations = 3;     ///< scaled MADs above the median
+    double low = 0;            ///< nodes below are never weak; in units of score
+    double ratio = 3;          ///< times the median
+    std::size_t min_nodes = 3; ///< below that nobody is an outlier
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) const {
+        if (nodes.size() < min_nodes) return selection_note::too_few_nodes;
+        scratch.values.clear();
+        for (Node const& node : nodes) scratch.values.push_back(node.mean);
+        outcome<median_and_mad> const center = median_and_mad_in_place(scratch.values);
+        if (!center) return selection_note::too_few_nodes;
+        double threshold = low;
+        threshold = (std::max)(threshold, ratio * center->median);
+        threshold = (std::max)(threshold, center->median + deviations * center->mad);
+        detail::select_above(nodes, threshold, out);
+        return selection_note::none;
+    }
+};
+
+/// The most nodes, up to k, that stand clear of the rest: all of them at or above
+/// mean + sigmas * deviation + margin * mean of the nodes left, and none of those left. Unlike a plain
+/// mean-and-sigma rule, outliers do not hide one another.
+///
+/// Source: LogDevice `OutlierDetection` with its RMSD method; there `margin` is 0.75, of positive latencies.
+///
+/// Verdict: value = mean, threshold as above.
+/// @par Cost O(nodes log nodes); allocates nothing in the steady state
+struct leave_top_k_out {
+    static constexpr std::string_view name = "leave_top_k_out";
+
+    std::size_t k = 3; ///< most nodes to select
+    double sigmas = 5; ///< population deviations of the rest above its mean
+    double margin = 0; ///< share of the rest's mean on top; only sensible where scores are positive
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) const {
+        if (nodes.size() < 2) return selection_note::too_few_nodes;
+        std::vector<std::uint32_t>& order = scratch.order;
+        order.resize(nodes.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(),
+                  [nodes](std::uint32_t a, std::uint32_t b) { return detail::is_worse(nodes[a], nodes[b]); });
+        moments rest;
+        std::size_t take = (std::min)(k, nodes.size() - 1);
+        for (std::size_t i = nodes.size(); i-- > take;) rest.add(nodes[order[i]].mean);
+        for (; take > 0; --take) {
+            double const mean = rest.mean();
+            double const threshold = mean + sigmas * std::sqrt(rest.population_variance()) + margin * mean;
+            if (nodes[order[take - 1]].mean >= threshold && !(nodes[order[take]].mean >= threshold)) {
+                for (std::uint32_t node : std::span(order).first(take))
+                    out.push_back({node, nodes[node].mean, threshold});
+                break;
+            }
+            rest.add(nodes[order[take - 1]].mean);
+        }
+        return selection_note::none;
+    }
+};
+
+/// Mean above the fleet's mean by more than `sigmas` population deviations.
+///
+/// Source: Envoy and gRPC success-rate outlier detection (1.9, at least 5 hosts), Hadoop 1 slow trackers. In
+/// n nodes no node can be further than sqrt(n - 1) deviations from the mean: where `sigmas` is not below that
+/// the policy says `unreachable_threshold` instead of staying silent for ever.
+///
+/// Verdict: value = mean, threshold = mean of the fleet + sigmas * deviation.
+/// @par Cost O(nodes), plus sorting the selected; allocates nothing
+struct mean_plus_sigmas {
+    static constexpr std::string_view name = "mean_plus_sigmas";
+
+    double sigmas = 1.9;       ///< population deviations above the mean
+    std::size_t min_nodes = 5; ///< below that nobody is an outlier
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch&,
+                          std::vector<candidate>& out) const {
+        if (nodes.empty() || nodes.size() < min_nodes) return selection_note::too_few_nodes;
+        if (!(sigmas < std::sqrt(static_cast<double>(nodes.size() - 1))))
+            return selection_note::unreachable_threshold;
+        moments fleet;
+        for (Node const& node : nodes) fleet.add(node.mean);
+        detail::select_above(nodes, fleet.mean() + sigmas * std::sqrt(fleet.population_variance()), out);
+        return selection_note::none;
+    }
+};
+
+} // namespace straggle

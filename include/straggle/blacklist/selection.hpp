@@ -1,0 +1,145 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a selection policy is: a small type that names the nodes worth avoiding, worst first. How many of
+/// them may really be taken out is the business of the guards. Here too: the paper's own policy.
+#pragma once
+
+#include <straggle/node/ranking.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace straggle {
+
+/// A node a policy holds to be weak, and the comparison that says so.
+struct candidate {
+    std::uint32_t node = 0; ///< index into the nodes the policy was given
+    double value = 0;       ///< what was compared; the policy tells what it is
+    double threshold = 0;   ///< what it was compared with
+};
+
+/// What a policy has to say about the whole fleet, mostly when it selects nobody.
+enum class selection_note : std::uint8_t {
+    none,                  ///< nothing out of the ordinary
+    all_overlap,           ///< one level only: no node is provably slower than another
+    too_few_nodes,         ///< fewer ranked nodes than the policy needs to judge
+    unreachable_threshold, ///< the policy cannot select anybody in a fleet of this size, whatever the data
+};
+
+/// The name of a note as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(selection_note n) noexcept {
+    switch (n) {
+    case selection_note::none:
+        return "none";
+    case selection_note::all_overlap:
+        return "all_overlap";
+    case selection_note::too_few_nodes:
+        return "too_few_nodes";
+    case selection_note::unreachable_threshold:
+        return "unreachable_threshold";
+    }
+    return "unknown";
+}
+
+namespace detail {
+
+// Count, mean and squared deviations of several nodes taken together (Chan et al. 1979).
+struct pooled_moments {
+    double n = 0;
+    double mean = 0;
+    double m2 = 0;
+
+    [[nodiscard]] pooled_moments with(pooled_moments const& other) const noexcept {
+        if (!(other.n > 0)) return *this;
+        if (!(n > 0)) return other;
+        double const total = n + other.n;
+        double const step = other.mean - mean;
+        return {total, mean + step * (other.n / total), m2 + other.m2 + step * step * (n * other.n / total)};
+    }
+};
+
+} // namespace detail
+
+/// Memory that policies work in, kept between decisions so that none is allocated in the steady state.
+struct selection_scratch {
+    std::vector<double> values;                ///< numbers to be put in order
+    std::vector<std::uint32_t> order;          ///< indices of nodes
+    std::vector<detail::pooled_moments> pools; ///< moments of groups of nodes
+};
+
+/// A rule that says which ranked nodes are weak. `select(nodes, scratch, out)` appends them to `out`, worst
+/// first; `nodes` come weakest level first, in order of first appearance within a level. `name` stands in
+/// every verdict.
+template <class Policy>
+concept selection_policy =
+    std::movable<Policy> && requires(Policy& policy, std::span<ranked_node<std::uint64_t> const> nodes,
+                                     selection_scratch& scratch, std::vector<candidate>& out) {
+        { policy.select(nodes, scratch, out) } -> std::same_as<selection_note>;
+        { Policy::name } -> std::convertible_to<std::string_view>;
+    };
+
+namespace detail {
+
+// Slower on average, then seen earlier.
+template <class Node>
+constexpr bool is_worse(Node const& a, Node const& b) noexcept {
+    return a.mean > b.mean || (!(b.mean > a.mean) && a.seen < b.seen);
+}
+
+template <class Node>
+void worst_first(std::span<Node const> nodes, std::span<candidate> candidates) {
+    std::sort(candidates.begin(), candidates.end(), [nodes](candidate const& a, candidate const& b) {
+        return is_worse(nodes[a.node], nodes[b.node]);
+    });
+}
+
+template <class Node>
+constexpr std::size_t size_of_weakest_level(std::span<Node const> nodes) noexcept {
+    std::size_t size = 0;
+    while (size < nodes.size() && nodes[size].level == 0) ++size;
+    return size;
+}
+
+template <class Node>
+constexpr double largest_low(std::span<Node const> nodes) noexcept {
+    double low = -(std::numeric_limits<double>::max)();
+    for (Node const& node : nodes) low = node.ci.low > low ? node.ci.low : low;
+    return low;
+}
+
+} // namespace detail
+
+/// Every node of level 0: *P-Cores without number*. When all nodes are in one level it selects nobody.
+///
+/// Source: DSB section 4.2.3, algorithm 3. Note what it means: "nobody is provably slower" is not "provably
+/// slow". With twenty equal nodes of fifty tasks each it selects nearly every node that happens not to be
+/// beaten; `dominated` is the library's default for that reason.
+///
+/// Verdict: value = upper end of the interval, threshold = largest lower end of all.
+/// @par Cost O(nodes), plus sorting the selected; allocates nothing
+struct weakest_level {
+    static constexpr std::string_view name = "weakest_level";
+
+    bool when_all_overlap = false; ///< select all nodes when there is only one level
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch&,
+                          std::vector<candidate>& out) const {
+        std::size_t const size = detail::size_of_weakest_level(nodes);
+        if (size == nodes.size() && !when_all_overlap)
+            return nodes.empty() ? selection_note::too_few_nodes : selection_note::all_overlap;
+        double const low = detail::largest_low(nodes);
+        std::size_t const first = out.size();
+        for (std::uint32_t i = 0; i < size; ++i) out.push_back({i, nodes[i].ci.high, low});
+        detail::worst_first(nodes, std::span(out).subspan(first));
+        return selection_note::none;
+    }
+};
+
+} // namespace straggle

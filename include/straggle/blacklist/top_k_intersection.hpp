@@ -1,0 +1,134 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The k weakest nodes of level 0 by two orders at once: *P-Cores with number* (DSB section 4.2.4).
+#pragma once
+
+#include <straggle/blacklist/selection.hpp>
+#include <straggle/core/random.hpp>
+
+namespace straggle {
+
+/// Fills the places left over by rank instead of by chance.
+struct deterministic_fill {};
+
+/// At most k nodes of level 0. If it holds more, they are ranked by deviation and by mean, both descending:
+/// the nodes among the first k of both are taken, and the places left are filled from those among the first k
+/// of one only.
+///
+/// Source: DSB section 4.2.4. Changed: the places left are filled by rank (worse mean, then more scores, then
+/// first seen), so that equal input gives an equal answer; give an engine for the paper's uniform draw
+/// without replacement.
+///
+/// Verdict: value = mean, threshold = mean of the k-th node in order of mean.
+/// @par Cost O(level 0) expected, plus O(k log k) to put the result in order; allocates nothing in the steady
+/// state
+/// @tparam Fill `deterministic_fill`, or a `random_engine` the caller keeps
+template <class Fill = deterministic_fill>
+    requires std::same_as<Fill, deterministic_fill> || random_engine<Fill>
+class top_k_intersection {
+  public:
+    static constexpr std::string_view name = "top_k_intersection";
+
+    /// Deterministic. @param k most nodes to select
+    explicit constexpr top_k_intersection(std::size_t k) noexcept
+        requires std::same_as<Fill, deterministic_fill>
+        : k_(k) {}
+    /// The paper's random fill. @param k most nodes to select; @param engine must outlive the policy
+    constexpr top_k_intersection(std::size_t k, Fill& engine) noexcept
+        requires random_engine<Fill>
+        : k_(k), engine_(&engine) {}
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) {
+        std::size_t const size = detail::size_of_weakest_level(nodes);
+        if (size == 0) return selection_note::too_few_nodes;
+        std::size_t const first = out.size();
+        if (size <= k_) {
+            for (std::uint32_t i = 0; i < size; ++i) out.push_back({i, nodes[i].mean, nodes[i].mean});
+        } else if (k_ > 0) {
+            pick(nodes.first(size), scratch, out);
+        }
+        detail::worst_first(nodes, std::span(out).subspan(first));
+        if (out.size() > first) {
+            double const threshold = nodes[out.back().node].mean;
+            for (candidate& c : std::span(out).subspan(first)) c.threshold = threshold;
+        }
+        return selection_note::none;
+    }
+
+  private:
+    // Where the first k of an order end: everything above the cut, and so many of those on it, first seen
+    // first.
+    struct cut {
+        double at;
+        std::size_t ties;
+
+        bool takes(double x) noexcept {
+            if (x > at) return true;
+            if (x < at || ties == 0) return false;
+            --ties;
+            return true;
+        }
+    };
+
+    [[nodiscard]] cut first_k(std::vector<double>& values) const {
+        auto const kth = values.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
+        std::nth_element(values.begin(), kth, values.end(), [](double a, double b) { return a > b; });
+        double const at = *kth;
+        auto const above = std::count_if(values.begin(), kth, [at](double x) { return x > at; });
+        return {at, k_ - static_cast<std::size_t>(above)};
+    }
+
+    template <class Node>
+    void pick(std::span<Node const> weakest, selection_scratch& scratch, std::vector<candidate>& out) {
+        scratch.values.clear();
+        for (Node const& node : weakest) scratch.values.push_back(node.mean);
+        cut mean = first_k(scratch.values);
+        for (std::size_t i = 0; i < weakest.size(); ++i) scratch.values[i] = weakest[i].sd;
+        cut deviation = first_k(scratch.values);
+
+        std::vector<std::uint32_t>& singles = scratch.order;
+        singles.clear();
+        std::size_t left = k_;
+        for (std::uint32_t i = 0; i < weakest.size(); ++i) {
+            bool const slow = mean.takes(weakest[i].mean);
+            bool const erratic = deviation.takes(weakest[i].sd);
+            if (slow && erratic) {
+                out.push_back({i, weakest[i].mean, 0});
+                --left;
+            } else if (slow || erratic) {
+                singles.push_back(i);
+            }
+        }
+        fill(weakest, std::span(singles), left);
+        for (std::uint32_t node : std::span(singles).first(left))
+            out.push_back({node, weakest[node].mean, 0});
+    }
+
+    // Brings the `count` singles to take to the front.
+    template <class Node>
+    void fill(std::span<Node const> weakest, std::span<std::uint32_t> singles, std::size_t count) {
+        if constexpr (random_engine<Fill>) {
+            sample_to_front(singles, count, *engine_);
+        } else {
+            std::partial_sort(singles.begin(), singles.begin() + static_cast<std::ptrdiff_t>(count),
+                              singles.end(), [weakest](std::uint32_t a, std::uint32_t b) {
+                                  Node const &x = weakest[a], &y = weakest[b];
+                                  if (x.mean > y.mean || y.mean > x.mean) return x.mean > y.mean;
+                                  return x.n > y.n || (x.n == y.n && x.seen < y.seen);
+                              });
+        }
+    }
+
+    std::size_t k_;
+    Fill* engine_ = nullptr;
+};
+
+top_k_intersection(std::size_t) -> top_k_intersection<deterministic_fill>;
+template <random_engine Engine>
+top_k_intersection(std::size_t, Engine&) -> top_k_intersection<Engine>;
+
+} // namespace straggle

@@ -1,0 +1,368 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/selection.hpp>
+
+#include <golden/welch.hpp>
+#include <support/allocations.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace straggle;
+
+namespace {
+
+using node = ranked_node<std::uint64_t>;
+using ids = std::vector<std::uint64_t>;
+
+// Gives nodes their levels, and their order and places in a ranking.
+std::vector<node> ranked(std::vector<node> nodes) {
+    std::vector<double> low, high;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        nodes[i].seen = static_cast<std::uint32_t>(i);
+        low.push_back(nodes[i].ci.low);
+        high.push_back(nodes[i].ci.high);
+    }
+    std::vector<std::uint32_t> level(nodes.size());
+    p_cores cores;
+    REQUIRE(cores.levels(low, high, level));
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].level = level[i];
+    std::ranges::sort(nodes, {}, [](node const& n) { return std::pair(n.level, n.seen); });
+    return nodes;
+}
+
+std::vector<node> nodes_with(std::vector<interval> const& intervals) {
+    std::vector<node> nodes;
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+        nodes.push_back({.id = i,
+                         .n = 10,
+                         .mean = (intervals[i].low + intervals[i].high) / 2,
+                         .sd = 1,
+                         .ci = intervals[i]});
+    return ranked(nodes);
+}
+
+// Nodes whose scores are standard normal, shifted by their slowness; n scores each.
+std::vector<node> simulated(std::mt19937_64& engine, std::vector<double> const& slowness, std::size_t n) {
+    static t_interval const rule;
+    std::normal_distribution<double> noise;
+    std::vector<node> nodes;
+    for (std::size_t i = 0; i < slowness.size(); ++i) {
+        score_moments scores;
+        for (std::size_t k = 0; k < n; ++k) scores.add(slowness[i] + noise(engine));
+        auto const p = performance_of(scores, rule);
+        nodes.push_back({.id = i, .n = n, .mean = p->mean, .sd = p->sd, .ci = p->ci});
+    }
+    return ranked(nodes);
+}
+
+struct selected {
+    selection_note note;
+    ids who;
+    std::vector<candidate> candidates;
+};
+
+template <class Policy>
+selected select(Policy const& policy, std::vector<node> const& nodes) {
+    selection_scratch scratch;
+    selected s{};
+    s.note = policy.select(std::span(nodes), scratch, s.candidates);
+    for (candidate const& c : s.candidates) s.who.push_back(nodes[c.node].id);
+    return s;
+}
+
+// The definition: at least ceil(q * others) other nodes lie below the whole interval.
+ids dominated_literally(std::vector<node> const& nodes, std::size_t needed) {
+    ids result;
+    for (node const& a : nodes) {
+        std::size_t below = 0;
+        for (node const& b : nodes) below += a.id != b.id && b.ci.high < a.ci.low;
+        if (below >= needed) result.push_back(a.id);
+    }
+    std::ranges::sort(result);
+    return result;
+}
+
+// R's p.adjust(p, "BH").
+std::vector<double> adjusted(std::vector<double> const& p) {
+    std::vector<std::size_t> order(p.size());
+    for (std::size_t i = 0; i < p.size(); ++i) order[i] = i;
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+    std::vector<double> result(p.size());
+    double least = 1;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+        double const m = static_cast<double>(p.size()), rank = m - static_cast<double>(i);
+        least = std::min(least, p[order[i]] * m / rank);
+        result[order[i]] = least;
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("dominated is its definition on random intervals") {
+    std::mt19937_64 engine(1);
+    for (int trial = 0; trial < 500; ++trial) {
+        std::size_t const n = 2 + engine() % 30;
+        std::vector<interval> intervals;
+        for (std::size_t i = 0; i < n; ++i) {
+            double const low = static_cast<double>(engine() % 50); // ties and points, too
+            intervals.push_back({low, low + static_cast<double>(engine() % 12)});
+        }
+        auto const nodes = nodes_with(intervals);
+        std::size_t const eighths = 1 + engine() % 8;
+        // ceil(eighths / 8 * others) in whole numbers
+        std::size_t const needed = (eighths * (n - 1) + 7) / 8;
+        auto const s = select(dominated{.q = static_cast<double>(eighths) / 8}, nodes);
+        for (candidate const& c : s.candidates) {
+            CHECK(c.value == nodes[c.node].ci.low);
+            CHECK(c.value > c.threshold);
+        }
+        ids found = s.who;
+        std::ranges::sort(found);
+        CHECK(found == dominated_literally(nodes, needed));
+        CHECK((s.note == selection_note::all_overlap) == (nodes.back().level == 0));
+    }
+}
+
+TEST_CASE("the share that has to be dominated") {
+    // 0 and 1 are fast, 2 and 3 slower, 4 the slowest.
+    auto const nodes = nodes_with({{0, 1}, {0, 1}, {2, 3}, {2, 3}, {4, 5}});
+    CHECK(select(dominated{}, nodes).who == ids{4, 2, 3}); // slower than 2 of 4
+    CHECK(select(dominated{.q = 0.51}, nodes).who == ids{4});
+    CHECK(select(dominated{.q = 1}, nodes).who == ids{4});
+    CHECK(select(dominated{.q = 0.01}, nodes).who == ids{4, 2, 3});
+    // Nobody is slower than all the others.
+    CHECK(select(dominated{.q = 1}, nodes_with({{0, 1}, {4, 5}, {4, 5}})).who.empty());
+}
+
+TEST_CASE("a share that is a whole number of nodes is not rounded up by rounding") {
+    CHECK(detail::nodes_to_dominate(0.07, 100) == 7); // 7.000000000000001
+    CHECK(detail::nodes_to_dominate(0.14, 50) == 7);
+    CHECK(detail::nodes_to_dominate(0.1, 30) == 3);
+    CHECK(detail::nodes_to_dominate(0.3, 10) == 3);
+    CHECK(detail::nodes_to_dominate(0.7, 10) == 7);
+    CHECK(detail::nodes_to_dominate(0.55, 20) == 11);
+    CHECK(detail::nodes_to_dominate(0.5, 19) == 10);
+    CHECK(detail::nodes_to_dominate(0.5, 1) == 1);
+    CHECK(detail::nodes_to_dominate(1.0, 7) == 7);
+    CHECK(detail::nodes_to_dominate(1e-12, 7) == 1);
+    CHECK(detail::nodes_to_dominate(0.5, 0) == 1);
+}
+
+TEST_CASE("one node, two nodes, none") {
+    for (double const q : {0.01, 0.5, 1.0}) {
+        CHECK(select(dominated{.q = q}, {}).note == selection_note::too_few_nodes);
+        auto const one = select(dominated{.q = q}, nodes_with({{0, 1}}));
+        CHECK(one.note == selection_note::too_few_nodes);
+        CHECK(one.who.empty());
+        CHECK(select(dominated{.q = q}, nodes_with({{0, 1}, {2, 3}})).who == ids{1});
+        auto const overlap = select(dominated{.q = q}, nodes_with({{0, 2}, {1, 3}}));
+        CHECK(overlap.who.empty());
+        CHECK(overlap.note == selection_note::all_overlap);
+        // Touching is not provably below, and neither is the same point.
+        CHECK(select(dominated{.q = q}, nodes_with({{0, 1}, {1, 2}})).who.empty());
+        CHECK(select(dominated{.q = q}, nodes_with({{1, 1}, {1, 1}})).who.empty());
+    }
+}
+
+TEST_CASE("q has to be a share") {
+    struct broken {};
+    auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
+    auto const nodes = nodes_with({{0, 1}, {2, 3}});
+    for (double const q : {0.0, -0.1, 1.0001, std::nan("")}) {
+        CHECK_THROWS_AS((void)select(dominated{.q = q}, nodes), broken);
+        CHECK_THROWS_AS((void)select(dominated_fdr{.q = q}, nodes), broken);
+    }
+    for (double const alpha : {0.0, 1.0, std::nan("")})
+        CHECK_THROWS_AS((void)select(dominated_fdr{.alpha = alpha}, nodes), broken);
+    set_contract_handler(before);
+}
+
+TEST_CASE("twenty equal nodes of fifty tasks: the paper's rule blames them, dominated does not") {
+    std::mt19937_64 engine(20);
+    int blamed_by_level = 0, all_blamed = 0, dominated_nodes = 0;
+    int const windows = 2000;
+    for (int w = 0; w < windows; ++w) {
+        auto const nodes = simulated(engine, std::vector<double>(20, 0.0), 50);
+        auto const weakest = select(weakest_level{.when_all_overlap = true}, nodes).who.size();
+        blamed_by_level += static_cast<int>(weakest);
+        all_blamed += weakest == 20;
+        dominated_nodes += static_cast<int>(select(dominated{}, nodes).who.size());
+    }
+    double const share = blamed_by_level / (20.0 * windows);
+    CHECK(share > 0.94); // 96 %
+    CHECK(share < 0.98);
+    CHECK(all_blamed > 0.55 * windows); // 60 %
+    CHECK(all_blamed < 0.65 * windows);
+    CHECK(dominated_nodes < 0.0004 * 20 * windows); // 0.01 %
+}
+
+TEST_CASE("dominated finds nodes slow by one deviation") {
+    std::mt19937_64 engine(21);
+    std::vector<double> slowness(20, 0.0);
+    slowness[7] = 1.0;
+    int found = 0, alone = 0;
+    int const windows = 4000;
+    for (int w = 0; w < windows; ++w) {
+        auto const who = select(dominated{}, simulated(engine, slowness, 50)).who;
+        found += std::ranges::count(who, 7u) == 1;
+        alone += who == ids{7};
+    }
+    CHECK(found >= 0.99 * windows);
+    CHECK(alone >= 0.98 * windows);
+}
+
+TEST_CASE("dominated_fdr: p-values of a one-sided Welch test") {
+    for (auto const& fleet : straggle_test::welch_fleets) {
+        for (std::size_t target = 0; target < fleet.size(); ++target) {
+            for (auto const kind : {deviation_kind::sample, deviation_kind::population}) {
+                // The target's interval lies above all others, whatever its scores: it alone is tested.
+                std::vector<node> nodes;
+                for (std::size_t i = 0; i < fleet.size(); ++i) {
+                    double const n = static_cast<double>(fleet[i].n);
+                    double const sd =
+                        fleet[i].sample_sd * (kind == deviation_kind::sample ? 1 : std::sqrt((n - 1) / n));
+                    nodes.push_back({.id = i,
+                                     .n = fleet[i].n,
+                                     .mean = fleet[i].mean,
+                                     .sd = sd,
+                                     .ci = i == target ? interval{9, 10} : interval{0, 1}});
+                }
+                double const nearly_one = 1 - 1e-12;
+                auto const s = select(dominated_fdr{.alpha = nearly_one, .deviation = kind}, ranked(nodes));
+                double const cut = nearly_one / static_cast<double>(fleet.size());
+                CAPTURE(fleet[target].p);
+                REQUIRE(s.candidates.size() == (fleet[target].p <= cut ? 1 : 0));
+                if (s.candidates.empty()) continue;
+                CHECK(s.who == ids{target});
+                // The tail is computed to a few ULP; the statistic carries the cancellation of the means.
+                CHECK(std::fabs(s.candidates[0].value / fleet[target].p - 1) < 1e-11);
+                CHECK(s.candidates[0].threshold == doctest::Approx(cut));
+            }
+        }
+    }
+}
+
+TEST_CASE("the textbook procedure of this test is R's p.adjust") {
+    // p.adjust(c(...), "BH") of R 4.2 on the fifteen p-values of Benjamini and Hochberg's example.
+    std::vector<double> const p{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                                0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0};
+    std::vector<double> const by_r{0.00150000000, 0.00300000000, 0.00950000000, 0.03562500000, 0.06030000000,
+                                   0.06385714286, 0.06385714286, 0.06450000000, 0.07650000000, 0.48600000000,
+                                   0.58118181818, 0.71487500000, 0.75323076923, 0.81321428571, 1.00000000000};
+    auto const found = adjusted(p);
+    for (std::size_t i = 0; i < p.size(); ++i) CHECK(found[i] == doctest::Approx(by_r[i]).epsilon(1e-9));
+}
+
+TEST_CASE("dominated_fdr selects what Benjamini and Hochberg would") {
+    std::mt19937_64 engine(22);
+    std::size_t selected_in_all = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        std::vector<double> slowness(12, 0.0);
+        for (std::size_t i = 0; i < 4; ++i) slowness[i] = 0.2 * static_cast<double>(engine() % 5);
+        auto const nodes = simulated(engine, slowness, 20);
+        // Each p-value on its own: let the others of the fleet be no candidates.
+        std::vector<double> p(nodes.size(), 1.0);
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            auto lonely = nodes;
+            for (std::size_t k = 0; k < nodes.size(); ++k)
+                lonely[k].ci = k == i ? interval{9, 10} : interval{0, 1};
+            auto const s = select(dominated_fdr{.alpha = 1 - 1e-12}, lonely);
+            bool const can_be = std::ranges::count(select(dominated{.q = 0.2}, nodes).who, nodes[i].id) == 1;
+            if (!s.candidates.empty() && can_be) p[i] = s.candidates[0].value;
+        }
+        auto const q_values = adjusted(p);
+        for (double const alpha : {0.001, 0.01, 0.05, 0.2}) {
+            auto found = select(dominated_fdr{.q = 0.2, .alpha = alpha}, nodes);
+            ids expected;
+            for (std::size_t i = 0; i < nodes.size(); ++i)
+                if (q_values[i] <= alpha) expected.push_back(nodes[i].id);
+            std::ranges::sort(expected);
+            CHECK(std::ranges::is_sorted(found.candidates, {}, &candidate::value)); // worst first
+            for (candidate const& c : found.candidates) CHECK(c.value <= c.threshold);
+            std::ranges::sort(found.who);
+            CHECK(found.who == expected);
+            selected_in_all += expected.size();
+        }
+    }
+    CHECK(selected_in_all > 200);
+}
+
+TEST_CASE("dominated_fdr holds the false discovery rate") {
+    std::mt19937_64 engine(23);
+    double const alpha = 0.1;
+    int const windows = 2000;
+    SUBCASE("no node is slow: any discovery is false") {
+        int false_alarms = 0;
+        for (int w = 0; w < windows; ++w)
+            false_alarms += !select(dominated_fdr{.q = 0.05, .alpha = alpha},
+                                    simulated(engine, std::vector<double>(20, 0.0), 10))
+                                 .who.empty();
+        // alpha and three deviations of the count
+        CHECK(false_alarms <= windows * alpha + 3 * std::sqrt(windows * alpha * (1 - alpha)));
+    }
+    SUBCASE("a fifth of the nodes is slow") {
+        std::vector<double> slowness(20, 0.0);
+        for (std::size_t i = 0; i < 4; ++i) slowness[i] = 1.2;
+        double false_share = 0, found = 0;
+        for (int w = 0; w < windows; ++w) {
+            auto const who =
+                select(dominated_fdr{.q = 0.05, .alpha = alpha}, simulated(engine, slowness, 30)).who;
+            auto const wrong = std::ranges::count_if(who, [](std::uint64_t id) { return id >= 4; });
+            if (!who.empty()) false_share += static_cast<double>(wrong) / static_cast<double>(who.size());
+            found += static_cast<double>(who.size()) - static_cast<double>(wrong);
+        }
+        CHECK(false_share / windows <= alpha + 3 * std::sqrt(alpha * (1 - alpha) / windows));
+        CHECK(found / (4.0 * windows) > 0.95);
+    }
+}
+
+TEST_CASE("dominated_fdr selects no more than dominated") {
+    std::mt19937_64 engine(24);
+    for (int trial = 0; trial < 200; ++trial) {
+        std::vector<double> slowness(10, 0.0);
+        for (double& s : slowness) s = 0.3 * static_cast<double>(engine() % 6);
+        auto const nodes = simulated(engine, slowness, 5 + engine() % 40);
+        auto loose = select(dominated{}, nodes).who, strict = select(dominated_fdr{}, nodes).who;
+        std::ranges::sort(loose);
+        std::ranges::sort(strict);
+        CHECK(std::ranges::includes(loose, strict));
+    }
+}
+
+TEST_CASE("dominated_fdr: fleets without any spread, and fleets of one") {
+    auto const point = [](std::uint64_t id, double x) {
+        return node{.id = id, .n = 5, .mean = x, .sd = 0, .ci = {x, x}};
+    };
+    auto const s = select(dominated_fdr{}, ranked({point(0, 1), point(1, 2)}));
+    CHECK(s.who == ids{1});
+    CHECK(s.candidates[0].value == 0.0);
+    CHECK(select(dominated_fdr{}, ranked({point(0, 1), point(1, 1)})).who.empty());
+    CHECK(select(dominated_fdr{}, ranked({point(0, 1)})).note == selection_note::too_few_nodes);
+    CHECK(select(dominated_fdr{}, {}).note == selection_note::too_few_nodes);
+}
+
+TEST_CASE("selecting again allocates nothing") {
+    std::mt19937_64 engine(25);
+    std::vector<double> slowness(60, 0.0);
+    for (std::size_t i = 0; i < 10; ++i) slowness[i] = 2.0;
+    auto const nodes = simulated(engine, slowness, 30);
+    selection_scratch scratch;
+    std::vector<candidate> out;
+    auto const run = [&] {
+        out.clear();
+        (void)dominated{}.select(std::span(nodes), scratch, out);
+        out.clear();
+        (void)dominated_fdr{}.select(std::span(nodes), scratch, out);
+    };
+    run();
+    CHECK(out.size() == 10);
+    CHECK(straggle_test::allocations_during(run) == 0);
+}

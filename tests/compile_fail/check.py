@@ -1,0 +1,65 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""Proves that a program is refused by the compiler, and for the reason we claim.
+
+    check.py CASE.cpp -- COMPILER FLAGS...
+
+A case holds, side by side, what is wrong and its correct variant:
+
+    // expect: regular expression          every one must match the diagnostics; `expect-gcc:` and
+    // expect-clang: regular expression    `expect-clang:` count for that compiler only
+    #ifdef STRAGGLE_CONTROL
+    auto x = the_right_way();
+    #else
+    auto x = the_wrong_way();
+    #endif
+
+With -DSTRAGGLE_CONTROL the case has to compile, so it cannot be refused for a missing include or a typing
+error; without, it has to be refused with all expected words.
+"""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXPECTATION = re.compile(r"^//\s*expect(?:-(gcc|clang))?:\s*(.+?)\s*$", re.MULTILINE)
+
+
+def compile_case(command, case, *defines):
+    run = subprocess.run(
+        [*command, *defines, "-fsyntax-only", str(case)],
+        capture_output=True, text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
+    return run.returncode == 0, run.stdout + run.stderr
+
+
+def check(case, command):
+    """A list of complaints; empty when the case behaves."""
+    version = subprocess.run([command[0], "--version"], capture_output=True, text=True).stdout
+    family = "clang" if "clang" in version else "gcc"
+    expected = [regex for only, regex in EXPECTATION.findall(Path(case).read_text()) if only in ("", family)]
+    if not expected:
+        return [f"no `// expect:` line for {family}"]
+
+    accepted, diagnostics = compile_case(command, case, "-DSTRAGGLE_CONTROL")
+    if not accepted:
+        return [f"the control does not compile:\n{diagnostics}"]
+    accepted, diagnostics = compile_case(command, case)
+    if accepted:
+        return ["compiled, but must be refused"]
+    missing = [f"no diagnostic matches: {regex}" for regex in expected if not re.search(regex, diagnostics)]
+    return [*missing, f"the diagnostics were:\n{diagnostics}"] if missing else []
+
+
+def main():
+    case, separator, *command = sys.argv[1:]
+    if separator != "--" or not command:
+        sys.exit(__doc__)
+    complaints = check(case, command)
+    for complaint in complaints:
+        print(f"{case}: {complaint}")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

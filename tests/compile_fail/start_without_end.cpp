@@ -1,0 +1,25 @@
+// Without a duration, both ends are needed.
+// expect: start_without_end\.cpp:\d+:\d+: error
+// expect: timed_fields
+// expect: time_field
+#include <straggle/node/rank_nodes.hpp>
+
+#include <vector>
+
+struct attempt {
+    int job;
+    int node;
+    double started;
+    double ended;
+};
+
+void rank(std::vector<attempt> const& attempts) {
+    straggle::attempt_fields fields{.job = &attempt::job,
+                                    .node = &attempt::node,
+                                    .start = &attempt::started,
+#ifdef STRAGGLE_CONTROL
+                                    .end = &attempt::ended
+#endif
+    };
+    (void)straggle::rank_nodes(attempts, fields);
+}

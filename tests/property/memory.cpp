@@ -1,0 +1,95 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The memory that docs/numbers.md states, per record, job and node. Tables grow by doubling, so a fleet of
+/// any size asks for at most four times the net figure on the way there: that is the bound.
+
+#include "support/allocations.hpp"
+
+#include <doctest/doctest.h>
+#include <straggle/straggle.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct numbered {
+    std::uint32_t job, node;
+    std::int64_t duration;
+};
+struct sparse {
+    std::uint64_t job, node;
+    std::int64_t duration;
+};
+
+template <class Record>
+constexpr straggle::attempt_fields fields_of{
+    .job = &Record::job, .node = &Record::node, .duration = &Record::duration};
+
+template <class Record>
+std::vector<Record> history(std::size_t records, std::size_t jobs, std::size_t nodes, std::uint64_t spread) {
+    std::vector<Record> all;
+    std::uint64_t noise = 7;
+    for (std::size_t i = 0; i < records; ++i) {
+        noise = noise * 6364136223846793005u + 1442695040888963407u;
+        all.push_back({static_cast<decltype(Record::job)>((i % jobs) * spread),
+                       static_cast<decltype(Record::node)>((i / 7 % nodes) * spread),
+                       static_cast<std::int64_t>(1000 + (noise >> 40) % 1000)});
+    }
+    return all;
+}
+
+// Bytes a ranker asks for, from nothing to its first answer.
+template <class Record, class Options = straggle::rank_options<>>
+double bytes_for(std::size_t records, std::size_t jobs, std::size_t nodes, std::uint64_t spread,
+                 Options options = {}) {
+    auto const all = history<Record>(records, jobs, nodes, spread);
+    std::size_t const before = straggle_test::allocated_bytes();
+    straggle::node_ranker<Record, std::remove_const_t<decltype(fields_of<Record>)>, Options> ranker(
+        fields_of<Record>, options);
+    ranker.rank(all);
+    return static_cast<double>(straggle_test::allocated_bytes() - before);
+}
+
+} // namespace
+
+TEST_CASE("dense identifiers: no memory per record") {
+    double const few = bytes_for<numbered>(20'000, 100, 50, 1);
+    double const many = bytes_for<numbered>(200'000, 100, 50, 1);
+    MESSAGE("bytes for 20 000 and for 200 000 records: ", few, ", ", many);
+    CHECK(many == few);
+}
+
+TEST_CASE("other identifiers: 16 bytes per record") {
+    double const per_record =
+        (bytes_for<sparse>(1 << 18, 100, 50, 1'000'003) - bytes_for<sparse>(1 << 14, 100, 50, 1'000'003)) /
+        ((1 << 18) - (1 << 14));
+    MESSAGE("bytes asked for per record: ", per_record);
+    CHECK(per_record >= 16);
+    CHECK(per_record <= 4 * 16);
+}
+
+TEST_CASE("a sibling normaliser: 20 bytes more per record") {
+    straggle::rank_options<straggle::robust_z> const robust{};
+    double const per_record = (bytes_for<numbered>(1 << 18, 100, 50, 1, robust) -
+                               bytes_for<numbered>(1 << 14, 100, 50, 1, robust)) /
+                              ((1 << 18) - (1 << 14));
+    MESSAGE("bytes asked for per record: ", per_record);
+    CHECK(per_record >= 20);
+    CHECK(per_record <= 4 * 20);
+}
+
+TEST_CASE("84 bytes per job, about 260 per node") {
+    double const per_job =
+        (bytes_for<numbered>(1 << 18, 1 << 14, 50, 1) - bytes_for<numbered>(1 << 18, 1 << 10, 50, 1)) /
+        ((1 << 14) - (1 << 10));
+    double const per_node =
+        (bytes_for<numbered>(1 << 18, 100, 1 << 14, 1) - bytes_for<numbered>(1 << 18, 100, 1 << 10, 1)) /
+        ((1 << 14) - (1 << 10));
+    MESSAGE("bytes asked for per job: ", per_job, ", per node: ", per_node);
+    CHECK(per_job <= 4 * 84);
+    CHECK(per_node <= 4 * 260);
+}
