@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""Runs the benchmarks and prints how many times faster the library is than its rivals.
+
+usage: ratios.py [--repetitions N] [--update] PLAIN [NATIVE]
+
+PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
+build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
+table into docs/speed.md and its first rows into README.md, between the marks there.
+Absolute times mean little on a shared machine; ratios of one run mean more.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# (what a reader sees, program, the library's benchmark, {rival: its benchmark}, shown in the README)
+def pipeline(text, ours, size, tasks, rivals, readme=False):
+    where = f"/records:{size}/tasks:{tasks}"
+    return (f"{text}, {tasks} tasks a job", "bench_node_rank_nodes", "rank_nodes/straggle_" + ours + where,
+            {name: them if them == "pandas" else "rank_nodes/" + them + where for name, them in rivals.items()}, readme)
+
+
+def levels(text, shape, size, rivals, readme=False):
+    return (f"all levels, {size} nodes, {text}", "bench_node_p_cores", f"{shape}/straggle/{size}",
+            {name: f"{shape}/{them}/{size}" for name, them in rivals.items()}, readme)
+
+
+SWEEP = {"sort sweep": "sort_sweep"}
+LITERAL = {"algorithm 3": "literal", "Boost.Graph": "boost_graph", **SWEEP}
+ROWS = [
+    ("Student-t quantile, real degrees of freedom", "bench_stats_student_t", "quantile_real_dof/straggle/1000",
+     {"Boost.Math": "quantile_real_dof/boost/1000",
+      "Boost.Math, double only": "quantile_real_dof/boost_no_promote_double/1000",
+      "GSL": "quantile_real_dof/gsl/1000"}, False),
+    ("Student-t quantile, whole degrees of freedom", "bench_stats_student_t", "quantile_whole_dof/straggle/1000",
+     {"Boost.Math": "quantile_whole_dof/boost/1000",
+      "Boost.Math, double only": "quantile_whole_dof/boost_no_promote_double/1000",
+      "GSL": "quantile_whole_dof/gsl/1000"}, True),
+    ("Student-t at 95 %, 1000 values", "bench_stats_student_t", "critical_95/straggle/1000",
+     {"Boost.Math": "critical_95/boost/1000", "GSL": "critical_95/gsl/1000"}, True),
+    pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
+             {"std::unordered_map": "unordered_map_by_time", "sort": "sort_by_time", "pandas": "pandas"}, True),
+    pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100,
+             {"std::unordered_map": "unordered_map_by_time"}),
+    pipeline("the same", "double_by_time", 1000000, 10, {"std::unordered_map": "unordered_map_by_time"}),
+    pipeline("1e6 records in random order", "double_random", 1000000, 10,
+             {"std::unordered_map": "unordered_map_random"}),
+    pipeline("1e7 records in random order", "ticks_random", 10000000, 100,
+             {"std::unordered_map": "unordered_map_random"}),
+    pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100,
+             {"std::unordered_map": "unordered_map_text_ids_by_time"}),
+    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}, True),
+    levels("realistic", "realistic", 100, LITERAL),
+    levels("realistic", "realistic", 1000, LITERAL, True),
+    levels("realistic", "realistic", 10000, SWEEP),
+    levels("realistic", "realistic", 1000000, SWEEP),
+    levels("hundred levels", "hundred_levels", 1000, SWEEP),
+    levels("nobody overlaps", "many_levels", 1000000, SWEEP),
+    levels("clusters (worst shape)", "clusters", 1000000, SWEEP),
+    ("top-k intersection, 50 of 1000", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/1000/50",
+     {"sort + set": "top_k_intersection/sort_and_set/1000/50",
+      "sorted indices": "top_k_intersection/sort_indices/1000/50"}, True),
+    ("top-k intersection, 500 of 1e4", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/10000/500",
+     {"sort + set": "top_k_intersection/sort_and_set/10000/500",
+      "sorted indices": "top_k_intersection/sort_indices/10000/500"}, False),
+]
+
+
+def wanted(program):
+    """A filter for the benchmarks of a program that the table needs."""
+    names = [name for row in ROWS if row[1] == program for name in (row[2], *row[3].values()) if name != "pandas"]
+    return "^BM_(" + "|".join(re.escape(name).replace(r"\ ", " ") for name in sorted(set(names))) + ")$"
+
+
+def run(program, repetitions):
+    out = subprocess.run(
+        [program, "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
+         "--benchmark_enable_random_interleaving=true", "--benchmark_min_time=0.02",
+         "--benchmark_filter=" + wanted(program.name)],
+        capture_output=True, text=True, check=True).stdout
+    times = {}
+    unit = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+    for b in json.loads(out)["benchmarks"]:
+        if b.get("run_type") == "iteration":
+            name = b["run_name"].removeprefix("BM_")
+            times.setdefault(name, []).append(b["cpu_time"] * unit[b["time_unit"]])
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def pandas_ns(size):
+    """The same work in pandas: group by job, normalise, group by node."""
+    code = f"""
+import time, numpy as np, pandas as pd
+rng = np.random.default_rng(42)
+i = np.arange({size})
+d = pd.DataFrame({{'job': i // 100 + rng.integers(0, 8, {size}), 'node': rng.integers(0, 1000, {size}),
+                   'duration': rng.uniform(900, 1300, {size})}})
+best = 1e9
+for _ in range(5):
+    t = time.perf_counter()
+    g = d.groupby('job').duration
+    z = (d.duration - g.transform('mean')) / g.transform('std', ddof=0)
+    z.groupby(d.node).agg(['size', 'mean', 'std'])
+    best = min(best, time.perf_counter() - t)
+print(best * 1e9)
+"""
+    done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True)
+    return float(done.stdout) if done.returncode == 0 else None
+
+
+def shown(nanoseconds):
+    for limit, unit, scale in ((1e3, "ns", 1), (1e6, "us", 1e3), (1e9, "ms", 1e6)):
+        if nanoseconds < limit:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"
+
+
+def table(folders, repetitions):
+    results = [(name, {}) for name, _ in folders]
+    for (_, times), (_, folder) in zip(results, folders):
+        for program in sorted({row[1] for row in ROWS}):
+            if (folder / program).exists():
+                print("running", folder / program, file=sys.stderr)
+                times.update(run(folder / program, repetitions))
+    pandas = pandas_ns(1_000_000)
+    head = "| kernel | rival | " + " | ".join(f"{name}: straggle | times faster" for name, _ in folders) + " |"
+    lines = [(head, True), ("|---|---|" + "---:|---:|" * len(folders), True)]
+    for text, _, ours, rivals, readme in ROWS:
+        for rival, theirs in rivals.items():
+            cells = []
+            for _, times in results:
+                mine = times.get(ours)
+                other = pandas if theirs == "pandas" else times.get(theirs)
+                cells += [shown(mine) if mine else "-", f"{other / mine:.3g}" if mine and other else "-"]
+            lines.append((f"| {text} | {rival} | " + " | ".join(cells) + " |", readme))
+    return lines
+
+
+def replace(path, mark, lines):
+    text = path.read_text()
+    begin, end = f"<!-- {mark} begin -->", f"<!-- {mark} end -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
+    if not pattern.search(text):
+        sys.exit(f"ratios.py: no {begin} in {path}")
+    path.write_text(pattern.sub(lambda _: begin + "\n" + "\n".join(lines) + "\n" + end, text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plain", type=pathlib.Path)
+    parser.add_argument("native", type=pathlib.Path, nargs="?")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    folders = [("-O2", options.plain)]
+    if options.native:
+        folders.append(("-O3 -march=native", options.native))
+    lines = table(folders, options.repetitions)
+    print("\n".join(line for line, _ in lines))
+    if options.update:
+        replace(ROOT / "docs/speed.md", "ratios", [line for line, _ in lines])
+        replace(ROOT / "README.md", "ratios", [line for line, readme in lines if readme])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A streaming reader of CSV with a header (RFC 4180): quoted fields, line breaks inside quotes, CRLF, LF or
+/// CR line ends, a byte order mark, a last line without an end. It holds one record at a time, however long
+/// the file is, and hands out views into its buffer. Whatever is not such a table is an `error` with the
+/// number of its line, never a guess.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace csv {
+
+/// The text is not a table; the message does not repeat the line.
+class error : public std::runtime_error {
+  public:
+    error(std::size_t line, std::string const& message) : std::runtime_error(message), line_(line) {}
+    /// Where, counted from 1 as editors do.
+    [[nodiscard]] std::size_t line() const noexcept { return line_; }
+
+  private:
+    std::size_t line_;
+};
+
+/// How much is believable; beyond that a quote is missing or the file is something else.
+struct limits {
+    std::size_t record_bytes = std::size_t{16} << 20;
+    std::size_t fields = std::size_t{1} << 16;
+};
+
+/// Reads records one by one.
+///
+/// @tparam Source called with (char* to, std::size_t size); writes up to size bytes, returns how many, 0 at
+/// the end
+/// @par Cost one pass over the bytes; memory for one block or one record, whichever is longer
+template <class Source>
+class reader {
+  public:
+    /// Reads the header.
+    explicit reader(Source source, limits bounds = {}) : source_(std::move(source)), limits_(bounds) {
+        while (end_ < longest_mark && refill()) {
+        }
+        skip_byte_order_mark();
+        if (!read_record()) throw error(line_, "the file is empty");
+        header_.assign(fields_.begin(), fields_.end());
+    }
+
+    /// The names of the columns.
+    [[nodiscard]] std::span<std::string const> header() const noexcept { return header_; }
+
+    /// Goes to the next record; false at the end of the file.
+    bool next() {
+        if (!read_record()) return false;
+        if (fields_.size() != header_.size())
+            throw error(record_line_, std::to_string(fields_.size()) + " fields where the header has " +
+                                          std::to_string(header_.size()));
+        return true;
+    }
+
+    /// The fields of the record, as many as the header has; valid until the next call of `next`.
+    [[nodiscard]] std::span<std::string_view const> fields() const noexcept { return fields_; }
+    /// The line on which the record begins.
+    [[nodiscard]] std::size_t line() const noexcept { return record_line_; }
+    /// Bytes of the file up to the end of the record.
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return read_ - (end_ - begin_); }
+
+  private:
+    struct place {
+        std::size_t first, last;
+        bool doubled_quotes;
+    };
+    enum class scan_result : std::uint8_t { complete, more };
+
+    static constexpr std::size_t longest_mark = 4;
+    static constexpr std::size_t block = std::size_t{1} << 18;
+
+    // Ends a run of plain characters. NUL is both a fault and the guard at the end of the buffer.
+    static constexpr std::array<bool, 256> ends_plain_text = [] {
+        std::array<bool, 256> ends{};
+        for (char c : {',', '\n', '\r', '\0'}) ends[static_cast<unsigned char>(c)] = true;
+        return ends;
+    }();
+
+    // Makes the next record with any content the current one.
+    bool read_record() {
+        for (;;) {
+            if (begin_ == end_ && (source_done_ || !refill())) return false;
+            while (scan() == scan_result::more) refill();
+            record_line_ = line_;
+            line_ += lines_in_record_;
+            begin_ = record_end_;
+            if (places_.size() == 1 && places_[0].first == places_[0].last && !quoted_) continue;
+            write_fields();
+            return true;
+        }
+    }
+
+    // Finds the fields of the record at begin_ without changing anything, since it may have to start over
+    // when the buffer ends first.
+    scan_result scan() {
+        places_.clear();
+        quoted_ = false;
+        lines_in_record_ = 1;
+        std::size_t at = begin_;
+        for (;;) {
+            if (places_.size() == limits_.fields) throw error(line_, "too many fields");
+            if (buffer_[at] == '"') {
+                if (scan_quoted(at) == scan_result::more) return scan_result::more;
+            } else {
+                std::size_t const first = at;
+                char const* p = buffer_.data() + at;
+                while (!ends_plain_text[static_cast<unsigned char>(*p)]) ++p;
+                at = static_cast<std::size_t>(p - buffer_.data());
+                places_.push_back({first, at, false});
+            }
+            if (at == end_) {
+                if (!source_done_) return scan_result::more;
+                record_end_ = at;
+                return scan_result::complete;
+            }
+            char const c = buffer_[at];
+            if (c == '\0') throw error(line_of(at), "a NUL byte: this is not a text file");
+            ++at;
+            if (c == ',') continue;
+            if (c == '\r') {
+                if (at == end_ && !source_done_) return scan_result::more;
+                if (buffer_[at] == '\n') ++at;
+            }
+            record_end_ = at;
+            return scan_result::complete;
+        }
+    }
+
+    // `at` goes from the opening quote to behind the closing one.
+    scan_result scan_quoted(std::size_t& at) {
+        quoted_ = true;
+        std::size_t const opened_on = line_ + lines_in_record_ - 1;
+        std::size_t const first = ++at;
+        bool doubled = false;
+        for (;; ++at) {
+            char const c = buffer_[at];
+            if (c == '\n') {
+                ++lines_in_record_;
+            } else if (c == '\0') {
+                if (at != end_) throw error(line_of(at), "a NUL byte: this is not a text file");
+                if (source_done_)
+                    throw error(opened_on, "a quoted field is never closed: is the file truncated?");
+                return scan_result::more;
+            } else if (c == '"') {
+                if (at + 1 == end_ && !source_done_) return scan_result::more;
+                if (buffer_[at + 1] != '"') break;
+                doubled = true;
+                ++at;
+            }
+        }
+        places_.push_back({first, at, doubled});
+        ++at;
+        if (!ends_plain_text[static_cast<unsigned char>(buffer_[at])])
+            throw error(line_of(at), "text behind a closing quote");
+        return scan_result::complete;
+    }
+
+    void write_fields() {
+        fields_.clear();
+        for (place const& p : places_) {
+            char* const first = buffer_.data() + p.first;
+            char* last = buffer_.data() + p.last;
+            if (p.doubled_quotes) last = halve_quotes(first, last);
+            fields_.emplace_back(first, static_cast<std::size_t>(last - first));
+        }
+    }
+
+    static char* halve_quotes(char* first, char* last) {
+        char* to = first;
+        for (char const* from = first; from != last; ++from) {
+            *to++ = *from;
+            if (*from == '"') ++from;
+        }
+        return to;
+    }
+
+    // Moves the rest to the front and reads on behind it; false at the end of the file.
+    bool refill() {
+        std::size_t const rest = end_ - begin_;
+        if (rest >= limits_.record_bytes)
+            throw error(line_, "a record of more than " + std::to_string(limits_.record_bytes) +
+                                   " bytes: is a closing quote missing?");
+        std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+        std::size_t const room = (std::max)(block, 2 * rest);
+        if (buffer_.size() < room + 1) buffer_.resize(room + 1);
+        std::size_t const got = source_(buffer_.data() + rest, room - rest);
+        begin_ = 0;
+        end_ = rest + got;
+        buffer_[end_] = '\0';
+        read_ += got;
+        source_done_ = got == 0;
+        return got > 0;
+    }
+
+    void skip_byte_order_mark() {
+        std::string_view const start(buffer_.data(), end_);
+        if (start.starts_with("\xEF\xBB\xBF")) begin_ = 3;
+        if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
+            throw error(1, "this is UTF-16: convert it to UTF-8 first");
+        if (start.starts_with("\x1F\x8B")) throw error(1, "this is compressed: unpack it with gzip first");
+        if (start.starts_with("\x28\xB5\x2F\xFD"))
+            throw error(1, "this is compressed: unpack it with zstd first");
+    }
+
+    [[nodiscard]] std::size_t line_of(std::size_t at) const {
+        auto const first = buffer_.begin() + static_cast<std::ptrdiff_t>(begin_);
+        auto const last = buffer_.begin() + static_cast<std::ptrdiff_t>(at);
+        return line_ + static_cast<std::size_t>(std::count(first, last, '\n'));
+    }
+
+    Source source_;
+    limits limits_;
+    std::vector<char> buffer_{'\0'}; // [begin_, end_) is not handed out yet; buffer_[end_] is NUL
+    std::size_t begin_ = 0, end_ = 0;
+    std::uint64_t read_ = 0;
+    bool source_done_ = false;
+    std::size_t line_ = 1;
+    std::vector<place> places_;
+    bool quoted_ = false;
+    std::size_t record_end_ = 0, record_line_ = 1, lines_in_record_ = 1;
+    std::vector<std::string_view> fields_;
+    std::vector<std::string> header_;
+};
+
+/// Reads from text in memory.
+class text_source {
+  public:
+    explicit text_source(std::string_view text) noexcept : rest_(text) {}
+    std::size_t operator()(char* to, std::size_t size) noexcept {
+        std::size_t const n = (std::min)(size, rest_.size());
+        std::copy_n(rest_.data(), n, to);
+        rest_.remove_prefix(n);
+        return n;
+    }
+
+  private:
+    std::string_view rest_;
+};
+
+/// A field as it has to be written: in quotes only where it must be.
+[[nodiscard]] inline std::string quoted(std::string_view field) {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+    std::string out = "\"";
+    for (char c : field) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out += '"';
+}
+
+} // namespace csv

@@ -1,0 +1,31 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// From ranked nodes to the decision whom to avoid, and its reasons in words.
+#pragma once
+
+#include "rank.hpp"
+
+#include <straggle/blacklist/decision.hpp>
+
+#include <string>
+
+namespace straggle_rank {
+
+using decision = straggle::blacklist_decision<std::uint32_t>;
+using verdict = straggle::verdict<std::uint32_t>;
+
+/// Decides with the policy and the guards of the command line.
+[[nodiscard]] decision decide(ranking const& r, history const& h, options const& o);
+
+/// Why a node counts as weak, as the end of "node X: ...".
+[[nodiscard]] std::string reason(verdict const& v, ranking const& r, options const& o);
+
+/// What a guard says when it spares a node, as the end of "kept in service: ...".
+[[nodiscard]] std::string guard_reason(std::string_view guard, options const& o);
+
+/// Why nobody is weak, or what else there is to say about the fleet; empty if nothing.
+[[nodiscard]] std::string remark(decision const& d, ranking const& r);
+
+} // namespace straggle_rank

@@ -1,0 +1,146 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "json.hpp"
+
+#include "text.hpp"
+
+#include <straggle/version.hpp>
+
+#include <ostream>
+
+namespace straggle_rank {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class T>
+ordered_json or_null(std::optional<T> const& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json options_json(options const& o) {
+    return {
+        {"preset", o.preset},
+        {"normaliser", to_string(o.normaliser)},
+        {"min_tasks", o.min_tasks},
+        {"confidence", o.confidence},
+        {"deviation", o.deviation == straggle::deviation_kind::sample ? "sample" : "population"},
+        {"edge", to_string(o.edge)},
+        {"counted", o.counted == straggle::completions::every_success ? "every_success" : "first_completion"},
+        {"select", valid_utf8(o.selection_text)},
+        {"guards",
+         {{"max_fraction", or_null(o.guards.max_fraction)},
+          {"max_nodes", or_null(o.guards.max_nodes)},
+          {"min_healthy", or_null(o.guards.min_healthy)},
+          {"domain", o.guards.domain ? ordered_json(valid_utf8(*o.guards.domain)) : ordered_json(nullptr)},
+          {"fail_open", or_null(o.guards.fail_open)}}},
+    };
+}
+
+ordered_json records_json(result const& r) {
+    auto const& counts = r.ranking.attempts();
+    ordered_json reasons = ordered_json::object();
+    std::uint64_t total = 0;
+    for (rejected_records const& rejected : rejected(r)) {
+        ordered_json entry{{"count", rejected.count}};
+        if (!rejected.lines.empty()) entry["first_lines"] = rejected.lines;
+        reasons[std::string(rejected.reason)] = std::move(entry);
+        total += rejected.count;
+    }
+    return {{"seen", r.history.rows},
+            {"used", counts.used},
+            {"scored", r.ranking.scored_attempts()},
+            {"failed", counts.failed},
+            {"killed", counts.killed},
+            {"superseded", counts.superseded},
+            {"rejected", total},
+            {"rejected_by_reason", std::move(reasons)}};
+}
+
+ordered_json jobs_json(result const& r) {
+    ordered_json degenerate = ordered_json::array();
+    for (auto const& job : r.ranking.degenerate_jobs())
+        degenerate.push_back({{"job", valid_utf8(r.history.jobs[job.id])},
+                              {"attempts", job.attempts},
+                              {"reason", to_string(job.reason)}});
+    return {{"usable", r.ranking.usable_jobs()}, {"degenerate", std::move(degenerate)}};
+}
+
+ordered_json verdicts_json(result const& r, std::span<verdict const> verdicts) {
+    ordered_json list = ordered_json::array();
+    for (verdict const& v : verdicts) {
+        ordered_json entry{{"node", valid_utf8(r.history.nodes[v.id])},
+                           {"rule", v.rule},
+                           {"value", v.value},
+                           {"threshold", v.threshold},
+                           {"n", v.n},
+                           {"mean", v.mean},
+                           {"sd", v.sd},
+                           {"low", v.ci.low},
+                           {"high", v.ci.high},
+                           {"level", v.level},
+                           {"provably_faster", v.provably_faster},
+                           {"provably_slower", v.provably_slower},
+                           {"why", reason(v, r.ranking, r.options)}};
+        if (v.spared_by.empty())
+            entry["spared_by"] = nullptr;
+        else
+            entry["spared_by"] = v.spared_by;
+        if (!v.spared_by.empty()) entry["spared_because"] = guard_reason(v.spared_by, r.options);
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+ordered_json decision_json(result const& r) {
+    return {{"rule", r.decision.rule()},
+            {"note", to_string(r.decision.note())},
+            {"remark", remark(r.decision, r.ranking)},
+            {"blacklisted", verdicts_json(r, r.decision.blacklisted())},
+            {"spared", verdicts_json(r, r.decision.spared())}};
+}
+
+ordered_json nodes_json(result const& r) {
+    ordered_json list = ordered_json::array();
+    for (auto const& node : slowest_first(r.ranking))
+        list.push_back({{"node", valid_utf8(r.history.nodes[node.id])},
+                        {"n", node.n},
+                        {"mean", node.mean},
+                        {"sd", node.sd},
+                        {"low", node.ci.low},
+                        {"high", node.ci.high},
+                        {"level", node.level}});
+    for (auto const& node : r.ranking.unranked())
+        list.push_back({{"node", valid_utf8(r.history.nodes[node.id])},
+                        {"n", node.n},
+                        {"mean", nullptr},
+                        {"sd", nullptr},
+                        {"low", nullptr},
+                        {"high", nullptr},
+                        {"level", nullptr}});
+    return list;
+}
+
+} // namespace
+
+ordered_json to_json(result const& r) {
+    return {{"straggle", std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
+                             std::to_string(STRAGGLE_VERSION_MINOR) + "." +
+                             std::to_string(STRAGGLE_VERSION_PATCH)},
+            {"file", valid_utf8(r.history.file)},
+            {"options", options_json(r.options)},
+            {"decision", decision_json(r)},
+            {"levels", r.ranking.levels()},
+            {"nodes", nodes_json(r)},
+            {"nodes_without_success", r.history.nodes.size() - r.ranking.fleet_size()},
+            {"records", records_json(r)},
+            {"jobs", jobs_json(r)}};
+}
+
+void print_json(std::ostream& out, result const& r) {
+    out << to_json(r).dump(1) << '\n';
+}
+
+} // namespace straggle_rank

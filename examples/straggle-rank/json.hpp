@@ -1,0 +1,17 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The result as a JSON document: what `--format json` prints and what the page of `--report` draws.
+#pragma once
+
+#include "output.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace straggle_rank {
+
+/// Strings in it are valid UTF-8, numbers are finite.
+[[nodiscard]] nlohmann::ordered_json to_json(result const& r);
+
+} // namespace straggle_rank

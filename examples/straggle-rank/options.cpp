@@ -1,0 +1,271 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "options.hpp"
+
+#include "failure.hpp"
+
+#include <straggle/version.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <iostream>
+#include <regex>
+
+namespace straggle_rank {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, normaliser>, 5> normalisers{{
+    {"z", normaliser::z},
+    {"robust", normaliser::robust},
+    {"leave_one_out", normaliser::leave_one_out},
+    {"ratio", normaliser::ratio},
+    {"work_rate", normaliser::work_rate},
+}};
+constexpr std::array<std::pair<std::string_view, straggle::deviation_kind>, 2> deviations{{
+    {"sample", straggle::deviation_kind::sample},
+    {"population", straggle::deviation_kind::population},
+}};
+constexpr std::array<std::pair<std::string_view, straggle::edge_rule>, 2> edges{{
+    {"closed", straggle::edge_rule::closed},
+    {"open", straggle::edge_rule::open},
+}};
+constexpr std::array<std::pair<std::string_view, output_format>, 3> formats{{
+    {"table", output_format::table},
+    {"json", output_format::json},
+    {"csv", output_format::csv},
+}};
+
+constexpr char const* description =
+    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and says which to "
+    "avoid.";
+
+constexpr char const* footer = R"(
+FILE is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
+  job       group of sibling tasks that should take equally long (a stage, a map phase)     required
+  node      where the attempt ran                                                           required
+  start,end or duration: any unit; up to nine decimal places are exact                      required
+  status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
+            killed; anything else, and nothing: failed. Without this column all succeeded
+  task      name of the task, unique in its job: only its first completion counts
+  input     bytes or records read, for --normaliser work_rate
+  slots     of the node (default 1), for --max-fraction and --min-healthy
+An empty field is unknown. Bad records are counted by reason and left out.
+
+Who is weak (--select):
+  dominated:Q               slower, beyond doubt, than a share Q of the other nodes (default 0.5)
+  dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
+  weakest_level             every node nobody is provably slower than (the paper's)
+  top_k:K[:SEED]            at most K of those (the paper's); SEED: its random fill
+  median_mad:K[:LOW]        mean above the median by K deviations, and above LOW (HDFS)
+  leave_top_k_out:K[:SIGMAS] at most K nodes clear of the rest (LogDevice)
+  mean_plus_sigmas:K        mean above the fleet's by K deviations (Envoy, gRPC)
+
+Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-success
+  --select weakest_level --no-guards, the paper on dynamic server blacklisting to the letter.
+Options after a preset override it.
+
+Examples:
+  straggle-rank history.csv
+  straggle-rank --report nodes.html --columns start=begin,end=finish,node=host history.csv
+  zcat history.csv.gz | straggle-rank --format json - | jq -r '.decision.blacklisted[].node'
+  straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
+
+Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage; 2 the input cannot be
+read or is no such table; 3 the output cannot be written.)";
+
+// What was on the command line, to be put on top of a preset.
+struct arguments {
+    std::string file, preset = "default";
+    std::vector<std::string> columns;
+    std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
+    std::optional<std::int64_t> min_tasks, max_nodes, top; // signed, so that -1 is not a large number
+    std::optional<double> confidence, max_fraction, min_healthy, fail_open;
+    bool every_success = false, first_completion = false, no_guards = false, quiet = false;
+};
+
+[[noreturn]] void wrong(std::string const& option, std::string const& what) {
+    throw failure(exit_status::usage, option + ": " + what);
+}
+
+template <class T, std::size_t N>
+T choose(std::string const& option, std::string_view word,
+         std::array<std::pair<std::string_view, T>, N> const& choices) {
+    std::string known;
+    for (auto const& [name, value] : choices) {
+        if (name == word) return value;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    wrong(option, "'" + std::string(word) + "' is none of " + known);
+}
+
+void declare(CLI::App& app, arguments& a) {
+    app.add_option("FILE", a.file, "the history; - for standard input")->required();
+    app.add_option("--columns", a.columns, "which column is what: key=name,...")->type_name("KEY=NAME,...");
+    auto const ranking = "Ranking";
+    app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
+    app.add_option("--normaliser,--normalizer", a.normaliser,
+                   "z, robust, leave_one_out, ratio or work_rate (default z)")
+        ->type_name("NAME")
+        ->group(ranking);
+    app.add_option("--min-tasks", a.min_tasks, "jobs with fewer tasks say nothing (default 5)")
+        ->type_name("N")
+        ->group(ranking);
+    app.add_option("--confidence", a.confidence, "of the intervals (default 0.95)")
+        ->type_name("P")
+        ->group(ranking);
+    app.add_option("--deviation", a.deviation, "sample or population (default sample)")
+        ->type_name("KIND")
+        ->group(ranking);
+    app.add_option("--edge", a.edge, "closed: intervals that touch are apart; open (default closed)")
+        ->type_name("RULE")
+        ->group(ranking);
+    auto* const every =
+        app.add_flag("--every-success", a.every_success, "count every successful attempt")->group(ranking);
+    app.add_flag("--first-completion", a.first_completion, "count the first one of a task (default)")
+        ->excludes(every)
+        ->group(ranking);
+
+    auto const deciding = "Decision";
+    app.add_option("--select", a.select, "who is weak; see below (default dominated:0.5)")
+        ->type_name("POLICY")
+        ->group(deciding);
+    app.add_option("--max-fraction", a.max_fraction, "most slots to take out (default 0.2)")
+        ->type_name("F")
+        ->group(deciding);
+    app.add_option("--max-nodes", a.max_nodes, "most nodes to take out")->type_name("K")->group(deciding);
+    app.add_option("--min-healthy", a.min_healthy, "least slots to keep")->type_name("M")->group(deciding);
+    app.add_option("--domain", a.domain, "keep a node per failure domain: group 1, or all, of the match")
+        ->type_name("REGEX")
+        ->group(deciding);
+    app.add_option("--fail-open", a.fail_open, "avoid nobody if more than this share looks weak")
+        ->type_name("F")
+        ->group(deciding);
+    app.add_flag("--no-guards", a.no_guards, "no limit but those given")->group(deciding);
+
+    auto const output = "Output";
+    app.add_option("--format", a.format, "table, json or csv (default table)")
+        ->type_name("FORMAT")
+        ->group(output);
+    app.add_option("--report", a.report, "write a page with plots")->type_name("FILE.html")->group(output);
+    app.add_option("--top", a.top, "nodes in the table (default: all up to 40)")
+        ->type_name("N")
+        ->group(output);
+    app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
+    app.set_version_flag("--version", "straggle-rank " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
+                                          std::to_string(STRAGGLE_VERSION_MINOR) + "." +
+                                          std::to_string(STRAGGLE_VERSION_PATCH));
+    app.footer(footer);
+}
+
+options preset(std::string const& name) {
+    options o;
+    if (name == "dsb_2019") {
+        o.preset = name;
+        o.min_tasks = 2;
+        o.deviation = straggle::deviation_kind::population;
+        o.counted = straggle::completions::every_success;
+        o.selection_text = "weakest_level";
+        o.selection = straggle::weakest_level{};
+        o.guards = {};
+    } else if (name != "default") {
+        wrong("--preset", "'" + name + "' is none of default, dsb_2019");
+    }
+    return o;
+}
+
+// NaN is outside every range.
+double within(std::string const& option, double x, double low, double high) {
+    if (!(x >= low && x <= high)) {
+        std::ostringstream text;
+        text << x << " is not from " << low << " to " << high;
+        wrong(option, text.str());
+    }
+    return x;
+}
+
+std::uint64_t whole(std::string const& option, std::int64_t x) {
+    if (x < 0) wrong(option, std::to_string(x) + " is negative");
+    return static_cast<std::uint64_t>(x);
+}
+
+void override_ranking(options& o, arguments const& a) {
+    if (a.normaliser) o.normaliser = choose("--normaliser", *a.normaliser, normalisers);
+    if (a.min_tasks) o.min_tasks = whole("--min-tasks", *a.min_tasks);
+    if (a.confidence) {
+        if (!straggle::confidence_level::from(*a.confidence))
+            wrong("--confidence", "it has to lie between 0 and 1");
+        o.confidence = *a.confidence;
+    }
+    if (a.deviation) o.deviation = choose("--deviation", *a.deviation, deviations);
+    if (a.edge) o.edge = choose("--edge", *a.edge, edges);
+    if (a.every_success) o.counted = straggle::completions::every_success;
+    if (a.first_completion) o.counted = straggle::completions::first_of_task;
+}
+
+void override_decision(options& o, arguments const& a) {
+    if (a.select) {
+        o.selection = parse_selection(*a.select);
+        o.selection_text = *a.select;
+    }
+    if (auto* const fdr = std::get_if<straggle::dominated_fdr>(&o.selection)) fdr->deviation = o.deviation;
+    if (a.no_guards) o.guards = {};
+    if (a.max_fraction) o.guards.max_fraction = within("--max-fraction", *a.max_fraction, 0, 1);
+    if (a.max_nodes) o.guards.max_nodes = whole("--max-nodes", *a.max_nodes);
+    if (a.min_healthy) o.guards.min_healthy = within("--min-healthy", *a.min_healthy, 0, 1e15);
+    if (a.fail_open) o.guards.fail_open = within("--fail-open", *a.fail_open, 1e-9, 1);
+    if (a.domain) {
+        try {
+            std::regex const check(*a.domain);
+        } catch (std::regex_error const&) {
+            wrong("--domain", "'" + *a.domain + "' is no regular expression");
+        }
+        o.guards.domain = a.domain;
+    }
+}
+
+options resolve(arguments const& a) {
+    options o = preset(a.preset);
+    o.file = a.file;
+    for (std::string const& c : a.columns) o.columns.override_with(c);
+    override_ranking(o, a);
+    override_decision(o, a);
+    if (a.format) o.format = choose("--format", *a.format, formats);
+    if (a.report) o.report = *a.report;
+    if (a.top) o.top = whole("--top", *a.top);
+    o.quiet = a.quiet;
+    return o;
+}
+
+std::string on_one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+} // namespace
+
+std::string_view to_string(normaliser n) {
+    for (auto const& [name, value] : normalisers)
+        if (value == n) return name;
+    return "unknown";
+}
+
+std::optional<options> parse_command_line(int argc, char const* const* argv) {
+    CLI::App app(description, "straggle-rank");
+    arguments a;
+    declare(app, a);
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::Success const& asked) {
+        app.exit(asked, std::cout, std::cerr);
+        if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output");
+        return std::nullopt;
+    } catch (CLI::ParseError const& e) {
+        throw failure(exit_status::usage, on_one_line(e.what()) + " (see --help)");
+    }
+    return resolve(a);
+}
+
+} // namespace straggle_rank

@@ -1,0 +1,40 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The forms in which the result leaves the program.
+#pragma once
+
+#include "decide.hpp"
+
+#include <iosfwd>
+
+namespace straggle_rank {
+
+/// All there is to say.
+struct result {
+    straggle_rank::options const& options;
+    straggle_rank::history const& history;
+    straggle_rank::ranking const& ranking;
+    straggle_rank::decision const& decision;
+};
+
+/// Records that were rejected, by reason; only reasons that occurred.
+struct rejected_records {
+    std::string_view reason;
+    std::uint64_t count = 0;
+    std::vector<std::size_t> lines; ///< of the first few, where they are known
+};
+[[nodiscard]] std::vector<rejected_records> rejected(result const& r);
+
+/// The ranked nodes level by level, within one by falling mean.
+[[nodiscard]] std::vector<ranking::node_type> slowest_first(ranking const& r);
+
+void print_table(std::ostream& out, result const& r, bool colours);
+void print_json(std::ostream& out, result const& r);
+void print_csv(std::ostream& out, result const& r);
+
+/// Writes the page of `--report`; a `failure` if that is impossible.
+void write_report(std::string const& file, result const& r);
+
+} // namespace straggle_rank

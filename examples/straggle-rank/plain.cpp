@@ -1,0 +1,68 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "../common/csv.hpp"
+#include "output.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ostream>
+#include <tuple>
+
+namespace straggle_rank {
+
+namespace {
+
+// As short as possible and read back as the same number.
+std::string exact(double x) {
+    std::array<char, 32> text{};
+    auto const [end, fault] = std::to_chars(text.data(), text.data() + text.size(), x);
+    return {text.data(), end};
+}
+
+} // namespace
+
+std::vector<rejected_records> rejected(result const& r) {
+    history const& h = r.history;
+    std::vector<rejected_records> list;
+    if (h.unparsable_number.count > 0)
+        list.push_back({"unparsable_number", h.unparsable_number.count, h.unparsable_number.lines});
+    for (std::size_t i = 0; i < straggle::rejection_count; ++i) {
+        auto const reason = static_cast<straggle::rejection>(i);
+        rejected_records entry{to_string(reason), r.ranking.attempts()[reason], {}};
+        if (reason == straggle::rejection::not_finite) {
+            entry.count += h.not_finite.count;
+            entry.lines = h.not_finite.lines;
+        }
+        if (entry.count > 0) list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::vector<ranking::node_type> slowest_first(ranking const& r) {
+    std::vector<ranking::node_type> nodes(r.nodes().begin(), r.nodes().end());
+    std::ranges::sort(nodes, [](auto const& a, auto const& b) {
+        return std::tie(a.level, b.mean, a.seen) < std::tie(b.level, a.mean, b.seen);
+    });
+    return nodes;
+}
+
+void print_csv(std::ostream& out, result const& r) {
+    auto const decision_on = [&](std::uint32_t node) -> std::string {
+        if (r.decision.avoids(node)) return "avoid";
+        for (verdict const& v : r.decision.spared())
+            if (v.id == node) return "spared";
+        return "keep";
+    };
+    out << "node,level,n,mean,sd,low,high,decision\n";
+    for (auto const& node : slowest_first(r.ranking))
+        out << csv::quoted(r.history.nodes[node.id]) << ',' << node.level << ',' << node.n << ','
+            << exact(node.mean) << ',' << exact(node.sd) << ',' << exact(node.ci.low) << ','
+            << exact(node.ci.high) << ',' << decision_on(node.id) << '\n';
+    for (auto const& node : r.ranking.unranked())
+        out << csv::quoted(r.history.nodes[node.id]) << ",," << node.n << ",,,,,keep\n";
+}
+
+} // namespace straggle_rank

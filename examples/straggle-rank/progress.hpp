@@ -1,0 +1,56 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A bar on the terminal for files that take more than half a second to read.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace straggle_rank {
+
+class progress_bar {
+  public:
+    /// @param total bytes, 0 if unknown
+    progress_bar(bool wanted, std::uint64_t total) : wanted_(wanted), total_(total) {}
+    progress_bar(progress_bar const&) = delete;
+    progress_bar& operator=(progress_bar const&) = delete;
+    ~progress_bar() {
+        if (drawn_) std::fputs("\r\033[K", stderr);
+    }
+
+    /// Says how far things are; cheap enough to be called for every record.
+    void update(std::uint64_t bytes, std::uint64_t rows) {
+        if (!wanted_ || (rows & 0xfff) != 0) return;
+        auto const now = clock::now();
+        if (now < next_) return;
+        next_ = now + std::chrono::milliseconds(100);
+        draw(bytes, rows);
+        drawn_ = true;
+    }
+
+  private:
+    using clock = std::chrono::steady_clock;
+
+    void draw(std::uint64_t bytes, std::uint64_t rows) const {
+        unsigned long long const count = rows;
+        if (total_ == 0) {
+            std::fprintf(stderr, "\r%llu rows", count);
+            return;
+        }
+        double const share = static_cast<double>(bytes) / static_cast<double>(total_);
+        std::string bar(40, ' ');
+        for (std::size_t i = 0; i < bar.size() && static_cast<double>(i) < share * 40; ++i) bar[i] = '=';
+        std::fprintf(stderr, "\r[%s] %3.0f %%  %llu rows", bar.c_str(), share * 100, count);
+    }
+
+    bool wanted_;
+    std::uint64_t total_;
+    bool drawn_ = false;
+    clock::time_point next_ = clock::now() + std::chrono::milliseconds(500);
+};
+
+} // namespace straggle_rank

@@ -1,0 +1,121 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# One consumer: cmake -D HOW=<name> -D ... -P run.cmake (see CMakeLists.txt).
+cmake_minimum_required(VERSION 3.24)
+set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+set(installed ${WORK}/installed/elsewhere)
+set(build ${WORK}/${HOW})
+
+function(run)
+    execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# Configures the consumer in the folder HOW; leaves the exit status in `status` and what was said in `output`.
+function(configure)
+    file(REMOVE_RECURSE ${build})
+    execute_process(
+        COMMAND ${CMAKE_COMMAND} -S ${here}/${HOW} -B ${build} -G ${GENERATOR}
+                -D CMAKE_MAKE_PROGRAM=${MAKE_PROGRAM} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS}
+                -D STRAGGLE_SOURCE=${STRAGGLE_SOURCE_DIR} -D EXPECTED_VERSION=${STRAGGLE_VERSION} ${ARGV}
+        RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output ECHO_OUTPUT_VARIABLE ECHO_ERROR_VARIABLE)
+    set(status ${status} PARENT_SCOPE)
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(configure_build_and_run)
+    configure(${ARGV})
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${HOW} does not configure")
+    endif()
+    run(${CMAKE_COMMAND} --build ${build})
+    run(${build}/consumer ${STRAGGLE_VERSION})
+endfunction()
+
+function(install_and_move)
+    file(REMOVE_RECURSE ${WORK}/staged ${WORK}/installed)
+    run(${CMAKE_COMMAND} --install ${STRAGGLE_BINARY_DIR} --prefix ${WORK}/staged)
+    file(MAKE_DIRECTORY ${WORK}/installed)
+    file(RENAME ${WORK}/staged ${installed})
+
+    # Exactly our headers, and nothing that depends on the architecture.
+    file(GLOB_RECURSE there RELATIVE ${installed}/include ${installed}/include/*)
+    file(GLOB_RECURSE here_is RELATIVE ${STRAGGLE_SOURCE_DIR}/include ${STRAGGLE_SOURCE_DIR}/include/*.hpp)
+    if(NOT there STREQUAL here_is)
+        message(FATAL_ERROR "installed headers differ:\n${there}\nfrom those of the source tree:\n${here_is}")
+    endif()
+    file(GLOB folders RELATIVE ${installed} ${installed}/*)
+    if(NOT folders STREQUAL "include;share")
+        message(FATAL_ERROR "installed outside include and share: ${folders}")
+    endif()
+
+    # No file remembers a place of this machine.
+    file(GLOB_RECURSE files ${installed}/share/*)
+    foreach(file IN LISTS files)
+        file(READ ${file} text)
+        foreach(place IN ITEMS ${STRAGGLE_SOURCE_DIR} ${STRAGGLE_BINARY_DIR} ${WORK})
+            string(FIND "${text}" "${place}" at)
+            if(NOT at EQUAL -1)
+                message(FATAL_ERROR "${file} mentions ${place}")
+            endif()
+        endforeach()
+    endforeach()
+endfunction()
+
+# A parent that installs itself does not want our headers with it.
+function(expect_nothing_to_install)
+    file(REMOVE_RECURSE ${build}/prefix)
+    run(${CMAKE_COMMAND} --install ${build} --prefix ${build}/prefix)
+    file(GLOB_RECURSE files ${build}/prefix/*)
+    if(files)
+        message(FATAL_ERROR "the parent installs ${files}")
+    endif()
+endfunction()
+
+# The package must be found, and turned down for its version.
+function(expect_refused version)
+    configure(-D CMAKE_PREFIX_PATH=${installed} -D WANTED_VERSION=${version})
+    foreach(words IN ITEMS "compatible with requested" "version \"${version}\"" "straggleConfig.cmake, version: ${STRAGGLE_VERSION}")
+        string(FIND "${output}" "${words}" at)
+        if(status EQUAL 0 OR at EQUAL -1)
+            message(FATAL_ERROR "version ${version} must be refused with the words: ${words}")
+        endif()
+    endforeach()
+endfunction()
+
+function(compile_with_pkg_config)
+    find_program(pkg_config NAMES pkgconf pkg-config)
+    if(NOT pkg_config)
+        message("skipped: there is no pkg-config")
+        return()
+    endif()
+    set(ENV{PKG_CONFIG_PATH} ${installed}/share/pkgconfig)
+    execute_process(COMMAND ${pkg_config} --cflags --libs straggle OUTPUT_VARIABLE from_pc COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${pkg_config} --modversion straggle OUTPUT_VARIABLE version
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    if(NOT version STREQUAL STRAGGLE_VERSION)
+        message(FATAL_ERROR "straggle.pc says ${version}, the library ${STRAGGLE_VERSION}")
+    endif()
+    separate_arguments(from_pc NATIVE_COMMAND "${from_pc}")
+    separate_arguments(flags NATIVE_COMMAND "${FLAGS}")
+    file(MAKE_DIRECTORY ${build})
+    run(${COMPILER} -std=c++20 ${flags} ${here}/main.cpp ${from_pc} -o ${build}/consumer)
+    run(${build}/consumer ${STRAGGLE_VERSION})
+endfunction()
+
+if(HOW STREQUAL "install")
+    install_and_move()
+elseif(HOW STREQUAL "refused_version")
+    expect_refused(99)
+    expect_refused(0.0)
+elseif(HOW STREQUAL "pkg_config")
+    compile_with_pkg_config()
+elseif(HOW STREQUAL "parent_unchanged")
+    configure_build_and_run()
+    expect_nothing_to_install()
+elseif(HOW STREQUAL "fetch_content")
+    configure_build_and_run(-D FETCHCONTENT_FULLY_DISCONNECTED=ON -D FETCHCONTENT_SOURCE_DIR_STRAGGLE=${STRAGGLE_SOURCE_DIR})
+else()
+    configure_build_and_run(-D CMAKE_PREFIX_PATH=${installed})
+endif()

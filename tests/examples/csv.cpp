@@ -1,0 +1,143 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "../fuzz/csv.cpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using table = std::vector<std::vector<std::string>>;
+
+namespace {
+
+reading read(std::string_view text) {
+    return read_in_pieces(text, text.size() + 1);
+}
+
+} // namespace
+
+TEST_CASE("csv: records, header first") {
+    auto const records = [](std::string_view text) { return read(text).records; };
+    CHECK(records("a,b\n1,2\n") == table{{"a", "b"}, {"1", "2"}});
+    CHECK(records("a,b\n1,2") == table{{"a", "b"}, {"1", "2"}});
+    CHECK(records("a,b\r\n1,2\r\n") == table{{"a", "b"}, {"1", "2"}});
+    CHECK(records("a,b\r1,2\r3,4") == table{{"a", "b"}, {"1", "2"}, {"3", "4"}});
+    CHECK(records("\xEF\xBB\xBF"
+                  "a,b\n1,2\n") == table{{"a", "b"}, {"1", "2"}});
+    CHECK(records("a,b\n,\n") == table{{"a", "b"}, {"", ""}});
+    CHECK(records("a,b\n1,") == table{{"a", "b"}, {"1", ""}});
+    CHECK(records("a\n\n1\n\r\n2\n\n") == table{{"a"}, {"1"}, {"2"}});
+    CHECK(records("a\n\"\"\n") == table{{"a"}, {""}});
+    CHECK(records("a, b\n 1 ,2\n") == table{{"a", " b"}, {" 1 ", "2"}});
+}
+
+TEST_CASE("csv: quoted fields") {
+    auto const records = [](std::string_view text) { return read(text).records; };
+    CHECK(records("a,b\n\"1,5\",\"x\"\n") == table{{"a", "b"}, {"1,5", "x"}});
+    CHECK(records("a,b\n\"say \"\"no\"\"\",\"\"\"\"\n") == table{{"a", "b"}, {"say \"no\"", "\""}});
+    CHECK(records("a,b\n\"1\n2\",\"3\r\n4\"\n") == table{{"a", "b"}, {"1\n2", "3\r\n4"}});
+    CHECK(records("\"a\",\"b\"\n1,2") == table{{"a", "b"}, {"1", "2"}});
+    // A quote inside an unquoted field is not RFC 4180, but harmless and found in real logs.
+    CHECK(records("a,b\n5\" disk,x\n") == table{{"a", "b"}, {"5\" disk", "x"}});
+}
+
+TEST_CASE("csv: every record knows its line") {
+    reading const r = read("a,b\n\n\"1\n2\",x\n3,4\n");
+    CHECK(r.lines == std::vector<std::size_t>{0, 3, 5});
+}
+
+TEST_CASE("csv: faults name the line") {
+    auto const faults = [](std::string_view text, std::size_t line, std::string_view part) {
+        reading const r = read(text);
+        CAPTURE(std::string(text));
+        CHECK(r.fault_line == line);
+        CHECK_MESSAGE(r.fault.find(part) != std::string::npos, r.fault);
+    };
+    faults("", 1, "empty");
+    faults("\n\n", 3, "empty");
+    faults("\xEF\xBB\xBF", 1, "empty");
+    faults("a,b\n1,2\n1\n", 3, "1 fields where the header has 2");
+    faults("a,b\n1,2,3\n", 2, "3 fields");
+    faults("a,b\n1,\"2\n3,4\n", 2, "never closed");
+    faults("a,b\n1,\"2\"x\n", 2, "behind a closing quote");
+    faults("a,b\n1,\"\n\n2\"x\n", 4, "behind a closing quote");
+    faults(std::string_view("a,b\n1,\0\n", 8), 2, "NUL");
+    faults(std::string_view("a,b\n\"\n\0\",1\n", 11), 3, "NUL");
+    faults("\xFF\xFE"
+           "a",
+           1, "UTF-16");
+    faults("\x1F\x8B"
+           "a",
+           1, "gzip");
+}
+
+TEST_CASE("csv: a record has an end to its size") {
+    auto const read_with = [](std::string const& text, csv::limits limits) {
+        csv::reader reader(csv::text_source(text), limits);
+        while (reader.next()) {
+        }
+    };
+    std::string const long_field = "a\n" + std::string(3'000'000, 'x') + "\n";
+    CHECK_NOTHROW(read_with(long_field, {}));
+    CHECK_THROWS_AS(read_with(long_field, {.record_bytes = 1'000'000}), csv::error);
+    CHECK_THROWS_AS(read_with("a\n\"" + std::string(3'000'000, '\n'), {.record_bytes = 1'000'000}),
+                    csv::error);
+    CHECK_THROWS_AS(read_with(std::string(100, ','), {.fields = 100}), csv::error);
+    CHECK_NOTHROW(read_with(std::string(100, ','), {.fields = 101}));
+}
+
+TEST_CASE("csv: what is written quoted reads back, however it is cut") {
+    std::string_view const alphabet = "ab,\"\n\r x";
+    std::uint64_t state = 1;
+    auto const draw = [&state](std::size_t below) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::size_t>(state >> 33) % below;
+    };
+    for (int round = 0; round < 300; ++round) {
+        std::size_t const width = 2 + draw(4);
+        table records(1 + draw(6), std::vector<std::string>(width));
+        std::string text;
+        for (auto& record : records) {
+            for (std::size_t i = 0; i < width; ++i) {
+                for (std::size_t k = draw(6); k > 0; --k) record[i] += alphabet[draw(alphabet.size())];
+                text += (i > 0 ? "," : "") + csv::quoted(record[i]);
+            }
+            text += draw(2) == 0 ? "\n" : "\r\n";
+        }
+        CAPTURE(text);
+        CHECK(read(text).records == records);
+        CHECK(read_in_pieces(text, 1 + draw(5)).records == records);
+    }
+}
+
+TEST_CASE("csv: a file longer than the buffer") {
+    std::string text = "id,text\n";
+    std::size_t const rows = 50'000;
+    for (std::size_t i = 0; i < rows; ++i)
+        text += std::to_string(i) + ",\"row \"\"" + std::to_string(i) + "\"\"\"\n";
+    csv::reader reader{csv::text_source(text)};
+    std::size_t wrong = 0, read = 0;
+    for (; reader.next(); ++read) {
+        std::string const id = std::to_string(read);
+        wrong += reader.fields()[0] != id || reader.fields()[1] != "row \"" + id + "\"" ||
+                 reader.line() != read + 2;
+    }
+    CHECK(read == rows);
+    CHECK(wrong == 0);
+    CHECK(reader.bytes() == text.size());
+}
+
+TEST_CASE("csv: the corpus of the fuzzer") {
+    std::filesystem::path const corpus = std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/csv";
+    std::size_t files = 0;
+    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
+        std::ifstream in(entry.path(), std::ios::binary);
+        std::string const text((std::istreambuf_iterator<char>(in)), {});
+        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
+        ++files;
+    }
+    CHECK(files >= 10);
+}

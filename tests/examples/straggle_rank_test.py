@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+"""straggle-rank from end to end. STRAGGLE_RANK_PROGRAM names the program, STRAGGLE_SHARED_DIR the folder of the
+reference data (tests that need it are skipped without it)."""
+
+import csv
+import html.parser
+import io
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ.get("STRAGGLE_RANK_PROGRAM", "straggle-rank")
+SHARED = pathlib.Path(os.environ.get("STRAGGLE_SHARED_DIR") or "/nonexistent")
+HEADER = "job,task,attempt,node,start_ms,end_ms,status,speculative,input_bytes\n"
+
+
+def run(*arguments, stdin=b"", **environment):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, timeout=300,
+                          env={**os.environ, **environment})
+
+
+def rank(text, *arguments):
+    """The JSON document for a history given as text or bytes."""
+    data = text if isinstance(text, bytes) else text.encode()
+    done = run("--format", "json", *arguments, "-", stdin=data)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout, parse_constant=lambda c: (_ for _ in ()).throw(ValueError(c)))
+
+
+def history(jobs=20, nodes=10, slow=("n3",), factor=3, extra=""):
+    """Each job runs one task on each node; the same on every machine."""
+    rows = [HEADER]
+    state = 1
+    for j in range(jobs):
+        for n in range(nodes):
+            state = state * 6364136223846793005 + 1442695040888963407 & 2**64 - 1
+            took = 1000 + (state >> 33) % 200
+            if f"n{n}" in slow:
+                took *= factor
+            rows.append(f"j{j},t{n},0,n{n},{5000 * j},{5000 * j + took},success,,{100 + n}\n")
+    return "".join(rows) + extra
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, name, content=b""):
+        path = pathlib.Path(self.folder.name) / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+
+class Oracle(unittest.TestCase):
+    """Against an independent computation of the paper's algorithms on real histories."""
+
+    def compare(self, name):
+        source, wanted = SHARED / "data" / f"{name}.csv", SHARED / "data" / "expected" / f"{name}.json"
+        if not source.exists() or not wanted.exists():
+            self.skipTest("reference data absent")
+        done = run("--preset", "dsb_2019", "--format", "json", source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ours = {node["node"]: node for node in json.loads(done.stdout)["nodes"]}
+        theirs = json.loads(wanted.read_text())["nodes"]
+        self.assertEqual({k for k, node in ours.items() if node["n"] > 0}, set(theirs))
+        for node, t in theirs.items():
+            o = ours[node]
+            self.assertEqual((o["n"], o["level"]), (t["n"], t["level"]), node)
+            if t["level"] is None:
+                self.assertIsNone(o["low"])
+                continue
+            for our_name, their_name in (("mean", "mean"), ("sd", "std")):
+                self.assertTrue(math.isclose(o[our_name], t[their_name], rel_tol=1e-9, abs_tol=1e-12), (node, our_name))
+            # The oracle's t quantile (SciPy before 1.11) is right to 3e-9 only; so are its intervals.
+            half = (t["high"] - t["low"]) / 2
+            for end in ("low", "high"):
+                self.assertAlmostEqual(o[end], t[end], delta=5e-9 * half + 1e-12, msg=(node, end))
+
+    def test_hadoop_19jobs(self): self.compare("hadoop-19jobs")
+    def test_hadoop_gridmix(self): self.compare("hadoop-gridmix-a")
+    def test_hadoop_sls(self): self.compare("hadoop-sls")
+    def test_spark_groupon(self): self.compare("spark-groupon")
+    def test_spark_speculation(self): self.compare("spark-speculation")
+
+    def test_every_option_on_every_file(self):
+        files = sorted(f for f in (SHARED / "data").glob("*.csv") if "progress" not in f.name)
+        if not files:
+            self.skipTest("reference data absent")
+        for file in files:
+            for normaliser in ("z", "robust", "leave_one_out", "ratio", "work_rate"):
+                for output in ("table", "json", "csv"):
+                    done = run("--normaliser", normaliser, "--format", output, "--domain", "[0-9]", "--fail-open", 0.9,
+                               "--min-healthy", 1, file)
+                    self.assertEqual((done.returncode, done.stderr), (0, b""), (file, normaliser))
+                    self.assertFalse(re.search(rb"\b(nan|inf)\b", done.stdout, re.I), (file, normaliser, output))
+
+
+class Ranking(unittest.TestCase):
+    def test_scores_by_hand(self):
+        # Two jobs of five tasks; the score is (duration - mean) / population deviation.
+        durations = {"a": [10, 20, 30, 40, 50], "b": [7, 7, 9, 12, 40]}
+        text = "job,node,duration\n" + "".join(
+            f"{job},n{i},{d}\n" for job, ds in durations.items() for i, d in enumerate(ds))
+        got = {n["node"]: n for n in rank(text)["nodes"]}
+        for i in range(5):
+            scores = [(ds[i] - statistics.fmean(ds)) / statistics.pstdev(ds) for ds in durations.values()]
+            self.assertAlmostEqual(got[f"n{i}"]["mean"], statistics.fmean(scores), delta=1e-12)
+            self.assertAlmostEqual(got[f"n{i}"]["sd"], statistics.stdev(scores), delta=1e-12)
+            half = math.tan(math.pi * 0.475) * statistics.stdev(scores) / math.sqrt(2)  # t(0.975, 1)
+            self.assertAlmostEqual(got[f"n{i}"]["high"], statistics.fmean(scores) + half, delta=1e-11)
+
+    def test_a_slow_node_is_found(self):
+        decision = rank(history())["decision"]
+        self.assertEqual([v["node"] for v in decision["blacklisted"]], ["n3"])
+        verdict = decision["blacklisted"][0]
+        self.assertEqual((verdict["rule"], verdict["provably_faster"], verdict["spared_by"]), ("dominated", 9, None))
+        self.assertGreater(verdict["value"], verdict["threshold"])
+
+    def test_nobody_is_blamed_without_evidence(self):
+        decision = rank(history(slow=()))["decision"]
+        self.assertEqual((decision["blacklisted"], decision["spared"]), ([], []))
+
+    def test_weakest_level_first(self):
+        levels = [n["level"] for n in rank(history(slow=("n3", "n7")))["nodes"]]
+        self.assertEqual(levels, sorted(levels))
+
+    def test_the_unit_of_time_does_not_matter(self):
+        """Decimal seconds since 1970 are as exact as milliseconds; equal durations stay equal."""
+        milliseconds = history(extra="".join(f"e,t{n},0,n{n},1475705602{n:03d},1475705603{n:03d},success,,\n" for n in range(9)))
+        seconds = io.StringIO()
+        for line in csv.reader(io.StringIO(milliseconds)):
+            if line[4].isdigit():
+                line[4:6] = [f"{int(t) // 1000}.{int(t) % 1000:03d}" for t in line[4:6]]
+            seconds.write(",".join(line) + "\n")
+        a, b = rank(milliseconds), rank(seconds.getvalue())
+        self.assertEqual(a["nodes"], b["nodes"])
+        self.assertEqual(b["jobs"]["degenerate"], [{"job": "e", "attempts": 9, "reason": "no_spread"}])
+
+    def test_fine_times_after_coarse_ones(self):
+        rows = [f"a,n{i},{d}\n" for i, d in enumerate(["10", "20.5", "30", "40.125", "5e1"])]
+        for count in (4, 5):  # the fifth is floating point
+            nodes = rank("job,node,duration\n" + "".join(rows[:count]), "--min-tasks", 2, "--normaliser", "ratio")["nodes"]
+            self.assertEqual(sum(n["n"] for n in nodes), count)
+
+    def test_first_completion_of_a_task(self):
+        extra = "j0,t0,1,n9,0,100,success,,\n"  # beats attempt 0 of t0 of j0
+        self.assertEqual(rank(history(extra=extra))["records"]["superseded"], 1)
+        self.assertEqual(rank(history(extra=extra), "--every-success")["records"]["superseded"], 0)
+
+    def test_presets_and_overrides(self):
+        o = rank(history(), "--preset", "dsb_2019")["options"]
+        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["guards"]["max_fraction"]),
+                         (2, "population", "every_success", "weakest_level", None))
+        o = rank(history(), "--preset", "dsb_2019", "--min-tasks", 3, "--deviation", "sample", "--first-completion",
+                 "--select", "top_k:2", "--max-nodes", 1)["options"]
+        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["guards"]["max_nodes"]),
+                         (3, "sample", "first_completion", "top_k:2", 1))
+
+    def test_every_policy(self):
+        for policy in ("dominated:0.5", "dominated:1", "dominated_fdr:0.5:0.05", "weakest_level", "top_k:1", "top_k:1:7",
+                       "median_mad:3", "median_mad:3:0.5", "leave_top_k_out:2", "leave_top_k_out:2:4", "mean_plus_sigmas:1.9"):
+            decision = rank(history(), "--select", policy)["decision"]
+            self.assertEqual([v["node"] for v in decision["blacklisted"]], ["n3"], policy)
+            self.assertEqual(decision["rule"], {"top_k": "top_k_intersection"}.get(policy.split(":")[0], policy.split(":")[0]))
+        note = rank(history(), "--select", "mean_plus_sigmas:3")["decision"]["note"]  # 3 is not below sqrt(10 - 1)
+        self.assertEqual(note, "unreachable_threshold")
+
+    def test_a_seed_makes_the_random_fill_repeatable(self):
+        text = history(slow=("n1", "n3", "n5", "n7"))
+        answers = {json.dumps(rank(text, "--select", f"top_k:2:{s}", "--no-guards")["decision"]) for s in range(20)}
+        self.assertEqual(json.dumps(rank(text, "--select", "top_k:2:3", "--no-guards")["decision"]),
+                         json.dumps(rank(text, "--select", "top_k:2:3", "--no-guards")["decision"]))
+        self.assertGreater(len(answers), 1)
+
+    def test_guards(self):
+        text = history(slow=("n1", "n3", "n5"))
+
+        def outcome(*arguments):
+            decision = rank(text, *arguments)["decision"]
+            return len(decision["blacklisted"]), {v["spared_by"] for v in decision["spared"]}
+        self.assertEqual(outcome("--select", "weakest_level", "--no-guards"), (3, set()))
+        self.assertEqual(outcome(), (2, {"at_most_slot_fraction"}))
+        self.assertEqual(outcome("--max-fraction", 1), (3, set()))
+        self.assertEqual(outcome("--max-nodes", 1), (1, {"at_most"}))
+        self.assertEqual(outcome("--max-fraction", 1, "--min-healthy", 9), (1, {"at_least_healthy_slots"}))
+        self.assertEqual(outcome("--max-fraction", 1, "--fail-open", 0.25), (0, {"fail_open"}))
+        # n1, n3 and n5 are racks of their own, and the last node there.
+        self.assertEqual(outcome("--max-fraction", 1, "--domain", "n([135])"), (0, {"one_per_domain"}))
+
+    def test_slots(self):
+        text = "job,node,duration,slots\n" + "".join(
+            f"j{j},n{n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{20 if n == 3 else 4}\n"
+            for j in range(20) for n in range(10))
+        decision = rank(text)["decision"]  # n3 holds 20 of 56 slots
+        self.assertEqual([v["spared_by"] for v in decision["spared"]], ["at_most_slot_fraction"])
+        self.assertEqual(len(rank(text, "--max-fraction", 0.4)["decision"]["blacklisted"]), 1)
+
+    def test_work_rate_forgives_large_inputs(self):
+        text = "job,node,duration,input_bytes\n" + "".join(
+            f"j{j},n{n},{(100 + (7 * j + 3 * n) % 11) * (3 if n == 3 else 1)},{3000 if n == 3 else 1000}\n"
+            for j in range(20) for n in range(10))
+        self.assertEqual(len(rank(text)["decision"]["blacklisted"]), 1)
+        self.assertEqual(len(rank(text, "--normalizer", "work_rate")["decision"]["blacklisted"]), 0)
+
+
+class BoxPlots(Folder):
+    def test_quartiles_and_whiskers(self):
+        """Against Python's quantiles, on the scores of jobs whose mean and deviation are computed here."""
+        report = self.file("r.html")
+        text = history(jobs=60, nodes=6)
+        done = run("--report", report, "-", stdin=text.encode())
+        if done.returncode == 1 and b"without D3" in done.stderr:
+            self.skipTest("built without D3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = re.search(r'type="application/json">(.*?)</script>', report.read_text(), re.S)[1]
+        jobs, scores = {}, {}
+        for row in csv.DictReader(io.StringIO(text)):
+            jobs.setdefault(row["job"], []).append((row["node"], int(row["end_ms"]) - int(row["start_ms"])))
+        for tasks in jobs.values():
+            durations = [d for _, d in tasks]
+            for node, d in tasks:
+                scores.setdefault(node, []).append((d - statistics.fmean(durations)) / statistics.pstdev(durations))
+        for node in json.loads(data)["nodes"]:
+            z = sorted(scores[node["node"]])
+            q1, median, q3 = statistics.quantiles(z, n=4, method="inclusive")
+            inside = [x for x in z if q1 - 1.5 * (q3 - q1) <= x <= q3 + 1.5 * (q3 - q1)]
+            for got, wanted in zip(node["box"], (inside[0], q1, median, q3, inside[-1]), strict=True):
+                self.assertAlmostEqual(got, wanted, delta=6e-5)  # four decimals
+            self.assertEqual(len(node["outliers"]), min(24, len(z) - len(inside)))
+
+
+class Records(unittest.TestCase):
+    def test_every_record_is_accounted_for(self):
+        extra = "".join(f"j0,{row}\n" for row in (
+            "x1,0,n0,,5,success,,", "x2,0,n0,9,5,success,,", "x3,0,,1,5,success,,", "x4,0,n0,1,oops,success,,",
+            "x5,0,n0,nan,5,success,,", "x6,0,n0,1,inf,success,,", "x7,0,n0,1,5,FAILED,,", "x8,0,n0,1,5,KILLED,,",
+            "x9,0,n0,1,5,CANCELLED by 7,,", "x10,0,n0,1,5,,,", "x11,0,n0,1,5,Completed,,", "x12,0,n0,,,failed,,"))
+        extra += ",x13,0,n0,1,5,success,,\n"
+        got = rank(history(extra=extra))
+        r = got["records"]
+        self.assertEqual({k: v["count"] for k, v in r["rejected_by_reason"].items()},
+                         {"unparsable_number": 1, "missing_job": 1, "missing_node": 1, "missing_time": 1, "not_finite": 2,
+                          "end_before_start": 1})
+        self.assertEqual((r["failed"], r["killed"], r["used"]), (3, 2, 201))
+        self.assertEqual(r["seen"], 213)
+        self.assertEqual(r["seen"], r["used"] + r["failed"] + r["killed"] + r["superseded"] + r["rejected"])
+        self.assertEqual(r["rejected_by_reason"]["unparsable_number"]["first_lines"], [205])
+
+    def test_negative_durations(self):
+        r = rank("job,node,duration\nj,n,-5\nj,n,5\n")["records"]
+        self.assertEqual(r["rejected_by_reason"], {"negative_duration": {"count": 1}})
+
+    def test_broken_input_sizes_matter_only_where_they_are_read(self):
+        text = history(extra="j0,x,0,n0,1,5,success,,much\n")
+        self.assertEqual(rank(text)["records"]["rejected"], 0)
+        self.assertEqual(rank(text, "--normaliser", "work_rate")["records"]["rejected"], 1)
+
+    def test_huge_times_do_not_overflow(self):
+        text = "job,node,start,end\n" + "".join(f"j,n{i},-9{'0' * 17},{9 * 10**17 + i}\n" for i in range(6))
+        self.assertEqual(rank(text, "--columns", "start=start,end=end")["records"]["used"], 6)
+        mixed = text + "j,n9,0.123456789,1\n"
+        self.assertEqual(rank(mixed, "--columns", "start=start,end=end")["records"]["used"], 7)
+
+    def test_nodes_without_success_and_unranked_ones(self):
+        got = rank(history(extra="j0,x,0,lost,1,5,failed,,\nj0,y,0,new,1,1200,success,,\n"))
+        self.assertEqual(got["nodes_without_success"], 1)
+        self.assertEqual(got["nodes"][-1], {"node": "new", "n": 1, "mean": None, "sd": None, "low": None, "high": None, "level": None})
+
+    def test_columns_by_name(self):
+        text = history().replace("start_ms,end_ms", "begin,finish").replace(",node,", ",host,")
+        got = rank(text, "--columns", "node=host,start=begin", "--columns", "end=finish,task=")
+        self.assertEqual(got["decision"]["blacklisted"][0]["node"], "n3")
+
+
+class BadInput(Folder):
+    def refuses(self, status, message, *arguments, stdin=b""):
+        done = run(*arguments, stdin=stdin)
+        self.assertEqual(done.returncode, status, (arguments, done.stderr))
+        self.assertEqual(done.stdout, b"")
+        text = done.stderr.decode(errors="replace")
+        self.assertTrue(text.startswith("straggle-rank: ") and text.endswith("\n") and text.count("\n") == 1, text)
+        self.assertRegex(text, message)
+
+    def test_usage(self):
+        file = self.file("h.csv", history())
+        self.refuses(1, "FILE is required")
+        self.refuses(1, "--nope", "--nope", file)
+        self.refuses(1, "none of z, robust", "--normaliser", "x", file)
+        self.refuses(1, "none of default, dsb_2019", "--preset", "x", file)
+        self.refuses(1, "between 0 and 1", "--confidence", "1", file)
+        self.refuses(1, "between 0 and 1", "--confidence", "nan", file)
+        self.refuses(1, "--max-fraction", "--max-fraction", "1.5", file)
+        self.refuses(1, "--max-fraction", "--max-fraction", "nan", file)
+        self.refuses(1, "--fail-open", "--fail-open", "0", file)
+        self.refuses(1, "--max-nodes", "--max-nodes", "-1", file)
+        self.refuses(1, "regular expression", "--domain", "(", file)
+        self.refuses(1, "excludes", "--every-success", "--first-completion", file)
+        for policy in ("x", "top_k", "top_k:x", "top_k:-1", "top_k:1:2:3", "dominated:0", "dominated:2", "dominated:nan",
+                       "dominated:", "dominated_fdr:0.5:1", "weakest_level:1", "", ":"):
+            self.refuses(1, "--select", "--select", policy, file)
+        for columns in ("jobs=x", "job", "=x", "job=a,,node=b"):
+            self.refuses(1, "--columns", "--columns", columns, file)
+
+    def test_unreadable_files(self):
+        self.refuses(2, "none.csv: No such file", pathlib.Path(self.folder.name) / "none.csv")
+        self.refuses(2, "directory", self.folder.name)
+        self.refuses(2, r"h.csv:1: the file is empty", self.file("h.csv"))
+        self.refuses(2, r"<stdin>:1: the file is empty", "-")
+        self.refuses(2, r"h.csv:1: a header and nothing else", self.file("h.csv", HEADER))
+        self.refuses(2, r"h.csv:\d+: a NUL byte", self.file("h.csv", bytes(range(256)) * 40))
+        self.refuses(2, r"h.csv.gz:1: .*gzip", self.file("h.csv.gz", b"\x1f\x8b\x08\x00"))
+        self.refuses(2, r"h.csv:3: a quoted field is never closed", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\n\"j,t,0\n"))
+        self.refuses(2, r"h.csv:3: 4 fields where the header has 9", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\nj,t,0,n"))
+
+    def test_wrong_columns(self):
+        file = self.file("h.csv", "job,node,begin\nj,n,1\n")
+        self.refuses(2, "h.csv:1: no columns for start and end", file)
+        self.refuses(2, "h.csv:1: no column 'x'.*job, node, begin", "--columns", "start=x", file)
+        self.refuses(2, "no column 'node' for the node", self.file("h.csv", "job,host\nj,n\n"))
+        self.refuses(2, "two columns 'job'", self.file("h.csv", "job,node,job,duration\nj,n,j,1\n"))
+
+    def test_output_that_cannot_be_written(self):
+        file = self.file("h.csv", history())
+        self.refuses(3, "cannot be written", "--report", "/nonexistent/report.html", file)
+        self.refuses(3, "cannot be written", "--report", self.folder.name, file)
+        if os.path.exists("/dev/full"):
+            self.refuses(3, "cannot be written", "--report", "/dev/full", file)
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, file], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 3)
+
+    def test_help_and_version(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        for word in (b"Exit status", b"Examples", b"--report", b"dsb_2019"):
+            self.assertIn(word, done.stdout)
+        self.assertLessEqual(max(len(line) for line in done.stdout.splitlines()), 110)
+        self.assertRegex(run("--version").stdout, rb"^straggle-rank \d+\.\d+\.\d+\n$")
+
+
+HOSTILE = ["</script><script>alert(1)</script>", "<!--<script>", "<img src=x onerror=alert(1)>", 'say "no"', "a,b", "two\nlines",
+           "\x1b[31mred\x1b[0m", "bell\x07", "\u202egpj.exe", "\u2028", "{{d3}}", "Käse 日本語 🧀", " ", "__proto__", "constructor",
+           "x" * 5000, "'; DROP TABLE nodes; --", "=1+1", "&lt;b&gt;"]
+
+
+class HostileNames(Folder):
+    def text(self):
+        out = io.StringIO()
+        out.write("job,node,duration\n")
+        writer = csv.writer(out, lineterminator="\n")
+        for j in range(12):
+            for n, name in enumerate(HOSTILE):
+                writer.writerow([f"job {j} {name}", name, 100 + (j * 7 + n * 3) % 11 + (300 if n < 5 else 0)])
+                for k in range(5):
+                    writer.writerow([f"job {j} {name}", f"other{k}", 100 + (j * 5 + n + k * 3) % 13])
+        bad = b"".join(b"job %d,\xff\xfe\xc3(,%d\njob %d,ok,%d\n" % (j, 900 + j % 3, j, 100 + k) for j in range(12) for k in range(5))
+        return out.getvalue().encode() + bad
+
+    def test_json_and_csv_keep_them(self):
+        nodes = [n["node"] for n in rank(self.text())["nodes"]]
+        self.assertLessEqual(set(HOSTILE), set(nodes))
+        self.assertIn("\ufffd\ufffd\ufffd(", nodes)
+        done = run("--format", "csv", "-", stdin=self.text())
+        names = [row[0] for row in csv.reader(io.StringIO(done.stdout.decode(errors="replace"), newline=""))]
+        self.assertLessEqual(set(HOSTILE), set(names))
+
+    def test_the_table_is_safe_for_terminals(self):
+        done = run("-", stdin=self.text(), LC_ALL="C.UTF-8")
+        text = done.stdout.decode()
+        self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", text))
+        self.assertLessEqual(max(map(len, text.splitlines())), 104)
+        run("-", stdin=self.text(), LC_ALL="C").stdout.decode()
+
+    def test_the_report_is_safe_for_browsers(self):
+        report = self.file("r.html")
+        done = run("--report", report, "-", stdin=self.text())
+        if done.returncode == 1 and b"without D3" in done.stderr:
+            self.skipTest("built without D3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = report.read_text(encoding="utf-8")
+
+        class Scripts(html.parser.HTMLParser):
+            found, inside, tags = [], None, []
+
+            def handle_starttag(self, tag, attributes):
+                self.tags.append((tag, dict(attributes)))
+                self.inside = dict(attributes).get("type", "text/javascript") if tag == "script" else None
+
+            def handle_endtag(self, tag): self.inside = None
+
+            def handle_data(self, text):
+                if self.inside:
+                    self.found.append((self.inside, text))
+        parser = Scripts()
+        parser.feed(page)
+        data = [text for kind, text in parser.found if kind == "application/json"]
+        self.assertEqual(len(data), 1)
+        self.assertNotIn("<", data[0])
+        self.assertLessEqual(set(HOSTILE), {n["node"] for n in json.loads(data[0])["nodes"]})
+        self.assertEqual(sum(tag == "script" for tag, _ in parser.tags), 3)
+        self.assertFalse([a for _, a in parser.tags if "src" in a or str(a.get("href", "#"))[0] != "#"])
+        self.assertIn("Michael Bostock", page)
+        self.assertEqual(page.count("Redistributions of source code"), 1)
+
+
+class LargeFiles(Folder):
+    def test_a_million_rows(self):
+        rows = 1_000_000
+        path = pathlib.Path(self.folder.name) / "large.csv"
+        with open(path, "w") as out:
+            out.write(HEADER)
+            for start in range(0, rows, 500):
+                out.writelines(f"application_{start:07d}/stage-0,task_{i},0,worker{i * 7919 % 1009:04d}.example,"
+                               f"{1475705602759 + i},{1475705602759 + 20 * i + i * i % 9973},success,,\n"
+                               for i in range(start, start + 500))
+        begin = time.perf_counter()
+        done = run("--format", "json", path)
+        took = time.perf_counter() - begin
+        self.assertEqual(done.returncode, 0, done.stderr)
+        got = json.loads(done.stdout)
+        self.assertEqual((got["records"]["seen"], got["records"]["used"], len(got["nodes"])), (rows, rows, 1009))
+        print(f"a million rows, {path.stat().st_size / 1e6:.0f} MB: {took:.2f} s")
+        self.assertLess(took, 60)
+
+
+if __name__ == "__main__":
+    unittest.main()

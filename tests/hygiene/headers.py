@@ -1,0 +1,68 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""What all hygiene checks share: the public headers, and their text without comments and literals."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The rooms of the library. A header includes only from rooms of a smaller number, or from its own.
+ROOMS = {
+    "core": 1,
+    "stats": 2,
+    "node": 3,
+    "predict": 4, "blacklist": 4,
+    "detect": 5, "learn": 5, "assign": 5,
+    "evaluate": 6,
+}
+
+_TOKEN = re.compile(
+    r"""//[^\n]* | /\*.*?\*/ | R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)" |
+        "(?:\\.|[^"\\\n])*" | \d(?:'?[\w.])* | [A-Za-z_]\w* | '(?:\\.|[^'\\\n])+' """,
+    re.VERBOSE | re.DOTALL)
+
+
+def headers(root=ROOT):
+    return sorted((Path(root) / "include/straggle").rglob("*.hpp"))
+
+
+def name_of(header, root=ROOT):
+    """As in an include line: straggle/core/outcome.hpp"""
+    return header.relative_to(Path(root) / "include").as_posix()
+
+
+def room_of(name):
+    """core for straggle/core/outcome.hpp, None for straggle/config.hpp"""
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 else None
+
+
+def without_comments(text, literals_too=True):
+    """The code at its old place: comments (and the insides of literals) become blanks."""
+
+    def blank(match):
+        token = match.group()
+        is_comment = token.startswith(("//", "/*"))
+        is_literal = token[0] in "\"'" or token.startswith('R"')
+        if not (is_comment or (is_literal and literals_too)):
+            return token
+        blanked = re.sub(r"[^\n]", " ", token)
+        return blanked if is_comment or len(token) < 2 else token[0] + blanked[1:-1] + token[-1]
+
+    return _TOKEN.sub(blank, text)
+
+
+def includes(text):
+    """(line number, <header> or "header") of every include."""
+    code = without_comments(text, literals_too=False)
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*(<[^>]+>|"[^"]+")', code, re.MULTILINE):
+        yield code.count("\n", 0, match.start()) + 1, match.group(1)
+
+
+def main(check):
+    """Runs `check(root)`, prints its complaints, and exits."""
+    complaints = check(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)
+    for complaint in complaints:
+        print(complaint)
+    sys.exit(1 if complaints else 0)
