@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Written by tests/golden/welch.py: nodes with the p-value of a one-sided Welch test against all other nodes of
-/// their fleet together.
+/// Written by tests/golden/welch.py: nodes with the p-value of a one-sided Welch test against all other nodes
+/// of their fleet together.
 #pragma once
 
 #include <cstdint>

@@ -91,8 +91,8 @@ class interval_census {
 ///
 /// @par Cost of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
 /// the steady state when given a decision to fill
-/// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled is
-/// empty then.
+/// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
+/// is empty then.
 template <selection_policy Selection = dominated, class... Guards>
 class blacklister {
   public:

@@ -20,13 +20,13 @@ namespace straggle {
 /// then `admits(id)` for each candidate, worst first, and `take(id)` for each that all guards admit. `name`
 /// stands in the verdict of a spared node.
 template <class Guard, class NodeId = std::uint64_t>
-concept capacity_guard =
-    std::movable<Guard> && requires(Guard& guard, node_ranking<NodeId> const& ranking, NodeId const& id) {
-        guard.begin(ranking, std::size_t{});
-        { guard.admits(id) } -> std::same_as<bool>;
-        guard.take(id);
-        { Guard::name } -> std::convertible_to<std::string_view>;
-    };
+concept capacity_guard = std::move_constructible<Guard> &&
+                         requires(Guard& guard, node_ranking<NodeId> const& ranking, NodeId const& id) {
+                             guard.begin(ranking, std::size_t{});
+                             { guard.admits(id) } -> std::same_as<bool>;
+                             guard.take(id);
+                             { Guard::name } -> std::convertible_to<std::string_view>;
+                         };
 
 /// A projection from a node's identifier to its number of slots.
 template <class Slots, class NodeId>

@@ -22,7 +22,7 @@ namespace straggle {
 /// Which edges of an `interval_dag` to draw.
 enum class dag_edges : std::uint8_t {
     reduced, ///< only those that do not follow from others (transitive reduction)
-    all,
+    all,     ///< every edge of the order
 };
 
 /// The directed acyclic graph of DSB algorithm 3: an edge from each node to every provably slower one.

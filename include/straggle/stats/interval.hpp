@@ -49,7 +49,8 @@ class t_interval {
   public:
     /// @param level how sure the interval is to hold the mean
     /// @param kind which standard deviation
-    explicit constexpr t_interval(confidence_level level = 0.95, deviation_kind kind = deviation_kind::sample) noexcept
+    explicit constexpr t_interval(confidence_level level = 0.95,
+                                  deviation_kind kind = deviation_kind::sample) noexcept
         : critical_(level), kind_(kind) {}
 
     /// The interval of a mean.
