@@ -225,9 +225,11 @@ TEST_CASE("dsb_2019: without number all of level 0 goes, without any guard") {
     CHECK(decision.spared().empty());
     // All overlap: "we can either blacklist no nodes or specify a certain number".
     auto const overlap = ranking_of({{0, 4}, {1, 5}, {2, 6}});
-    CHECK(dsb_2019.blacklist().decide(overlap).blacklisted().empty());
+    auto const nobody = dsb_2019.blacklist().decide(overlap);
+    CHECK(nobody.blacklisted().empty());
     std::mt19937_64 engine(5);
-    CHECK(dsb_2019.blacklist(2, engine).decide(overlap).blacklisted().size() == 2);
+    auto const two = dsb_2019.blacklist(2, engine).decide(overlap);
+    CHECK(two.blacklisted().size() == 2);
 }
 
 TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
@@ -242,7 +244,8 @@ TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
         seen.insert({chosen.begin(), chosen.end()});
     }
     CHECK(seen.size() == 6); // every pair of four
-    CHECK(dsb_2019.blacklist(9, engine).decide(ranking).blacklisted().size() == 4);
+    auto const four = dsb_2019.blacklist(9, engine).decide(ranking);
+    CHECK(four.blacklisted().size() == 4);
 }
 
 TEST_CASE("dsb_2019: its options are those the paper prints") {

@@ -212,7 +212,8 @@ TEST_CASE("one_per_domain leaves somebody in every rack") {
 TEST_CASE("fail_open: too many weak nodes are a broken measurement") {
     blacklister b(slower_than{5}, fail_open(0.5, 0.25));
     auto const blacklisted = [&](std::size_t how_many, std::size_t of = 20) {
-        return b.decide(ranking_of(weak(how_many, of))).blacklisted().size();
+        auto const decision = b.decide(ranking_of(weak(how_many, of)));
+        return decision.blacklisted().size();
     };
     CHECK(blacklisted(10) == 10);  // at a half it is still closed
     CHECK(blacklisted(11) == 0);   // opens above

@@ -21,5 +21,5 @@ struct one_in_two {
 
 bool avoids_nobody(straggle::node_ranking<std::uint64_t> const& ranking) {
     straggle::blacklister chooser{straggle::weakest_level{}, one_in_two{}};
-    return chooser.decide(ranking).blacklisted().empty();
+    return chooser.decide(ranking).avoids(0);
 }

@@ -17,7 +17,7 @@ struct verdict {
     std::uint64_t n = 0;             ///< scores
     double mean = 0;                 ///< of the scores
     double sd = 0;                   ///< of the scores
-    interval ci;                     ///< of the mean
+    interval ci{};                   ///< of the mean
     std::uint32_t level = 0;         ///< in the ranking, 0 weakest
     std::size_t provably_faster = 0; ///< nodes whose whole interval lies below this one's
     std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
@@ -36,13 +36,17 @@ template <class NodeId>
 class blacklist_decision {
   public:
     /// Nodes to give no more work, worst first. Empty is an answer.
-    [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const noexcept {
+    [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const& noexcept {
         return std::span(verdicts_).first(blacklisted_);
     }
     /// Weak nodes a guard kept in service, worst first.
-    [[nodiscard]] std::span<verdict<NodeId> const> spared() const noexcept {
+    [[nodiscard]] std::span<verdict<NodeId> const> spared() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_, weak_ - blacklisted_);
     }
+    // A span of a decision that is about to go away: name the decision first.
+    void blacklisted() const&& = delete;
+    void spared() const&& = delete;
+
     /// True for a blacklisted node.
     /// @par Cost O(blacklisted)
     template <class Id>

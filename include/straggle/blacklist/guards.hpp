@@ -26,6 +26,7 @@ concept capacity_guard = std::move_constructible<Guard> &&
                              { guard.admits(id) } -> std::same_as<bool>;
                              guard.take(id);
                              { Guard::name } -> std::convertible_to<std::string_view>;
+                             requires !std::string_view(Guard::name).empty(); // it stands for "not spared"
                          };
 
 /// A projection from a node's identifier to its number of slots.

@@ -222,9 +222,9 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> checked_duration(Number
     } else {
         double const d = static_cast<double>(n);
         // One comparison for finite and not negative: the bits of such doubles, and of no others, are in
-        // order.
+        // order. A tiny negative long double becomes minus zero, so that its own sign is asked for below.
         if (std::bit_cast<std::uint64_t>(d) < infinity_bits) [[likely]]
-            if (!(n < Number{})) return {.value = d, .usable = true};
+            return {.value = d, .usable = true};
         if (!is_finite(d)) return {.reason = rejection::not_finite};
         if (n < Number{}) return {.reason = rejection::negative_duration};
         return {.value = d, .usable = true}; // minus zero

@@ -136,6 +136,7 @@ concept time_field = projection_of<Field, Record> && time_like<detail::field_val
 /// How much the attempt read, in any unit of work; may be optional.
 template <class Field, class Record>
 concept input_field =
-    projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>>;
+    projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 } // namespace straggle

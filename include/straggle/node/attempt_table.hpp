@@ -19,6 +19,15 @@ namespace straggle::detail {
 // How many records ahead their table rows are asked for; tuned at 1e6 and 1e7 random jobs.
 inline constexpr std::size_t prefetch_distance = 24;
 
+// Asks for a row that will be needed soon. The slot is not checked yet and may be anything, so the address is
+// reckoned as a number: a pointer far outside its table may not even be formed.
+template <class Row>
+STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
+                                         [[maybe_unused]] std::size_t slot) {
+    STRAGGLE_PREFETCH(
+        reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(rows) + slot * sizeof(Row)));
+}
+
 template <class Fields, class Record>
 using job_key_t = field_value_t<decltype(Fields::job), Record>;
 template <class Fields, class Record>
@@ -75,6 +84,7 @@ class dense_attempts {
                                std::vector<Moments>& moments_of) {
         std::size_t const size = static_cast<std::size_t>(std::ranges::size(attempts));
         limit_ = 2 * size + 1024;
+        scattered_ = is_scattered(attempts, fields);
         jobs_.clear();
         nodes_.clear();
         node_seen_.clear();
@@ -93,7 +103,7 @@ class dense_attempts {
         bool dense = limit_ < (std::size_t{1} << 32);
         walk_while(
             dense, attempts, fields, skipped,
-            [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { STRAGGLE_PREFETCH(moments + job); },
+            [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { prefetch_row(moments, job); },
             [&](std::size_t, std::size_t job, std::size_t node, value_type value) STRAGGLE_INLINE_LAMBDA {
                 if ((job >= jobs || node >= nodes) && !grow(job, node)) {
                     dense = false;
@@ -131,19 +141,42 @@ class dense_attempts {
     }
 
     template <class Range, class Prefetch, class Use>
-    STRAGGLE_ALWAYS_INLINE static void walk_while(bool const& go_on, Range& attempts, Fields const& fields,
-                                                  attempt_counts& counts, Prefetch&& prefetch, Use&& use) {
+    STRAGGLE_ALWAYS_INLINE void walk_while(bool const& go_on, Range& attempts, Fields const& fields,
+                                           attempt_counts& counts, Prefetch&& prefetch, Use&& use) const {
         using difference = std::ranges::range_difference_t<Range>;
         auto const first = std::ranges::begin(attempts);
         std::size_t const size = static_cast<std::size_t>(std::ranges::size(attempts));
+        std::size_t const last_prefetch =
+            scattered_ && size > prefetch_distance ? size - prefetch_distance : 0;
         for (std::size_t i = 0; i < size && go_on; ++i) {
-            std::size_t const ahead = i + prefetch_distance < size ? i + prefetch_distance : i;
-            prefetch(axis_of_jobs::slot(project(fields.job, first[static_cast<difference>(ahead)])));
+            if (i < last_prefetch)
+                prefetch(axis_of_jobs::slot(
+                    project(fields.job, first[static_cast<difference>(i + prefetch_distance)])));
             judge_attempt(fields, first[static_cast<difference>(i)], counts,
                           [&](auto const& job, auto const& node, value_type value) STRAGGLE_INLINE_LAMBDA {
                               use(i, axis_of_jobs::slot(job), axis_of_nodes::slot(node), value);
                           });
         }
+    }
+
+    // Whether neighbouring records belong to jobs whose rows are far apart: a few places tell.
+    template <class Range>
+    static bool is_scattered(Range& attempts, Fields const& fields) {
+        using difference = std::ranges::range_difference_t<Range>;
+        constexpr std::size_t places = 64;
+        constexpr std::size_t near_rows = 512;
+        auto const first = std::ranges::begin(attempts);
+        std::size_t const step = static_cast<std::size_t>(std::ranges::size(attempts)) / places;
+        if (step < 2) return false;
+        std::size_t jumps = 0;
+        for (std::size_t i = 0; i < places; ++i) {
+            std::size_t const a =
+                axis_of_jobs::slot(project(fields.job, first[static_cast<difference>(i * step)]));
+            std::size_t const b =
+                axis_of_jobs::slot(project(fields.job, first[static_cast<difference>(i * step + 1)]));
+            jumps += static_cast<std::size_t>((a < b ? b - a : a - b) > near_rows);
+        }
+        return jumps > places / 4;
     }
 
     using axis_of_jobs = dense_axis<std::remove_cvref_t<projected_t<decltype(Fields::job), Record>>>;
@@ -153,6 +186,7 @@ class dense_attempts {
     axis_of_nodes nodes_;
     std::vector<unsigned char> node_seen_;
     std::size_t limit_ = 0;
+    bool scattered_ = false;
 };
 
 // Indices of an interner, in the shape of dense_axis.
@@ -302,7 +336,7 @@ class hashed_attempts {
     void divide_by_input() {
         complete_.assign(jobs_.slots(), 1);
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            if (!(input_[i] > 0)) complete_[rows_[i].job] = 0;
+            if (!(input_[i] > 0) || !is_finite(rows_[i].value / input_[i])) complete_[rows_[i].job] = 0;
         for (std::size_t i = 0; i < rows_.size(); ++i)
             if (complete_[rows_[i].job] != 0) rows_[i].value /= static_cast<Value>(input_[i]);
     }

@@ -57,7 +57,7 @@ struct node_performance {
     std::uint64_t n = 0; ///< scores
     double mean = 0;     ///< above 0: slower than siblings elsewhere
     double sd = 0;       ///< of the kind the interval rule uses
-    interval ci;         ///< of the mean
+    interval ci{};       ///< of the mean
 };
 
 /// Count, mean, deviation and interval of a node's scores.

@@ -24,7 +24,7 @@ struct ranked_node {
     std::uint64_t n = 0;     ///< scores it is judged by
     double mean = 0;         ///< of the scores: above 0 is slower than siblings elsewhere
     double sd = 0;           ///< of the scores
-    interval ci;             ///< of the mean
+    interval ci{};           ///< of the mean
     std::uint32_t level = 0; ///< 0 is the weakest: nobody is provably slower
     std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
 };
@@ -54,6 +54,7 @@ struct ranking_access;
 /// @par Example
 /// `for (auto const& node : ranking.level(0)) log(node.id, node.mean, node.ci.low, node.ci.high);`
 /// @par Cost about 80 bytes per node beside the identifiers
+/// @par Guarantees the spans live as long as the ranking; asking a temporary for one does not compile
 template <class NodeId, class JobId = std::uint64_t>
 class node_ranking {
   public:
@@ -71,17 +72,23 @@ class node_ranking {
 
     /// The nodes of a level, in order of first appearance. Level 0 holds the weakest.
     /// @pre `i < levels()`
-    [[nodiscard]] std::span<node_type const> level(std::size_t i) const {
+    [[nodiscard]] std::span<node_type const> level(std::size_t i) const& {
         STRAGGLE_EXPECTS(i < levels());
         return nodes().subspan(level_begin_[i], level_begin_[i + 1] - level_begin_[i]);
     }
 
     /// All ranked nodes: level 0, then level 1, and so on.
-    [[nodiscard]] std::span<node_type const> nodes() const noexcept { return nodes_; }
+    [[nodiscard]] std::span<node_type const> nodes() const& noexcept { return nodes_; }
     /// The nodes without an interval, in order of first appearance.
-    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
+    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const& noexcept { return unranked_; }
     /// All nodes with at least one used attempt, ranked or not.
     [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
+
+    // A span of a ranking that is about to go away: name the ranking first.
+    void level(std::size_t) const&& = delete;
+    void nodes() const&& = delete;
+    void unranked() const&& = delete;
+    void degenerate_jobs() const&& = delete;
 
     /// What became of every record.
     [[nodiscard]] attempt_counts const& attempts() const noexcept { return attempts_; }
@@ -90,7 +97,7 @@ class node_ranking {
     /// Jobs that gave scores.
     [[nodiscard]] std::size_t usable_jobs() const noexcept { return usable_jobs_; }
     /// Jobs that gave none, in order of first appearance.
-    [[nodiscard]] std::span<degenerate_job<JobId> const> degenerate_jobs() const noexcept {
+    [[nodiscard]] std::span<degenerate_job<JobId> const> degenerate_jobs() const& noexcept {
         return degenerate_;
     }
     /// The rule by which nodes count as provably slower.

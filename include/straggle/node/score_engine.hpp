@@ -87,8 +87,7 @@ class score_engine {
   private:
     template <class Row>
     static auto prefetch_rows(std::vector<Row> const& table) {
-        return [rows = table.data()](std::size_t slot)
-                   STRAGGLE_INLINE_LAMBDA { STRAGGLE_PREFETCH(rows + slot); };
+        return [rows = table.data()](std::size_t slot) STRAGGLE_INLINE_LAMBDA { prefetch_row(rows, slot); };
     }
 
     template <class Table, class Score, class Walk>

@@ -5,6 +5,7 @@
 /// The confidence interval of a mean from its count, mean and spread (DSB algorithm 2, lines 16-19).
 #pragma once
 
+#include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
 #include <straggle/stats/student_t.hpp>
 
@@ -31,11 +32,13 @@ enum class deviation_kind : std::uint8_t {
 };
 
 /// The standard deviation from a sum of squared deviations `m2` over `n` values.
-/// @return `status::insufficient_evidence` for n = 0, and for n = 1 of the sample kind
+/// @return `status::insufficient_evidence` for n = 0, and for n = 1 of the sample kind;
+/// `status::out_of_domain` for an `m2` that is negative or not finite
 [[nodiscard]] inline outcome<double> standard_deviation(std::uint64_t n, double m2,
                                                         deviation_kind kind) noexcept {
     std::uint64_t const degrees = kind == deviation_kind::sample && n > 0 ? n - 1 : n;
     if (degrees == 0) return status::insufficient_evidence;
+    if (!detail::is_finite(m2) || m2 < 0) return status::out_of_domain;
     return std::sqrt(m2 / static_cast<double>(degrees));
 }
 
@@ -62,7 +65,9 @@ class t_interval {
     [[nodiscard]] outcome<interval> operator()(std::uint64_t n, double mean, double sd) const noexcept {
         if (n < 2) return status::insufficient_evidence;
         double const half = critical_(n - 1) * sd / std::sqrt(static_cast<double>(n));
-        return interval{mean - half, mean + half};
+        interval const ci{mean - half, mean + half};
+        if (!detail::is_finite(ci.low) || !detail::is_finite(ci.high) || sd < 0) return status::out_of_domain;
+        return ci;
     }
 
     /// Which standard deviation the rule wants.
