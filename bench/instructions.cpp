@@ -5,6 +5,8 @@
 /// Kernels whose instructions are counted, not timed: counts repeat on any load of the machine, so a
 /// regression shows. `instructions.py` runs each kernel under callgrind, which counts inside `counted` only.
 
+#include "support/lcg.hpp"
+
 #include <straggle/straggle.hpp>
 
 #include <cstdint>
@@ -15,14 +17,7 @@
 
 namespace {
 
-struct lcg {
-    std::uint64_t state = 42;
-    std::uint32_t operator()() {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<std::uint32_t>(state >> 33);
-    }
-    double uniform() { return (*this)() / 2147483648.0; }
-};
+using straggle_bench::lcg;
 
 double sink = 0;
 

@@ -7,6 +7,8 @@
 ///
 /// rank_nodes does more than its rivals here: it checks every record, counts what it rejects, and ranks.
 
+#include "support/lcg.hpp"
+
 #include <straggle/node/rank_nodes.hpp>
 
 #include <benchmark/benchmark.h>
@@ -33,14 +35,7 @@ constexpr auto fields = straggle::attempt_fields{
 
 enum class order { by_time, random };
 
-struct lcg {
-    std::uint64_t state = 42;
-    std::uint32_t operator()() {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<std::uint32_t>(state >> 33);
-    }
-    double uniform() { return (*this)() / 2147483648.0; }
-};
+using straggle_bench::lcg;
 
 // Jobs that overlap in time, as a log of completions has them; the arguments are records and tasks per job.
 template <class Duration>

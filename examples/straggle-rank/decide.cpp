@@ -27,33 +27,10 @@ struct domain_of {
 };
 
 // A guard that the user may not have asked for.
-template <class Guard>
-class if_wanted {
-  public:
-    static constexpr std::string_view name = Guard::name;
-    explicit if_wanted(std::optional<Guard> guard) : guard_(std::move(guard)) {}
-
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t candidates) {
-        if (guard_) guard_->begin(ranking, candidates);
-    }
-    template <class NodeId>
-    bool admits(NodeId const& id) const {
-        return !guard_ || guard_->admits(id);
-    }
-    template <class NodeId>
-    void take(NodeId const& id) {
-        if (guard_) guard_->take(id);
-    }
-
-  private:
-    std::optional<Guard> guard_;
-};
-
 template <class Guard, class... Arguments>
-if_wanted<Guard> wanted(bool yes, Arguments&&... arguments) {
-    return if_wanted<Guard>(yes ? std::optional<Guard>(std::in_place, std::forward<Arguments>(arguments)...)
-                                : std::nullopt);
+straggle::optional_guard<Guard> wanted(bool yes, Arguments&&... arguments) {
+    if (!yes) return straggle::optional_guard<Guard>();
+    return straggle::optional_guard<Guard>(Guard(std::forward<Arguments>(arguments)...));
 }
 
 // The failure domain of every node: the first group of the expression, or all it matches; nodes it does not

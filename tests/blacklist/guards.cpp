@@ -117,6 +117,16 @@ TEST_CASE("no_guard admits everybody") {
     CHECK(o.spared.empty());
 }
 
+TEST_CASE("optional_guard is its guard, or nothing") {
+    auto const ranking = ranking_of(weak(4, 6));
+    auto const absent = guarded(ranking, optional_guard<at_most>{});
+    CHECK(absent.blacklisted == ids{0, 1, 2, 3});
+    auto const present = guarded(ranking, optional_guard<at_most>{at_most(1)});
+    CHECK(present.blacklisted == ids{0});
+    CHECK(present.spared == ids{1, 2, 3});
+    CHECK(present.spared_by[0] == "at_most");
+}
+
 TEST_CASE("at_most: the worst k") {
     auto const ranking = ranking_of(weak(4, 6));
     auto const o = guarded(ranking, at_most(3));

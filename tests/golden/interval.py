@@ -8,11 +8,11 @@ Needs mpmath and scipy. The quantile is found by Newton's method on mpmath's inc
 digits, and compared with scipy's.
 """
 import functools
-import pathlib
-import sys
 
 import mpmath
 import scipy.stats
+
+from golden import write_or_check
 
 mpmath.mp.dps = 40
 HEADER = """\
@@ -51,13 +51,5 @@ def rows():
                 yield ",".join([str(n), mean.hex(), squares.hex(), level.hex(), kind, *(x.hex() for x in ends)]) + "\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

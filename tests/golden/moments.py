@@ -8,9 +8,9 @@ usage: moments.py [--check]    without --check writes the file beside this scrip
 The sequences are made by a rule simple enough to be written again in C++ (see `values`); `width` is a power of
 two, so that each value is rounded exactly once whatever the machine.
 """
-import pathlib
-import sys
 from fractions import Fraction
+
+from golden import write_or_check
 
 HEADER = """\
 # Exact mean and population variance of doubles. Made by moments.py in unbounded integers; no code in common with
@@ -51,13 +51,5 @@ def rows():
         yield ",".join([str(n), str(seed), offset.hex(), width.hex(), "" if first is None else first.hex(), *exact]) + "\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

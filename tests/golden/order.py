@@ -8,11 +8,11 @@ Needs numpy, and Rscript on the PATH.
 
 The values are made by a rule simple enough to be written again in C++ (see `values`).
 """
-import pathlib
 import subprocess
-import sys
 
 import numpy
+
+from golden import write_or_check
 
 HEADER = """\
 # Quantiles, definition 7 of Hyndman and Fan. Made by order.py with numpy.quantile and R's quantile(type = 7). rule,n,seed
@@ -58,13 +58,5 @@ def rows():
             yield ",".join(map(str, [*case, q.hex(), *(x.hex() for x in exact)])) + "\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

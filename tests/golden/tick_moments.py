@@ -9,9 +9,9 @@ The sequences are made by a rule simple enough to be written again in C++ (see `
 parameters are stored. Real results are stored as two doubles, high + low, so that an error can be measured in
 fractions of a unit in the last place.
 """
-import pathlib
-import sys
 from fractions import Fraction
+
+from golden import write_or_check
 
 HEADER = """\
 # Exact moments of integer sequences. Made by tick_moments.py with Python's unbounded integers; no code in common
@@ -76,13 +76,5 @@ def rows():
                                  two_doubles(Fraction(scaled, n)), two_doubles(Fraction(scaled, n * n))])) + "\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

@@ -8,8 +8,8 @@ usage: uniform_below.py [--check]    without --check writes the file beside this
 The twisters are written from the standard's parameters ([rand.eng.mers]) and checked against the 10000th number that the
 standard demands ([rand.predef]).
 """
-import pathlib
-import sys
+
+from golden import write_or_check
 
 HEADER = """\
 # Uniform draws below a bound with the engines of the C++ standard. Made by uniform_below.py, which has its own
@@ -77,13 +77,5 @@ def rows():
                 yield ",".join(map(str, ["sample", name, seed, size, count, *items[:count]])) + "\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

@@ -5,9 +5,9 @@
 
 usage: wide_integer.py [--check]    without --check writes the file beside this script; with it compares
 """
-import pathlib
 import random
-import sys
+
+from golden import write_or_check
 
 HEADER = """\
 # Wide integer arithmetic. Made by wide_integer.py with Python's unbounded integers; no code in common with the library.
@@ -41,13 +41,5 @@ def rows():
                 yield f"divide,{a:x},{b:x},{a // b:x}\n"
 
 
-def main():
-    text = HEADER + "".join(rows())
-    path = pathlib.Path(__file__).with_suffix(".csv")
-    if "--check" in sys.argv:
-        sys.exit(0 if path.read_text() == text else f"{path} differs from what the script makes")
-    path.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__file__, HEADER + "".join(rows()))

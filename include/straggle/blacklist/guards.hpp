@@ -11,6 +11,7 @@
 #include <straggle/node/ranking.hpp>
 
 #include <concepts>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -77,6 +78,34 @@ struct no_guard {
     }
     template <class NodeId>
     void take(NodeId const&) noexcept {}
+};
+
+/// A guard that is there or not, as a configuration says at run time.
+/// @par Example
+/// `blacklister{dominated{}, optional_guard<at_most>{limit}}` with a `std::optional<at_most> limit`
+template <class Guard>
+class optional_guard {
+  public:
+    static constexpr std::string_view name = Guard::name;
+
+    /// @param guard nothing: everything is admitted
+    explicit constexpr optional_guard(std::optional<Guard> guard = std::nullopt) : guard_(std::move(guard)) {}
+
+    template <class Ranking>
+    void begin(Ranking const& ranking, std::size_t candidates) {
+        if (guard_) guard_->begin(ranking, candidates);
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) const {
+        return !guard_ || guard_->admits(id);
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        if (guard_) guard_->take(id);
+    }
+
+  private:
+    std::optional<Guard> guard_;
 };
 
 /// At most k nodes.

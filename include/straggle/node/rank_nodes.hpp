@@ -49,7 +49,7 @@ class node_ranker {
 
     /// Ranks the nodes of a range of records.
     /// @param attempts any input range of `Record`; a random access range with dense integer identifiers is
-    /// read in place, three times
+    /// read in place, twice
     /// @return the ranking, valid until the next call
     template <std::ranges::input_range Attempts>
         requires std::same_as<std::ranges::range_value_t<Attempts>, Record>

@@ -32,8 +32,8 @@ namespace detail {
 
 template <class T>
 inline constexpr bool is_rank_options = false;
-template <class N, class I>
-inline constexpr bool is_rank_options<rank_options<N, I>> = true;
+template <class Normalizer, class Interval>
+inline constexpr bool is_rank_options<rank_options<Normalizer, Interval>> = true;
 
 } // namespace detail
 } // namespace straggle
