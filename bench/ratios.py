@@ -35,11 +35,11 @@ def levels(text, shape, size, rivals, readme=False):
 SWEEP = {"sort sweep": "sort_sweep"}
 LITERAL = {"algorithm 3": "literal", "Boost.Graph": "boost_graph", **SWEEP}
 ROWS = [
-    ("Student-t quantile, real degrees of freedom", "bench_stats_student_t", "quantile_real_dof/straggle/1000",
+    ("Student-t quantile, real degrees of freedom, 1000 values", "bench_stats_student_t", "quantile_real_dof/straggle_general/1000",
      {"Boost.Math": "quantile_real_dof/boost/1000",
       "Boost.Math, double only": "quantile_real_dof/boost_no_promote_double/1000",
       "GSL": "quantile_real_dof/gsl/1000"}, False),
-    ("Student-t quantile, whole degrees of freedom", "bench_stats_student_t", "quantile_whole_dof/straggle/1000",
+    ("Student-t quantile, whole degrees of freedom, 1000 values", "bench_stats_student_t", "quantile_whole_dof/straggle_general/1000",
      {"Boost.Math": "quantile_whole_dof/boost/1000",
       "Boost.Math, double only": "quantile_whole_dof/boost_no_promote_double/1000",
       "GSL": "quantile_whole_dof/gsl/1000"}, True),
