@@ -122,23 +122,27 @@ def shown(nanoseconds):
     return f"{nanoseconds / 1e9:.3g} s"
 
 
+def times(ratio):
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def table(folders, repetitions):
     results = [(name, {}) for name, _ in folders]
-    for (_, times), (_, folder) in zip(results, folders):
+    for (_, found), (_, folder) in zip(results, folders):
         for program in sorted({row[1] for row in ROWS}):
             if (folder / program).exists():
                 print("running", folder / program, file=sys.stderr)
-                times.update(run(folder / program, repetitions))
+                found.update(run(folder / program, repetitions))
     pandas = pandas_ns(1_000_000)
     head = "| kernel | rival | " + " | ".join(f"{name}: straggle | times faster" for name, _ in folders) + " |"
     lines = [(head, True), ("|---|---|" + "---:|---:|" * len(folders), True)]
     for text, _, ours, rivals, readme in ROWS:
         for rival, theirs in rivals.items():
             cells = []
-            for _, times in results:
-                mine = times.get(ours)
-                other = pandas if theirs == "pandas" else times.get(theirs)
-                cells += [shown(mine) if mine else "-", f"{other / mine:.3g}" if mine and other else "-"]
+            for _, found in results:
+                mine = found.get(ours)
+                other = pandas if theirs == "pandas" else found.get(theirs)
+                cells += [shown(mine) if mine else "-", times(other / mine) if mine and other else "-"]
             lines.append((f"| {text} | {rival} | " + " | ".join(cells) + " |", readme))
     return lines
 

@@ -39,7 +39,7 @@ double domination_threshold(std::span<Node const> nodes, double q, std::vector<d
 ///
 /// Source: ours. The paper's level 0 is absence of evidence ("nobody is provably slower"); this asks for
 /// evidence. Twenty equal nodes with fifty tasks each: level 0 selects 96 % of them, `dominated{0.5}` 0.01 %,
-/// while it still finds over 99.8 % of nodes slow by one deviation.
+/// and it still finds 99.8 % of the nodes that are slow by one deviation.
 ///
 /// Verdict: value = lower end of the node's interval, threshold = upper end it had to exceed.
 /// @par Cost O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
