@@ -7,6 +7,7 @@
 
 #include <straggle/core/finite.hpp>
 #include <straggle/stats/interval.hpp>
+#include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
 namespace straggle {
@@ -52,6 +53,29 @@ class score_moments {
     tick_moments ticks_;
 };
 
+namespace detail {
+
+// Floating durations have no bits to keep in any order: their scores are summed in floating point, which is
+// faster, after rounding to the same grid (as far as 128; coarser beyond), so that equal scores stay equal.
+class rounded_score_moments {
+  public:
+    void add(double score) noexcept { sums_.add((score + to_grid) - to_grid); }
+    [[nodiscard]] std::uint64_t count() const noexcept { return sums_.count(); }
+    [[nodiscard]] double mean() const { return sums_.mean(); }
+    [[nodiscard]] double sum_of_squared_deviations() const noexcept {
+        return sums_.sum_of_squared_deviations();
+    }
+
+  private:
+    static constexpr double to_grid = 0x1.8p8; // the last bit of numbers near it is 2^-44
+    moments sums_;
+};
+
+template <class Value>
+using score_moments_of = std::conditional_t<std::integral<Value>, score_moments, rounded_score_moments>;
+
+} // namespace detail
+
 /// What the scores of one node say about it. All numbers are in units of score.
 struct node_performance {
     std::uint64_t n = 0; ///< scores
@@ -63,6 +87,8 @@ struct node_performance {
 /// Count, mean, deviation and interval of a node's scores.
 ///
 /// Source: DSB algorithm 2 (with `t_interval{0.95, deviation_kind::population}` to the letter).
+/// @param scores a `score_moments`, or plain `moments` of scores
+/// @param rule count, mean and deviation to an interval
 /// @return `status::insufficient_evidence` when the rule gives no interval (fewer than two scores): the node
 /// is then unranked, not infinitely uncertain
 /// @par Cost O(1); allocates nothing

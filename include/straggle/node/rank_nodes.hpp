@@ -89,7 +89,7 @@ class node_ranker {
     Fields fields_;
     Options options_;
     engine engine_;
-    std::vector<score_moments> scores_;
+    std::vector<detail::score_moments_of<detail::reading_t<Fields, Record>>> scores_;
     detail::ranking_scratch ranking_scratch_;
     ranking_type ranking_, next_;
 };
