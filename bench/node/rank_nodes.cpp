@@ -111,11 +111,11 @@ void BM_straggle_text_ids(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-template <order How>
-void BM_unordered_map_text_ids(benchmark::State& state) {
-    auto const records = text_history<How>(state);
+template <class Record>
+void group_with_maps(benchmark::State& state, std::vector<Record> const& records) {
     for (auto _ : state) {
-        std::unordered_map<std::string, welford> jobs, nodes;
+        std::unordered_map<decltype(Record::job), welford> jobs;
+        std::unordered_map<decltype(Record::node), welford> nodes;
         for (auto const& r : records) jobs[r.job].add(static_cast<double>(r.duration));
         for (auto const& r : records) {
             welford const& job = jobs[r.job];
@@ -128,18 +128,13 @@ void BM_unordered_map_text_ids(benchmark::State& state) {
 }
 
 template <order How>
+void BM_unordered_map_text_ids(benchmark::State& state) {
+    group_with_maps(state, text_history<How>(state));
+}
+
+template <order How>
 void BM_unordered_map(benchmark::State& state) {
-    auto const records = history<double>(state, 1000, How);
-    for (auto _ : state) {
-        std::unordered_map<std::uint32_t, welford> jobs, nodes;
-        for (auto const& r : records) jobs[r.job].add(r.duration);
-        for (auto const& r : records) {
-            welford const& job = jobs[r.job];
-            if (double const sd = job.sd(); sd > 0) nodes[r.node].add((r.duration - job.mean) / sd);
-        }
-        benchmark::DoNotOptimize(nodes.size());
-    }
-    state.SetItemsProcessed(state.iterations() * state.range(0));
+    group_with_maps(state, history<double>(state, 1000, How));
 }
 
 template <order How>

@@ -43,12 +43,26 @@ concept dense_candidate = std::ranges::random_access_range<Range> && std::ranges
                           dense_capable<std::remove_cvref_t<projected_t<decltype(Fields::job), Record>>> &&
                           dense_capable<std::remove_cvref_t<projected_t<decltype(Fields::node), Record>>>;
 
-// Integers that are used as indices themselves, and the order in which they first appeared.
+// The slots in use, in the order in which they first appeared.
+class order_of_appearance {
+  public:
+    void append(std::size_t slot) { slots_.push_back(static_cast<std::uint32_t>(slot)); }
+    [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
+    [[nodiscard]] std::size_t slot_at(std::size_t place) const noexcept { return slots_[place]; }
+
+  protected:
+    void forget() noexcept { slots_.clear(); }
+
+  private:
+    std::vector<std::uint32_t> slots_;
+};
+
+// Integers that are used as indices themselves.
 template <class Id>
-class dense_axis {
+class dense_axis : public order_of_appearance {
   public:
     void clear() noexcept {
-        order_.clear();
+        forget();
         slots_ = 0;
     }
     [[nodiscard]] static std::size_t slot(Id id) noexcept { return static_cast<std::size_t>(id); }
@@ -58,13 +72,7 @@ class dense_axis {
     [[nodiscard]] std::size_t slots() const noexcept { return slots_; }
     void set_slots(std::size_t slots) noexcept { slots_ = slots; }
 
-    // The slots in use, in order of first appearance.
-    void append(std::size_t slot) { order_.push_back(static_cast<std::uint32_t>(slot)); }
-    [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
-    [[nodiscard]] std::size_t slot_at(std::size_t place) const noexcept { return order_[place]; }
-
   private:
-    std::vector<std::uint32_t> order_;
     std::size_t slots_ = 0;
 };
 
@@ -191,24 +199,16 @@ class dense_attempts {
 
 // Indices of an interner, in the shape of dense_axis.
 template <class Id>
-class hashed_axis {
+class hashed_axis : public order_of_appearance {
   public:
     interner<Id> table;
 
     void clear() noexcept {
         table.clear();
-        order_.clear();
+        forget();
     }
-    // Takes up the slots in use, in the order of first appearance.
-    void append(std::size_t slot) { order_.push_back(static_cast<std::uint32_t>(slot)); }
-
     [[nodiscard]] std::size_t slots() const noexcept { return table.size(); }
-    [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
-    [[nodiscard]] std::size_t slot_at(std::size_t place) const noexcept { return order_[place]; }
     [[nodiscard]] Id const& id(std::size_t slot) const { return table[static_cast<std::uint32_t>(slot)]; }
-
-  private:
-    std::vector<std::uint32_t> order_;
 };
 
 // How tasks and their ends are kept; stand-ins where the record has no such field.
@@ -291,7 +291,6 @@ class hashed_attempts {
 
     [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
-    [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
 
     template <class Range>
     void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,

@@ -17,9 +17,10 @@ namespace straggle {
 /// Values are summed relative to an origin near their mean (Chan, Golub and LeVeque, Algorithms for computing
 /// the sample variance, 1983, "shifted data"), so that nothing cancels, with no division per value. The
 /// origin starts at the first value and moves to the running mean after sixteen values, then whenever the
-/// count reaches a power of two from 512 on; its squared distance from the mean is then never more than about
-/// the variance itself. Squares are summed in blocks, whose sums are added up apart: values on a grid, as
-/// clocks give them, are all rounded the same way, and that would add up over a long run.
+/// count reaches a power of two from 512 on; the square of its distance from the mean is never more than 32
+/// variances after sixteen values, and about one after 512. Squares are summed in blocks, whose sums are
+/// added up apart: values on a grid, as clocks give them, are all rounded the same way, and that would add up
+/// over a long run.
 ///
 /// @par Cost 40 bytes; add O(1) without division (amortised), merge O(1); allocates nothing
 /// @par Accuracy of the variance: relative error <= 1e-12 for 1e6 values with an offset of 1e9 standard
