@@ -9,6 +9,8 @@
 #include "../support/contract_trap.hpp"
 #include "../support/seed.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -16,6 +18,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -71,6 +74,37 @@ struct std::hash<fragile> {
 namespace {
 
 using straggle::interner;
+
+// The slots of a table, to see how far identifiers are from home: an explicit instantiation may name what is
+// private.
+struct slots_of_numbers {
+    friend constexpr auto slots_member(slots_of_numbers);
+};
+struct slots_of_hostile {
+    friend constexpr auto slots_member(slots_of_hostile);
+};
+template <class Tag, auto Member>
+struct show_slots {
+    friend constexpr auto slots_member(Tag) { return Member; }
+};
+template struct show_slots<slots_of_numbers, &interner<std::uint64_t>::slots_>;
+template struct show_slots<slots_of_hostile, &interner<hostile>::slots_>;
+template <class Id>
+using slots_of = std::conditional_t<std::is_same_v<Id, hostile>, slots_of_hostile, slots_of_numbers>;
+
+// How many steps a look-up takes beyond the first, summed over all identifiers; and which slots are taken.
+template <class Id>
+std::pair<std::size_t, std::vector<bool>> layout(interner<Id> const& table) {
+    auto const& slots = table.*slots_member(slots_of<Id>{});
+    std::size_t pushed = 0;
+    std::vector<bool> taken(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (slots[i].index != interner<Id>::none) {
+            pushed += (i - slots[i].hash) & (slots.size() - 1);
+            taken[i] = true;
+        }
+    return {pushed, taken};
+}
 
 static_assert(std::is_same_v<straggle::owned_identifier_t<std::string_view>, std::string>);
 static_assert(std::is_same_v<straggle::owned_identifier_t<char const*>, std::string>);
@@ -275,6 +309,229 @@ TEST_CASE("interner: an insertion that throws changes nothing") {
     fragile::refuse = false;
     unchanged();
     CHECK(table.insert(fresh) == 5);
+}
+
+// Inserts, erases and finds at random; a map and a stack of free indices say what has to come out.
+template <class Id, class KeyOf>
+void agrees_with_unordered_map_when_erasing(std::uint64_t seed, std::size_t keys, int steps, KeyOf key_of) {
+    INFO("seed ", seed, ", keys ", keys);
+    std::mt19937_64 draw(seed);
+    interner<Id> table;
+    std::unordered_map<Id, std::uint32_t> expected;
+    std::vector<std::uint32_t> free;
+    std::uint32_t bound = 0;
+    for (int step = 0; step < steps; ++step) {
+        Id const key = key_of(draw() % keys);
+        auto const known = expected.find(key);
+        REQUIRE(table.find(key) == (known == expected.end() ? interner<Id>::none : known->second));
+        bool const erasing = draw() % 1000 < (step / 500 % 2 ? 600u : 400u); // grows and shrinks by turns
+        if (erasing && known != expected.end()) {
+            std::uint32_t const index = known->second;
+            table.erase(index);
+            free.push_back(index);
+            expected.erase(known);
+            REQUIRE_FALSE(table.contains(index));
+            REQUIRE(table.find(key) == interner<Id>::none);
+        } else if (!erasing) {
+            std::uint32_t index = known == expected.end() ? bound : known->second;
+            if (known == expected.end()) {
+                if (free.empty()) {
+                    ++bound;
+                } else {
+                    index = free.back();
+                    free.pop_back();
+                }
+                expected.emplace(key, index);
+            }
+            REQUIRE(table.insert(key) == index);
+            REQUIRE(table.contains(index));
+            REQUIRE(bool(table[index] == key));
+        }
+        REQUIRE(table.size() == expected.size());
+        REQUIRE(table.bound() == bound);
+        if (draw() % 5000 == 0) {
+            table.clear();
+            expected.clear();
+            free.clear();
+            bound = 0;
+        }
+        if (draw() % 300 == 0) {
+            interner<Id> const copy = table;
+            std::vector<bool> seen(bound);
+            for (auto const& [id, index] : expected) {
+                REQUIRE(copy.find(id) == index);
+                seen[index] = true;
+            }
+            for (std::uint32_t i = 0; i < bound; ++i) REQUIRE(copy.contains(i) == seen[i]);
+            REQUIRE_FALSE(copy.contains(bound));
+        }
+    }
+}
+
+TEST_CASE("interner: agrees with std::unordered_map when identifiers are erased") {
+    std::uint64_t const seed = straggle_test::seed_or(4);
+    for (std::size_t const keys : {1u, 2u, 9u, 40u, 700u}) {
+        agrees_with_unordered_map_when_erasing<std::uint64_t>(seed, keys, 20000,
+                                                              [](std::uint64_t i) { return i << 20; });
+        agrees_with_unordered_map_when_erasing<std::int64_t>(
+            seed + 1, keys, 20000, [](std::uint64_t i) { return -static_cast<std::int64_t>(i); });
+        agrees_with_unordered_map_when_erasing<std::string>(seed + 2, keys, 20000, [](std::uint64_t i) {
+            return std::string(i % 30, 'n') + std::to_string(i);
+        });
+        agrees_with_unordered_map_when_erasing<hostile>(
+            seed + 3, (std::min)(keys, std::size_t{100}), 10000,
+            [](std::uint64_t i) { return hostile{static_cast<int>(i)}; });
+        agrees_with_unordered_map_when_erasing<high_bits_only>(
+            seed + 4, keys, 10000, [](std::uint64_t i) { return high_bits_only{i}; });
+    }
+}
+
+TEST_CASE("interner: after a million erasures it is as if the erased had never been there") {
+    std::uint64_t const seed = straggle_test::seed_or(5);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    constexpr std::uint32_t live = 1000;
+    auto const key = [](std::uint64_t i) { return i * 0x9E3779B97F4A7C15u; };
+    interner<std::uint64_t> table;
+    for (std::uint32_t i = 0; i < live; ++i) table.insert(key(i));
+    std::uint64_t next = live;
+    std::size_t strange = 0;
+    std::size_t const allocations = straggle_test::allocations_during([&] {
+        for (int i = 0; i < 1000000; ++i) {
+            auto const victim = static_cast<std::uint32_t>(draw() % live);
+            table.erase(victim);
+            strange += table.insert(key(next++)) != victim;
+        }
+    });
+    CHECK(allocations == 0);
+    CHECK(strange == 0);
+    CHECK(table.size() == live);
+    CHECK(table.bound() == live);
+
+    // Linear probing takes the same slots, and the same number of steps in all, in whatever order the same
+    // identifiers come.
+    interner<std::uint64_t> fresh;
+    for (std::uint64_t const id : table.ids()) fresh.insert(id);
+    auto const [pushed, taken] = layout(table);
+    auto const [pushed_in_fresh, taken_in_fresh] = layout(fresh);
+    CHECK(pushed == pushed_in_fresh);
+    CHECK(taken == taken_in_fresh);
+    CHECK(pushed < live); // 0.24 steps on average are to be expected at 1000 of 2048
+}
+
+TEST_CASE("interner: erasing moves back what was pushed across the end of the slots") {
+    // All have the same home, the one place in 16 where a hash of 42 leads: with five of them, and one erased
+    // after the other in every order of the first two, no other may be lost.
+    for (std::uint32_t first = 0; first < 5; ++first)
+        for (std::uint32_t second = 0; second < 5; ++second) {
+            if (first == second) continue;
+            interner<hostile> table;
+            for (int i = 0; i < 5; ++i) table.insert(hostile{i});
+            table.erase(first);
+            table.erase(second);
+            for (std::uint32_t i = 0; i < 5; ++i)
+                REQUIRE(table.find(hostile{static_cast<int>(i)}) ==
+                        (i == first || i == second ? interner<hostile>::none : i));
+            REQUIRE(layout(table).first == 0 + 1 + 2);
+        }
+    // Few slots and many rounds, so that clusters lie across the end, too.
+    std::mt19937_64 draw(straggle_test::seed_or(6));
+    for (int round = 0; round < 2000; ++round) {
+        interner<std::uint64_t> table, fresh;
+        std::vector<std::uint64_t> kept;
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            kept.push_back(draw());
+            table.insert(kept.back());
+        }
+        for (std::uint32_t i = 0; i < 4; ++i) table.erase(2 * i + static_cast<std::uint32_t>(draw() % 2));
+        for (std::uint32_t i = 0; i < 8; ++i)
+            if (table.contains(i)) fresh.insert(kept[i]);
+        REQUIRE(layout(table) == layout(fresh));
+    }
+}
+
+TEST_CASE("interner: indices of erased identifiers, last erased first") {
+    interner<std::string> table;
+    for (char const* name : {"a", "b", "c", "d"}) table.insert(name);
+    table.erase(1);
+    table.erase(3);
+    CHECK(table.size() == 2);
+    CHECK(table.bound() == 4);
+    CHECK(table.contains(0));
+    CHECK_FALSE(table.contains(1));
+    CHECK_FALSE(table.contains(4));
+    CHECK_FALSE(table.contains(interner<std::string>::none));
+    CHECK(table.insert("c") == 2);
+    CHECK(table.insert("e") == 3);
+    CHECK(table.insert("d") == 1);
+    CHECK(table.insert("f") == 4);
+    CHECK(table.bound() == 5);
+    REQUIRE(table.ids().size() == 5);
+    CHECK(table.ids()[1] == "d");
+    CHECK(table.ids()[3] == "e");
+
+    for (std::uint32_t i = 0; i < 5; ++i) table.erase(i);
+    CHECK(table.size() == 0);
+    CHECK(table.bound() == 5);
+    CHECK(table.find("a") == interner<std::string>::none);
+    table.clear();
+    CHECK(table.bound() == 0);
+    CHECK(table.ids().empty());
+    CHECK(table.insert("z") == 0);
+    CHECK(table.contains(0));
+}
+
+TEST_CASE("interner: erasing text and inserting other of the same length allocates nothing") {
+    interner<std::string> table;
+    auto const name = [](int i) {
+        std::string s = std::to_string(i);
+        s.resize(60, '.');
+        return s;
+    };
+    for (int i = 0; i < 8; ++i) table.insert(name(i)); // as many as 16 slots take
+    std::vector<std::string> others;
+    for (int i = 100; i < 200; ++i) others.push_back(name(i));
+    CHECK(straggle_test::allocations_during([&] {
+              for (std::size_t i = 0; i < others.size(); ++i) {
+                  table.erase(static_cast<std::uint32_t>(i * 5 % 8));
+                  table.insert(others[i]);
+              }
+          }) == 0);
+    CHECK(table.size() == 8);
+}
+
+TEST_CASE("interner: what has been erased cannot be used") {
+    straggle_test::contract_trap const trap;
+    interner<int> table;
+    CHECK_THROWS_AS(table.erase(0), straggle_test::broken_contract);
+    table.insert(10);
+    table.insert(11);
+    CHECK_THROWS_AS(table.erase(2), straggle_test::broken_contract);
+    CHECK_THROWS_AS(table.erase(interner<int>::none), straggle_test::broken_contract);
+    table.erase(0);
+    CHECK_THROWS_AS(table.erase(0), straggle_test::broken_contract);
+    CHECK_THROWS_AS((void)table[0], straggle_test::broken_contract);
+    CHECK_THROWS_AS((void)table.ids(), straggle_test::broken_contract);
+    CHECK(table[1] == 11);
+    table.insert(12);
+    CHECK(table.ids().size() == 2);
+    CHECK(table[0] == 12);
+}
+
+TEST_CASE("interner: an insertion that throws in the place of an erased identifier changes nothing") {
+    interner<fragile> table;
+    for (int i = 0; i < 5; ++i) table.insert(fragile(i));
+    table.erase(2);
+    fragile const fresh(99);
+    fragile::refuse = true;
+    CHECK_THROWS_AS(table.insert(fresh), int);
+    fragile::refuse = false;
+    CHECK(table.size() == 4);
+    CHECK_FALSE(table.contains(2));
+    CHECK(table.find(fresh) == interner<fragile>::none);
+    CHECK(table.find(fragile(2)) == interner<fragile>::none);
+    CHECK(table.find(fragile(4)) == 4);
+    CHECK(table.insert(fresh) == 2);
 }
 
 } // namespace

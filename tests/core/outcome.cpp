@@ -18,8 +18,9 @@ namespace {
 using straggle::outcome;
 using straggle::status;
 
-constexpr std::array reasons{status::out_of_domain, status::out_of_range, status::insufficient_evidence,
-                             status::no_spread};
+constexpr std::array reasons{status::out_of_domain,   status::out_of_range, status::insufficient_evidence,
+                             status::no_spread,       status::truncated,    status::corrupt,
+                             status::unknown_version, status::wrong_kind};
 
 static_assert(!std::is_convertible_v<outcome<double>, bool>,
               "an outcome must not become a number by accident");

@@ -3,7 +3,8 @@
 
 /// @file
 /// Gives each distinct identifier a small dense index in order of first appearance, so that everything after
-/// the first look at a record works on plain arrays.
+/// the first look at a record works on plain arrays. Identifiers that are no longer needed can be erased; who
+/// comes next takes over their places.
 #pragma once
 
 #include <straggle/core/contract.hpp>
@@ -69,15 +70,16 @@ using owned_identifier_t = typename detail::owned_identifier<T>::type;
 /// A table of distinct identifiers: insert gives the index, the index gives the identifier.
 ///
 /// @tparam Id an `owned_identifier_t`
-/// @par Cost insert and find O(1) expected (open addressing, linear probing, load at most 1/2); 8 bytes per
-/// slot beside the identifiers. `clear` keeps all memory, that of strings too: refilling with identifiers of
+/// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2; an
+/// erased identifier leaves no trace, so look-ups cost the same after any number of erasures); 10 bytes per
+/// slot beside the identifiers. `clear` and `erase` keep all memory, that of strings too: inserting others of
 /// the same lengths allocates nothing.
-/// @par Guarantees indices are 0, 1, 2... in order of first insertion, whatever the hash; at most 2^32 - 2
-/// identifiers; strong exception guarantee
+/// @par Guarantees as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
+/// the hash; at most 2^31 identifiers; strong exception guarantee
 template <identifier Id>
 class interner {
   public:
-    /// 0, 1, 2... in order of first insertion.
+    /// 0, 1, 2... in order of first insertion, then those of erased identifiers, last erased first.
     using index_type = std::uint32_t;
     /// What identifiers are looked up by: `std::string_view` for text.
     using key_type = typename detail::owned_identifier<Id>::key;
@@ -85,43 +87,75 @@ class interner {
     /// What `find` returns for an identifier that is not there.
     static constexpr index_type none = (std::numeric_limits<index_type>::max)();
 
-    /// The index of `id`, which is added if new.
+    /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
+    /// else with `bound()`.
     index_type insert(key_type id) {
-        if (2 * (size_ + 1) > slots_.size()) grow();
+        if (2 * (bound_ + 1) > slots_.size() && free_ == none) grow();
         std::uint64_t const hash = hash_of(id);
         slot& s = probe(id, hash);
-        if (s.index == none) {
-            STRAGGLE_EXPECTS(size_ < none - 1);
-            if (size_ < ids_.size())
-                ids_[size_] = id;
-            else
-                ids_.emplace_back(id);
-            s = slot{static_cast<std::uint32_t>(hash), static_cast<index_type>(size_)};
-            ++size_;
-        }
+        if (s.index == none) s = slot{static_cast<std::uint32_t>(hash), add(id)};
         return s.index;
     }
 
     /// The index of `id`, or `none`.
     [[nodiscard]] index_type find(key_type id) const {
-        return size_ == 0 ? none : const_cast<interner*>(this)->probe(id, hash_of(id)).index;
+        return bound_ == 0 ? none : const_cast<interner*>(this)->probe(id, hash_of(id)).index;
     }
 
-    /// The identifier with an index. @pre `index < size()`
+    /// Forgets one identifier; its index goes to the next new one. The other indices stay.
+    /// @pre `contains(index)`
+    /// @par Cost O(1) expected, allocates and frees nothing
+    /// @par Guarantees noexcept but for the contract (and a `std::hash` that throws: then nothing changes)
+    void erase(index_type index) {
+        STRAGGLE_EXPECTS(contains(index));
+        std::size_t const mask = slots_.size() - 1;
+        std::size_t hole = static_cast<std::size_t>(hash_of(ids_[index])) & mask;
+        while (slots_[hole].index != index) hole = (hole + 1) & mask;
+        // What was pushed past the hole moves back, as if the erased one had never been there.
+        for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
+            std::size_t const pushed = (i - slots_[i].hash) & mask;
+            if (pushed >= ((i - hole) & mask)) {
+                slots_[hole] = slots_[i];
+                hole = i;
+            }
+        }
+        slots_[hole].index = none;
+        state_[index] = free_ + erased;
+        free_ = index;
+        ++erased_;
+    }
+
+    /// Whether an identifier has this index.
+    [[nodiscard]] bool contains(index_type index) const noexcept {
+        return index < bound_ && (erased_ == 0 || state_[index] == in_use);
+    }
+
+    /// The identifier with an index. @pre `contains(index)`
     [[nodiscard]] Id const& operator[](index_type index) const {
-        STRAGGLE_EXPECTS(index < size_);
+        STRAGGLE_EXPECTS(contains(index));
         return ids_[index];
     }
 
-    /// All identifiers, in order of first insertion.
-    [[nodiscard]] std::span<Id const> ids() const noexcept { return {ids_.data(), size_}; }
+    /// All identifiers by index: in order of first insertion if none was ever erased.
+    /// @pre `size() == bound()`: the index of every erased identifier has been given to another
+    [[nodiscard]] std::span<Id const> ids() const {
+        STRAGGLE_EXPECTS(erased_ == 0);
+        return {ids_.data(), bound_};
+    }
     /// How many distinct identifiers there are.
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t size() const noexcept { return bound_ - erased_; }
+    /// Every index in use is below: the length of an array with a place for each. The most identifiers there
+    /// have been at a time since the last `clear`; erasing does not lower it.
+    [[nodiscard]] std::size_t bound() const noexcept { return bound_; }
 
     /// Forgets all identifiers and keeps the memory.
     void clear() noexcept {
         for (slot& s : slots_) s.index = none;
-        size_ = 0;
+        if (erased_ != 0)
+            for (index_type& s : state_) s = in_use;
+        bound_ = 0;
+        erased_ = 0;
+        free_ = none;
     }
 
   private:
@@ -129,6 +163,9 @@ class interner {
         std::uint32_t hash = 0;
         index_type index = none;
     };
+
+    // States of an index: in_use, or what `erased` added to the index erased before it, modulo 2^32, makes.
+    static constexpr index_type in_use = 0, erased = 2;
 
     static std::uint64_t hash_of(key_type id) {
         if constexpr (detail::text<Id>)
@@ -146,21 +183,50 @@ class interner {
         }
     }
 
+    index_type add(key_type id) {
+        if (free_ != none) return add_in_place(id);
+        if (bound_ < ids_.size())
+            ids_[bound_] = id;
+        else
+            ids_.emplace_back(id);
+        return static_cast<index_type>(bound_++);
+    }
+
+    // Apart, so that a loop of look-ups keeps its registers.
+    STRAGGLE_NEVER_INLINE index_type add_in_place(key_type id) {
+        index_type const index = free_;
+        ids_[index] = id;
+        free_ = state_[index] - erased;
+        state_[index] = in_use;
+        --erased_;
+        return index;
+    }
+
+    // Only when no index is free: all below bound_ are in use.
     void grow() {
+        // More slots than a slot's hash can tell apart would be of no use.
+        STRAGGLE_EXPECTS(slots_.size() <= (std::size_t{1} << 31));
         std::vector<slot> bigger(slots_.empty() ? 16 : 2 * slots_.size());
+        std::vector<index_type> states(bigger.size() / 2, in_use);
         std::size_t const mask = bigger.size() - 1;
-        for (std::size_t k = 0; k < size_; ++k) {
+        for (std::size_t k = 0; k < bound_; ++k) {
             std::uint64_t const hash = hash_of(ids_[k]);
             std::size_t i = static_cast<std::size_t>(hash) & mask;
             while (bigger[i].index != none) i = (i + 1) & mask;
             bigger[i] = slot{static_cast<std::uint32_t>(hash), static_cast<index_type>(k)};
         }
         slots_.swap(bigger);
+        state_.swap(states);
     }
 
-    std::vector<Id> ids_; // the first size_ are alive, the rest keep their memory for reuse
+    std::vector<Id> ids_; // those below bound_ are alive or erased, the rest keep their memory for reuse
     std::vector<slot> slots_;
-    std::size_t size_ = 0;
+    // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
+    // and inserting nothing to write.
+    std::vector<index_type> state_;
+    std::size_t bound_ = 0;
+    std::size_t erased_ = 0;
+    index_type free_ = none;
 };
 
 } // namespace straggle

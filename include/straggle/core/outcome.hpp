@@ -21,6 +21,10 @@ enum class status : std::uint8_t {
     out_of_range,          ///< the true result exists but no finite number of the type can hold it
     insufficient_evidence, ///< too few observations to say anything
     no_spread,             ///< all observations are equal where a spread is needed
+    truncated,             ///< stored bytes end too early
+    corrupt,               ///< stored bytes were damaged: their checksum or their content makes no sense
+    unknown_version,       ///< stored bytes were written by a newer version of the library
+    wrong_kind,            ///< stored bytes of something else, or of other types of identifiers or durations
 };
 
 /// The name of a status as it stands in the source, for logs.
@@ -36,6 +40,14 @@ enum class status : std::uint8_t {
         return "insufficient_evidence";
     case status::no_spread:
         return "no_spread";
+    case status::truncated:
+        return "truncated";
+    case status::corrupt:
+        return "corrupt";
+    case status::unknown_version:
+        return "unknown_version";
+    case status::wrong_kind:
+        return "wrong_kind";
     }
     return "unknown";
 }
