@@ -11,10 +11,18 @@ namespace straggle {
 
 template <class T>
 class outcome;
+class byte_reader;
+class byte_writer;
 class confidence_level;
 struct interval;
 struct node_performance;
 struct attempt_counts;
+struct monitor_counts;
+struct sentence;
+struct window_evidence;
+enum class custody : std::uint8_t;
+template <class NodeId>
+class fleet_view;
 
 template <class NodeId>
 struct ranked_node;

@@ -9,7 +9,7 @@
 /// | `core/` | what is a record, a result, a contract? |
 /// | `stats/` | numbers, no scheduling words |
 /// | `node/` | how well does a node run tasks? |
-/// | `blacklist/` | whom to avoid, and how many? |
+/// | `blacklist/` | whom to avoid, how many, and for how long? |
 #pragma once
 
 #include <straggle/config.hpp>
@@ -17,10 +17,12 @@
 #include <straggle/version.hpp>
 
 #include <straggle/core/attempt.hpp>
+#include <straggle/core/bytes.hpp>
 #include <straggle/core/contract.hpp>
 #include <straggle/core/field.hpp>
 #include <straggle/core/interner.hpp>
 #include <straggle/core/outcome.hpp>
+#include <straggle/core/published.hpp>
 #include <straggle/core/random.hpp>
 
 #include <straggle/stats/confidence.hpp>
@@ -31,6 +33,7 @@
 #include <straggle/stats/tick_moments.hpp>
 
 #include <straggle/node/interval_dag.hpp>
+#include <straggle/node/monitor.hpp>
 #include <straggle/node/normalize.hpp>
 #include <straggle/node/normalizer.hpp>
 #include <straggle/node/p_cores.hpp>
@@ -41,11 +44,16 @@
 #include <straggle/node/sibling_normalizers.hpp>
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/cluster_watch.hpp>
 #include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/keeper.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/sentences.hpp>
+#include <straggle/blacklist/timed_guards.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
 #include <straggle/presets.hpp>

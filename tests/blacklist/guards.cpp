@@ -111,6 +111,21 @@ static_assert(slots_projection<one_slot, std::string> && !slots_projection<one_s
 
 } // namespace
 
+TEST_CASE("a fleet is the nodes of the ranking and the silent ones") {
+    auto const ranking = ranking_of(weak(0, 3), 2);
+    std::uint64_t const gone = 77;
+    std::uint64_t const* const silent[] = {&gone};
+    fleet_view<std::uint64_t> const fleet(ranking, 12, silent);
+    ids all;
+    fleet.for_each_id([&](std::uint64_t id) { all.push_back(id); });
+    CHECK(all == ids{0, 1, 2, 3, 4, 77});
+    CHECK(fleet.fleet_size() == 6);
+    CHECK(fleet.nodes().size() == 3);
+    CHECK(fleet.unranked().size() == 2);
+    CHECK(fleet.silent().size() == 1);
+    CHECK(fleet.window() == 12);
+}
+
 TEST_CASE("no_guard admits everybody") {
     auto const o = guarded(ranking_of(weak(3, 3)), no_guard{});
     CHECK(o.blacklisted == ids{0, 1, 2});
@@ -240,12 +255,16 @@ TEST_CASE("fail_open: too many weak nodes are a broken measurement") {
 
 TEST_CASE("fail_open tells its state, and names itself") {
     fail_open guard(0.4, 0.4);
+    auto const begin = [&guard](std::vector<double> const& means, std::size_t candidates) {
+        auto const ranking = ranking_of(means);
+        guard.begin(fleet_view(ranking), candidates);
+    };
     CHECK(!guard.is_open());
-    guard.begin(ranking_of(weak(5, 10)), 5);
+    begin(weak(5, 10), 5);
     CHECK(guard.is_open());
-    guard.begin(ranking_of(weak(4, 10)), 4);
+    begin(weak(4, 10), 4);
     CHECK(guard.is_open());
-    guard.begin(ranking_of(weak(3, 10)), 3);
+    begin(weak(3, 10), 3);
     CHECK(!guard.is_open());
     auto const o = guarded(ranking_of(weak(9, 10)), fail_open());
     CHECK(o.blacklisted.empty());

@@ -17,7 +17,10 @@ HEADER = """\
 # Exact moments of integer sequences. Made by tick_moments.py with Python's unbounded integers; no code in common
 # with the library. rule,n,seed,offset,shift say how the values are made (see `values` in the script);
 # `sum` is exact; mean, squares (sum of squared deviations) and variance (population) are high + low in hex floats.
-rule,n,seed,offset,shift,sum,mean_floor,mean_high,mean_low,squares_high,squares_low,variance_high,variance_low
+# Then the plain sums in hexadecimal: how many values, their sum in two's complement of 128 bits, the sum of their
+# squares; and the least sum of squares that so many values with that sum can have.
+rule,n,seed,offset,shift,sum,mean_floor,mean_high,mean_low,squares_high,squares_low,variance_high,variance_low,\
+count_hex,sum_hex,square_sum_hex,least_square_sum_hex
 """
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -40,6 +43,20 @@ def values(rule, n, seed, offset, shift):
             yield state - 2**64 if state >= 2**63 else state
 
 
+def groups(n, seed):
+    """Groups of values of which only these are known: mean, how many, sum of squared deviations from the mean."""
+    state = seed
+    for i in range(n):
+        drawn = []
+        for _ in range(5):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            drawn.append(state)
+        mean = (drawn[0] - 2**64 if drawn[0] >= 2**63 else drawn[0]) >> drawn[1] % 64
+        values = (drawn[1] >> (8 + drawn[2] % 56)) + 1
+        deviations = 0 if i % 3 == 0 else (drawn[2] << 128 | drawn[3] << 64 | drawn[4]) >> 16 + drawn[3] % 176
+        yield mean, values, deviations
+
+
 CASES = [
     ("equal", 1, 0, 0, 0), ("equal", 1, 0, LEAST, 0), ("equal", 1, 0, MOST, 0), ("equal", 7, 0, -3, 0),
     ("equal", 1000, 0, MOST, 0), ("equal", 1001, 0, LEAST, 0), ("equal", 100000, 0, 10**18, 0),
@@ -50,6 +67,7 @@ CASES = [
     ("down", 10, 13, 0, 54), ("down", 1000, 14, -(10**18), 50), ("down", 100000, 15, -5, 32), ("down", 5, 16, MOST, 1),
     ("down", 65536, 17, 0, 55), ("down", 65537, 18, -(2**53), 62),
     ("wide", 2, 19, 0, 0), ("wide", 3, 20, 0, 0), ("wide", 1000, 21, 0, 0), ("wide", 99999, 22, 0, 0), ("wide", 100000, 23, 0, 0),
+    *[("group", n, 100 + n, 0, 0) for n in (1, 2, 3, 5, 20)],
     ("up", 10, 24, 2**53 - 4, 61), ("up", 10, 25, -(2**53) - 4, 61), ("up", 31, 26, 10**15, 63), ("up", 12345, 27, 60_000, 50),
     # Sums just above a half way point of double, divided by a little more than a power of two: the mean has the
     # largest error that rounding the sum and then the quotient can give, 1.5 units in the last place.
@@ -68,12 +86,19 @@ def two_doubles(x):
 
 def rows():
     for case in CASES:
-        v = list(values(*case))
-        assert len(v) == case[1] and min(v) >= LEAST and max(v) <= MOST
-        n, total = len(v), sum(v)
-        scaled = n * sum(x * x for x in v) - total * total
+        if case[0] == "group":
+            v = list(groups(*case[1:3]))
+            n, total = sum(g[1] for g in v), sum(g[0] * g[1] for g in v)
+            squares = sum(mean * mean * values + deviations for mean, values, deviations in v)
+        else:
+            v = list(values(*case))
+            n, total, squares = len(v), sum(v), sum(x * x for x in v)
+            assert min(v) >= LEAST and max(v) <= MOST
+        assert len(v) == case[1] and n < 2**64 and squares < 2**192
+        scaled = n * squares - total * total
         yield ",".join(map(str, [*case, total, total // n, two_doubles(Fraction(total, n)),
-                                 two_doubles(Fraction(scaled, n)), two_doubles(Fraction(scaled, n * n))])) + "\n"
+                                 two_doubles(Fraction(scaled, n)), two_doubles(Fraction(scaled, n * n)),
+                                 f"{n:x}", f"{total % 2**128:x}", f"{squares:x}", f"{-(-total * total // n):x}"])) + "\n"
 
 
 if __name__ == "__main__":

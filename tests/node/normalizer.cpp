@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace straggle;
@@ -73,6 +74,60 @@ TEST_CASE("affine_scale keeps neighbouring ticks apart at any offset") {
     CHECK(scale(far_away - 3) == -6.5);
     CHECK(affine_scale<double>{1e9, 0.25, 2.0}(1e9 + 1) == 1.5);
     CHECK(affine_scale<std::int64_t>{}(7) == 7.0);
+}
+
+TEST_CASE("affine_scale takes a whole duration and a part of the next tick") {
+    std::int64_t const far_away = std::int64_t{1} << 62;
+    affine_scale<std::int64_t> const scale{far_away, 0.25, 2.0};
+    CHECK(scale(far_away, 0.25) == 0.0);
+    CHECK(scale(far_away + 3, 0.5) == 6.5);
+    CHECK(scale(far_away - 3, 1.0) == -4.5);
+    CHECK(scale(far_away + 7, 0.0) == scale(far_away + 7));
+    // The mean of a job has the score 0, and its parts are those that moments give.
+    tick_moments job;
+    for (std::int64_t v : {far_away, far_away + 1, far_away + 5, far_away + 9, far_away + 1}) job.add(v);
+    auto const fitted = z_score{}.fit(job);
+    REQUIRE(fitted);
+    CHECK((*fitted)(job.mean_parts().floor, job.mean_parts().fraction) == 0.0);
+}
+
+TEST_CASE("z_score of reals at the ends of their range") {
+    auto const scores_of = [](std::vector<double> const& durations) {
+        moments job;
+        for (double d : durations) job.add(d);
+        auto const scale = z_score{}.fit(job);
+        std::vector<double> scores;
+        for (double d : durations) scores.push_back(scale ? (*scale)(d) : std::nan(""));
+        return std::pair(scale.reason(), scores);
+    };
+    std::vector<double> const plain{1, 2, 3, 4, 10};
+    auto const expected = scores_of(plain);
+    REQUIRE(expected.first == status::ok);
+    // A power of two changes no bit, as long as the squares are normal numbers.
+    for (int const exponent : {-500, -300, 0, 300, 500}) {
+        std::vector<double> scaled;
+        for (double d : plain) scaled.push_back(std::ldexp(d, exponent));
+        CHECK(scores_of(scaled) == expected);
+    }
+    // Where n / squares overflows, but the squares are still there: 1 / sd by two roots.
+    for (int const exponent : {-512, -518, -524, -530}) {
+        std::vector<double> scaled;
+        for (double d : plain) scaled.push_back(std::ldexp(d, exponent));
+        auto const [reason, scores] = scores_of(scaled);
+        REQUIRE(reason == status::ok);
+        // Squares there have the digits that subnormal numbers leave them: 50 ends at 2^-1074.
+        double const blur = 1e-15 + std::ldexp(1.0, -1074 - 2 * exponent - 4);
+        for (std::size_t i = 0; i < plain.size(); ++i)
+            CHECK(std::fabs(scores[i] - expected.second[i]) <= blur);
+    }
+    // Squares too small to be told from zero, or too large for a double.
+    CHECK(scores_of({1e-200, 2e-200, 3e-200, 4e-200, 9e-200}).first == status::no_spread);
+    CHECK(scores_of({1e155, 2e155, 3e155, 4e155, 9e155}).first == status::out_of_range);
+    CHECK(scores_of({1e300, 2e300, 3e300, 4e300, 9e300}).first == status::out_of_range);
+    CHECK(scores_of({1e300, 1e300, 1e300, 1e300, 1e300}).first == status::no_spread);
+    moments bad;
+    for (int i = 0; i < 6; ++i) bad.add(i == 3 ? std::nan("") : 1.0 + i);
+    CHECK(z_score{}.fit(bad).reason() == status::out_of_range);
 }
 
 TEST_CASE("z_score of ticks equals equation 1 at every offset") {

@@ -3,6 +3,7 @@
 
 #include <straggle/node/performance.hpp>
 
+#include <support/golden.hpp>
 #include <support/literal_dsb.hpp>
 
 #include <doctest/doctest.h>
@@ -51,6 +52,82 @@ TEST_CASE("score_moments equal a long double's") {
             double const sum = static_cast<double>(squares);
             CHECK(std::fabs(m.sum_of_squared_deviations() - sum) <=
                   2 * grid * std::sqrt(sum * static_cast<double>(n)) + 1e-15 * sum + grid * grid);
+        }
+    }
+}
+
+TEST_CASE("a group of durations is scored as exact fractions score it") {
+    for (auto const& row : straggle_test::golden_table("score_groups.csv")) {
+        INFO("n ", row.text(0), " on node ", row.text(1), " seed ", row.text(2), " offset ", row.text(3));
+        straggle_test::golden_sequence next(row.integer<std::uint64_t>(2));
+        tick_moments job, own;
+        for (std::int64_t i = 0; i < row.integer(0); ++i) {
+            std::int64_t const x = row.integer(3) + static_cast<std::int64_t>(next() >> row.integer(4));
+            job.add(x);
+            if (i < row.integer(1)) own.add(x);
+        }
+        auto const scale = z_score{}.fit(job);
+        REQUIRE(scale);
+        score_moments m;
+        m.add_group(own, *scale);
+        REQUIRE(m.count() == row.integer<std::uint64_t>(1));
+        // The mean is kept to half a grid step, after a score that is within a few ULP.
+        CHECK(std::fabs((m.mean() - row.real(5)) - row.real(6)) <=
+              0.5 * grid + 1e-15 * std::fabs(row.real(5)));
+        // Deviations: two roundings and a factor squared that has three; one step of their own grid is lost.
+        CHECK(std::fabs((m.sum_of_squared_deviations() - row.real(7)) - row.real(8)) <=
+              2e-15 * row.real(7) + grid * grid);
+        if (row.real(7) == 0) CHECK(m.sum_of_squared_deviations() == 0);
+
+        // One by one it is the same but for the rounding of each score to the grid.
+        score_moments one_by_one;
+        straggle_test::golden_sequence again(row.integer<std::uint64_t>(2));
+        for (std::int64_t i = 0; i < row.integer(1); ++i)
+            one_by_one.add((*scale)(row.integer(3) + static_cast<std::int64_t>(again() >> row.integer(4))));
+        CHECK(std::fabs(m.mean() - one_by_one.mean()) <= grid);
+        CHECK(m.sum_of_squared_deviations() ==
+              doctest::Approx(one_by_one.sum_of_squared_deviations()).epsilon(1e-12));
+        if (row.integer(1) == 1) CHECK(m == one_by_one); // bits
+    }
+}
+
+TEST_CASE("groups may be of any size, and of equal durations") {
+    affine_scale<std::int64_t> const scale{1000, 0.5, 0.125};
+    tick_moments equal;
+    equal.add_group(1007, 1'000'000, {});
+    score_moments m;
+    m.add_group(equal, scale);
+    CHECK(m.count() == 1'000'000);
+    CHECK(m.mean() == 6.5 / 8);
+    CHECK(m.sum_of_squared_deviations() == 0.0);
+    score_moments single;
+    single.add(6.5 / 8);
+    single.merge(m);
+    CHECK(single.sum_of_squared_deviations() == 0.0);
+    // Scores of sqrt(n) and more: one attempt among 2^40 equal ones; and beyond the bound.
+    tick_moments crowd, outlier;
+    crowd.add_group(0, std::uint64_t{1} << 40, {});
+    outlier.add(INT64_MAX);
+    crowd.merge(outlier);
+    auto const fitted = z_score{}.fit(crowd);
+    REQUIRE(fitted);
+    score_moments far_out, both;
+    far_out.add_group(outlier, *fitted);
+    CHECK(far_out.mean() == 262144.0);
+    both.add_group(crowd, *fitted); // all of the job on one node: mean 0, deviation 1
+    CHECK(std::fabs(both.mean()) <= grid);
+    CHECK(both.sum_of_squared_deviations() == doctest::Approx(0x1p40).epsilon(1e-12));
+    // Deviations of every size: each double lands where it should on the grid of squares.
+    for (int exponent = 0; exponent <= 61; ++exponent) {
+        tick_moments two;
+        two.add(0);
+        two.add(std::int64_t{1} << exponent);
+        for (double const factor : {1.0, 0x1p-20, 0x1p-44}) {
+            score_moments s;
+            s.add_group(two, affine_scale<std::int64_t>{0, 0.0, factor});
+            double const exact = std::ldexp(factor * factor, 2 * exponent - 1);
+            double const kept = exact < grid * grid ? 0.0 : exact > 0x1p100 ? 0x1p100 : exact;
+            CHECK(s.sum_of_squared_deviations() == kept);
         }
     }
 }

@@ -1,10 +1,12 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Truth tables of the concepts about blacklists: selection policies, capacity guards, slots.
+// Truth tables of the concepts about blacklists: selection and sentence policies, capacity guards, slots.
 #include "../support/archetypes.hpp"
 
+#include <straggle/blacklist/keeper.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/timed_guards.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
 #include <cstdint>
@@ -75,28 +77,28 @@ struct guard_without_begin : named {
     void take(std::uint64_t);
 };
 struct guard_without_admits : named {
-    void begin(node_ranking<std::uint64_t> const&, std::size_t);
+    void begin(fleet_view<std::uint64_t> const&, std::size_t);
     void take(std::uint64_t);
 };
 struct guard_without_take : named {
-    void begin(node_ranking<std::uint64_t> const&, std::size_t);
+    void begin(fleet_view<std::uint64_t> const&, std::size_t);
     bool admits(std::uint64_t);
 };
 struct guard_without_name {
-    void begin(node_ranking<std::uint64_t> const&, std::size_t);
+    void begin(fleet_view<std::uint64_t> const&, std::size_t);
     bool admits(std::uint64_t);
     void take(std::uint64_t);
 };
 struct guard_of_numbers : named {
-    void begin(node_ranking<std::uint64_t> const&, std::size_t);
+    void begin(fleet_view<std::uint64_t> const&, std::size_t);
     bool admits(std::uint64_t);
     void take(std::uint64_t);
 };
 struct guard_that_counts : guard_of_numbers {
     int admits(std::uint64_t);
 };
-struct guard_that_writes_rankings : guard_of_numbers {
-    void begin(node_ranking<std::uint64_t>&, std::size_t);
+struct guard_that_writes_fleets : guard_of_numbers {
+    void begin(fleet_view<std::uint64_t>&, std::size_t);
 };
 struct guard_that_cannot_move : guard_of_numbers {
     guard_that_cannot_move(guard_that_cannot_move&&) = delete;
@@ -104,9 +106,63 @@ struct guard_that_cannot_move : guard_of_numbers {
 static_assert(capacity_guard<guard_of_numbers> && !capacity_guard<guard_of_numbers, std::string>);
 static_assert(!capacity_guard<guard_without_begin> && !capacity_guard<guard_without_admits> &&
               !capacity_guard<guard_without_take> && !capacity_guard<guard_without_name> &&
-              !capacity_guard<guard_that_counts> && !capacity_guard<guard_that_writes_rankings> &&
+              !capacity_guard<guard_that_counts> && !capacity_guard<guard_that_writes_fleets> &&
               !capacity_guard<guard_that_cannot_move> && !capacity_guard<weakest_level> &&
               !capacity_guard<int>);
+
+static_assert(capacity_guard<rate_limit> && capacity_guard<rate_limit, minimal_id> &&
+              capacity_guard<release_on_demand<int (*)()>> &&
+              capacity_guard<optional_guard<release_on_demand<int (*)()>>>);
+
+// --- sentence_policy ---------------------------------------------------------------------------------------
+struct sentence_for_life : named { // what the concept asks for, and no more
+    void advance(sentence&, window_evidence const&, std::int64_t) const {}
+};
+struct sentence_without_name {
+    void advance(sentence&, window_evidence const&, std::int64_t) const;
+};
+struct sentence_with_a_memory : named {
+    void advance(sentence&, window_evidence const&, std::int64_t);
+};
+struct sentence_that_answers : named {
+    bool advance(sentence&, window_evidence const&, std::int64_t) const;
+};
+struct sentence_for_nothing : named {
+    void advance(sentence&, std::int64_t) const;
+};
+struct sentence_that_changes_evidence : named {
+    void advance(sentence&, window_evidence&, std::int64_t) const;
+};
+struct sentence_that_cannot_move : sentence_for_life {
+    sentence_that_cannot_move(sentence_that_cannot_move&&) = delete;
+};
+static_assert(sentence_policy<rerank_every_window> && sentence_policy<escalating> &&
+              sentence_policy<probation<>> && sentence_policy<hysteresis<>> &&
+              sentence_policy<probation<hysteresis<rerank_every_window>>> &&
+              sentence_policy<hysteresis<probation<sentence_for_life>>>);
+static_assert(sentence_policy<sentence_for_life>);
+static_assert(!sentence_policy<sentence_without_name> && !sentence_policy<sentence_with_a_memory> &&
+              !sentence_policy<sentence_that_answers> && !sentence_policy<sentence_for_nothing> &&
+              !sentence_policy<sentence_that_changes_evidence> &&
+              !sentence_policy<sentence_that_cannot_move> && !sentence_policy<weakest_level> &&
+              !sentence_policy<int>);
+[[maybe_unused]] blacklist_decision<minimal_id> const& keeps_minimal_things(
+    blacklist_keeper<minimal_id, minimal_selection, sentence_for_life, minimal_guard>& keeper,
+    node_ranking<minimal_id, minimal_id> const& ranking) {
+    (void)keeper.restore({}, {});
+    (void)keeper.sentence_of({});
+    keeper.forget({});
+    keeper.for_each_sentence([](minimal_id const&, sentence const&) {});
+    keeper.decide(ranking, 1);
+    return keeper.decide(ranking, 2, std::span<minimal_id const>());
+}
+
+// --- slot_demand -------------------------------------------------------------------------------------------
+using demand_in_words = decltype([] { return std::string("many"); });
+using demand_of_somebody = decltype([](int) { return 1.0; });
+using changing_demand = decltype([n = 0]() mutable { return ++n; });
+static_assert(slot_demand<int (*)()> && slot_demand<changing_demand>);
+static_assert(!slot_demand<demand_in_words> && !slot_demand<demand_of_somebody> && !slot_demand<int>);
 
 // --- slots_projection --------------------------------------------------------------------------------------
 using four_slots = decltype([](auto const&) { return 4; });

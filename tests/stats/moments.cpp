@@ -139,6 +139,54 @@ TEST_CASE("moments: merging is associative and commutative up to rounding") {
     }
 }
 
+TEST_CASE("moments: the sums are all that is needed to go on") {
+    std::uint64_t const seed = straggle_test::seed_or(33);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    for (std::size_t const n : {0u, 1u, 2u, 15u, 16u, 17u, 511u, 512u, 513u, 3000u}) {
+        moments m;
+        for (std::size_t i = 0; i < n; ++i) m.add(1e6 + std::ldexp(static_cast<double>(draw()), -64));
+        moments const back = moments::from(m.sums());
+        REQUIRE(back.sums() == m.sums());
+        REQUIRE(back.count() == n);
+        REQUIRE(back.origin() == m.origin());
+        REQUIRE(back.sum_of_squared_deviations() == m.sum_of_squared_deviations());
+        if (n == 0) continue;
+        REQUIRE(back.mean() == m.mean());
+        REQUIRE(back.mean_offset() == m.mean_offset());
+    }
+    CHECK(moments::from({5.0, 0, 1.0, 2.0}).sums() == moments{}.sums()); // nothing is nothing
+}
+
+TEST_CASE("moments: a group of which only count, mean and deviations are known") {
+    std::uint64_t const seed = straggle_test::seed_or(34);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    for (int round = 0; round < 300; ++round) {
+        moments one_by_one, by_groups;
+        for (std::uint64_t groups = 1 + draw() % 6; groups > 0; --groups) {
+            double const offset = static_cast<double>(draw() % 1000);
+            std::vector<double> values(1 + draw() % 50);
+            long double mean = 0, squares = 0;
+            for (double& x : values) {
+                x = offset + std::ldexp(static_cast<double>(draw()), -64);
+                one_by_one.add(x);
+                mean += static_cast<long double>(x);
+            }
+            mean /= static_cast<long double>(values.size());
+            for (double const x : values)
+                squares += (static_cast<long double>(x) - mean) * (static_cast<long double>(x) - mean);
+            by_groups.merge(
+                moments::from({static_cast<double>(mean), values.size(), 0.0, static_cast<double>(squares)}));
+        }
+        REQUIRE(by_groups.count() == one_by_one.count());
+        // The mean of each of six groups is rounded.
+        REQUIRE(std::fabs(by_groups.mean() - one_by_one.mean()) <= 6 * straggle_test::ulp_of(1000.0));
+        REQUIRE(relative_error(by_groups.population_variance(), one_by_one.population_variance()) <=
+                variance_tolerance);
+    }
+}
+
 TEST_CASE("moments: equal values have no spread, exactly") {
     for (double const x : {0.0, -0.0, 1.0, 0.1, -3e9, 1e300, -1e300, 5e-324})
         for (int const n : {1, 2, 3, 15, 16, 17, 1000, 65537}) {

@@ -69,6 +69,45 @@ basic_tick_moments<Wide> sum_of(std::vector<std::int64_t> const& values) {
     return m;
 }
 
+// The same for its rule `group`.
+template <class Wide>
+basic_tick_moments<Wide> sum_of_groups(straggle_test::golden_row const& row) {
+    basic_tick_moments<Wide> m;
+    straggle_test::golden_sequence next(row.integer<std::uint64_t>(2));
+    for (std::int64_t i = 0; i < row.integer(1); ++i) {
+        std::array<std::uint64_t, 5> drawn{};
+        for (std::uint64_t& d : drawn) d = next();
+        std::int64_t const mean = static_cast<std::int64_t>(drawn[0]) >> (drawn[1] % 64);
+        std::uint64_t const values = (drawn[1] >> (8 + drawn[2] % 56)) + 1;
+        std::array<std::uint64_t, 4> deviations{drawn[4], drawn[3], drawn[2], 0};
+        for (std::uint64_t shift = 16 + drawn[3] % 176; shift > 0; --shift)
+            for (std::size_t word = 0; word < 3; ++word)
+                deviations[word] = deviations[word] >> 1 | deviations[word + 1] << 63;
+        if (i % 3 == 0) deviations = {};
+        m.add_group(mean, values, {{deviations[0], deviations[1]}, deviations[2]});
+    }
+    return m;
+}
+
+template <class Wide>
+basic_tick_moments<Wide> sum_of(straggle_test::golden_row const& row) {
+    return row.text(0) == "group" ? sum_of_groups<Wide>(row) : sum_of<Wide>(values_of(row));
+}
+
+// A number of up to 192 bits, as its words, lowest first.
+std::array<std::uint64_t, 3> words_of(std::string const& hex) {
+    std::array<std::uint64_t, 3> words{};
+    for (std::size_t i = 0; i < hex.size(); ++i) {
+        std::size_t const nibble = hex.size() - 1 - i;
+        std::uint64_t const digit = static_cast<std::uint64_t>(std::stoi(hex.substr(i, 1), nullptr, 16));
+        words[nibble / 16] |= digit << (4 * (nibble % 16));
+    }
+    return words;
+}
+straggle::tick_squares squares_of(std::array<std::uint64_t, 3> const& words) {
+    return {{words[0], words[1]}, words[2]};
+}
+
 // All there is to see of two moments is the same to the last bit.
 template <class A, class B>
 bool same_bits(A const& a, B const& b) {
@@ -83,8 +122,8 @@ TEST_CASE_TEMPLATE("tick moments: accuracy against exact integers", Wide, portab
     double worst_fraction = 0;
     for (auto const& row : straggle_test::golden_table("tick_moments.csv")) {
         INFO(row.text(0), " n ", row.text(1), " seed ", row.text(2), " offset ", row.text(3));
-        auto const m = sum_of<Wide>(values_of(row));
-        REQUIRE(m.count() == row.integer<std::uint64_t>(1));
+        auto const m = sum_of<Wide>(row);
+        REQUIRE(m.count() == row.integer<std::uint64_t>(13, 16));
         REQUIRE(m.mean_parts().floor == row.integer(6));
         // The documentation states these.
         double const mean = ulps_off(m.mean(), row.real(7), row.real(8));
@@ -108,9 +147,108 @@ TEST_CASE_TEMPLATE("tick moments: accuracy against exact integers", Wide, portab
 
 TEST_CASE("tick moments: portable and native arithmetic give the same bits") {
     for (auto const& row : straggle_test::golden_table("tick_moments.csv")) {
-        auto const values = values_of(row);
-        REQUIRE(same_bits(sum_of<portable_wide>(values), sum_of<default_wide>(values)));
+        REQUIRE(same_bits(sum_of<portable_wide>(row), sum_of<default_wide>(row)));
     }
+}
+
+TEST_CASE_TEMPLATE("tick moments: the sums are the exact ones, and are all there is to know", Wide,
+                   portable_wide, default_wide) {
+    using moments = basic_tick_moments<Wide>;
+    for (auto const& row : straggle_test::golden_table("tick_moments.csv")) {
+        INFO(row.text(0), " n ", row.text(1), " seed ", row.text(2), " offset ", row.text(3));
+        auto const m = sum_of<Wide>(row);
+        auto const sums = m.sums();
+        auto const sum = words_of(row.text(14));
+        REQUIRE(sums.n == row.integer<std::uint64_t>(13, 16));
+        REQUIRE((sums.sum == straggle::detail::uint128{sum[0], sum[1]}));
+        REQUIRE((sums.squares == squares_of(words_of(row.text(15)))));
+        REQUIRE((moments::from(sums) == m));
+        REQUIRE(m.is_plausible());
+
+        // The least squares with which it could be, and one less.
+        auto least_squares = words_of(row.text(16));
+        auto edge = sums;
+        edge.squares = squares_of(least_squares);
+        REQUIRE(moments::from(edge).is_plausible());
+        for (std::size_t word = 0; word < 3 && least_squares[word]-- == 0; ++word) {
+        }
+        edge.squares = squares_of(least_squares);
+        bool const none_left = words_of(row.text(16)) == std::array<std::uint64_t, 3>{};
+        REQUIRE(moments::from(edge).is_plausible() == none_left); // then it wrapped round to the most
+    }
+    moments const nothing;
+    CHECK(nothing.is_plausible());
+    CHECK((moments::from({}) == nothing));
+    CHECK_FALSE(moments::from({0, {1, 0}, {}}).is_plausible());
+    CHECK_FALSE(moments::from({0, {}, {{1, 0}, 0}}).is_plausible());
+    CHECK_FALSE(moments::from({1, {0, 1}, {}}).is_plausible());
+    CHECK_FALSE(moments::from({1, {~std::uint64_t{0}, ~std::uint64_t{0}}, {}}).is_plausible()); // sum -1
+    CHECK(moments::from({1, {~std::uint64_t{0}, ~std::uint64_t{0}}, {{1, 0}, 0}}).is_plausible());
+}
+
+TEST_CASE_TEMPLATE("tick moments: a group of equal values, or of values with their deviations", Wide,
+                   portable_wide, default_wide) {
+    std::uint64_t const seed = straggle_test::seed_or(22);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    using moments = basic_tick_moments<Wide>;
+    for (std::int64_t const v : {least, least + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{7}, most})
+        for (std::uint64_t const n : {0u, 1u, 2u, 1000u}) {
+            moments one_by_one, at_once;
+            for (std::uint64_t i = 0; i < n; ++i) one_by_one.add(v);
+            at_once.add_group(v, n, {});
+            REQUIRE((at_once == one_by_one));
+        }
+    for (int round = 0; round < 500; ++round) {
+        // In pairs around a common mean, so that it is whole.
+        std::int64_t const mean = static_cast<std::int64_t>(draw()) >> (1 + draw() % 40);
+        moments one_by_one, at_once, deviations;
+        one_by_one.add(static_cast<std::int64_t>(draw()));
+        at_once.merge(one_by_one);
+        std::uint64_t const pairs = 1 + draw() % 20;
+        for (std::uint64_t i = 0; i < pairs; ++i) {
+            std::int64_t const away = static_cast<std::int64_t>(draw() >> (2 + draw() % 60));
+            one_by_one.add(mean - away);
+            one_by_one.add(mean + away);
+            deviations.add(away);
+            deviations.add(away);
+        }
+        at_once.add_group(mean, 2 * pairs, deviations.sums().squares);
+        REQUIRE((at_once == one_by_one));
+    }
+}
+
+TEST_CASE_TEMPLATE("tick moments: a range at once is the same as one by one", Wide, portable_wide,
+                   default_wide) {
+    std::uint64_t const seed = straggle_test::seed_or(23);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    using moments = basic_tick_moments<Wide>;
+    auto const itself = [](std::int64_t v, std::size_t) { return v; };
+    // Sizes and values on both sides of the bounds of the short way: 2^16 values of 46 bits, 2^32 of 32.
+    for (std::size_t const size : {0u, 1u, 2u, 100u, 65'535u, 65'536u, 65'537u})
+        for (int const bits : {1, 31, 32, 33, 45, 46, 47, 62, 63, 64}) {
+            CAPTURE(size);
+            CAPTURE(bits);
+            std::vector<std::int64_t> values(size);
+            bool const largest = size % 2 == 0;
+            for (std::int64_t& v : values)
+                v = static_cast<std::int64_t>((largest ? ~std::uint64_t{0} : draw()) >> (64 - bits));
+            moments all, before;
+            before.add(-3);
+            all.merge(before);
+            all.add_all(values, itself);
+            before.merge(sum_of<Wide>(values));
+            REQUIRE((all == before));
+        }
+    std::vector<std::int64_t> mixed(300);
+    for (std::int64_t& v : mixed) v = static_cast<std::int64_t>(draw()) >> (draw() % 64);
+    moments places;
+    places.add_all(mixed, [&](std::int64_t const& v, std::size_t i) {
+        CHECK(&v == &mixed[i]);
+        return v;
+    });
+    CHECK((places == sum_of<Wide>(mixed)));
 }
 
 TEST_CASE_TEMPLATE("tick moments: any order of adding, removing and merging gives the same bits", Wide,

@@ -4,9 +4,24 @@
 #include <cstdlib>
 #include <new>
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#else
+#include <malloc/malloc.h>
+#endif
+
 namespace {
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> bytes_asked_for{0};
+std::atomic<std::size_t> bytes_held{0};
+
+std::size_t size_of(void* p) {
+#if __has_include(<malloc.h>)
+    return malloc_usable_size(p);
+#else
+    return malloc_size(p);
+#endif
+}
 
 void* counted(std::size_t bytes, std::size_t alignment) {
     allocations.fetch_add(1, std::memory_order_relaxed);
@@ -16,7 +31,14 @@ void* counted(std::size_t bytes, std::size_t alignment) {
                         ? std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
                         : std::malloc(bytes);
     if (p == nullptr) throw std::bad_alloc();
+    bytes_held.fetch_add(size_of(p), std::memory_order_relaxed);
     return p;
+}
+
+void give_back(void* p) {
+    if (p == nullptr) return;
+    bytes_held.fetch_sub(size_of(p), std::memory_order_relaxed);
+    std::free(p);
 }
 } // namespace
 
@@ -26,6 +48,10 @@ std::size_t straggle_test::allocation_count() noexcept {
 
 std::size_t straggle_test::allocated_bytes() noexcept {
     return bytes_asked_for.load(std::memory_order_relaxed);
+}
+
+std::size_t straggle_test::live_bytes() noexcept {
+    return bytes_held.load(std::memory_order_relaxed);
 }
 
 void* operator new(std::size_t bytes) {
@@ -41,26 +67,26 @@ void* operator new[](std::size_t bytes, std::align_val_t a) {
     return counted(bytes, static_cast<std::size_t>(a));
 }
 void operator delete(void* p) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete[](void* p) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete(void* p, std::size_t) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete[](void* p, std::size_t) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete(void* p, std::align_val_t) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete[](void* p, std::align_val_t) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-    std::free(p);
+    give_back(p);
 }
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
-    std::free(p);
+    give_back(p);
 }

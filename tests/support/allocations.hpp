@@ -13,6 +13,9 @@ std::size_t allocation_count() noexcept;
 /// How many bytes `operator new` has been asked for since the program started.
 std::size_t allocated_bytes() noexcept;
 
+/// How many bytes are held now, as the allocator rounds them.
+std::size_t live_bytes() noexcept;
+
 /// Allocations made by `work()`.
 template <class Work>
 std::size_t allocations_during(Work&& work) {

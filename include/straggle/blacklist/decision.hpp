@@ -3,14 +3,15 @@
 
 /// @file
 /// Whom to avoid, as plain data that carries its reasons: what was measured, what it was compared with, who
-/// spared whom.
+/// spared whom, and until when.
 #pragma once
 
 #include <straggle/blacklist/selection.hpp>
 
 namespace straggle {
 
-/// One node a policy found weak, with everything needed to explain it to an operator.
+/// One node a policy found weak, with everything needed to explain it to an operator. A node that is avoided
+/// for several windows keeps the evidence of the last one that found it weak.
 template <class NodeId>
 struct verdict {
     NodeId id{};                     ///< as in the ranking
@@ -25,13 +26,17 @@ struct verdict {
     double threshold = 0;            ///< with what
     std::string_view rule;           ///< name of the policy
     std::string_view spared_by;      ///< name of the guard that kept the node in service; empty: none did
+    std::uint32_t strikes = 0;       ///< sentences not yet made good; 0 without a keeper
+    std::int64_t since = 0;          ///< window that sentenced the node; 0 without a keeper, or spared
+    std::int64_t until = 0; ///< first window that may end the sentence; 0 without a keeper, or spared
 };
 
 namespace detail {
 struct decision_access;
 }
 
-/// The answer of a blacklister: the nodes to avoid and the weak ones it was not allowed to avoid.
+/// The answer of a blacklister or a keeper: the nodes to avoid, those to try out, and the weak ones it was
+/// not allowed to avoid.
 template <class NodeId>
 class blacklist_decision {
   public:
@@ -39,35 +44,59 @@ class blacklist_decision {
     [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const& noexcept {
         return std::span(verdicts_).first(blacklisted_);
     }
-    /// Weak nodes a guard kept in service, worst first.
+    /// Nodes whose sentence is over but that have yet to prove themselves: a few tasks each, best backup
+    /// copies, never the only copy. Worst first; always empty without a keeper.
+    [[nodiscard]] std::span<verdict<NodeId> const> on_probation() const& noexcept {
+        return std::span(verdicts_).subspan(blacklisted_, on_probation_);
+    }
+    /// Nodes a guard kept in service, or brought back to it, worst first.
     [[nodiscard]] std::span<verdict<NodeId> const> spared() const& noexcept {
-        return std::span(verdicts_).subspan(blacklisted_, weak_ - blacklisted_);
+        return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
     // A span of a decision that is about to go away: name the decision first.
     void blacklisted() const&& = delete;
+    void on_probation() const&& = delete;
     void spared() const&& = delete;
 
-    /// True for a blacklisted node.
+    /// True for a blacklisted node; false for one on probation.
     /// @par Cost O(blacklisted)
     template <class Id>
     [[nodiscard]] bool avoids(Id const& id) const {
-        for (auto const& v : blacklisted())
-            if (v.id == id) return true;
-        return false;
+        return names(blacklisted(), id);
+    }
+    /// True for a node on probation: a backup copy, but no task of its own.
+    /// @par Cost O(on probation)
+    template <class Id>
+    [[nodiscard]] bool tries(Id const& id) const {
+        return names(on_probation(), id);
     }
     /// Name of the policy that decided.
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
     /// What the policy has to say about the fleet as a whole.
     [[nodiscard]] selection_note note() const noexcept { return note_; }
+    /// Name of the policy that says for how long; empty without a keeper.
+    [[nodiscard]] std::string_view sentencing() const noexcept { return sentencing_; }
+    /// The window decided on; 0 without a keeper.
+    [[nodiscard]] std::int64_t window() const noexcept { return window_; }
 
   private:
     friend detail::decision_access;
 
-    // The blacklisted, then the spared; those after the first weak_ only keep their memory for reuse.
+    template <class Id>
+    static bool names(std::span<verdict<NodeId> const> verdicts, Id const& id) {
+        for (auto const& v : verdicts)
+            if (v.id == id) return true;
+        return false;
+    }
+
+    // The blacklisted, those on probation, the spared; the rest only keep their memory for reuse.
     std::vector<verdict<NodeId>> verdicts_;
-    std::size_t weak_ = 0;
     std::size_t blacklisted_ = 0;
+    std::size_t on_probation_ = 0;
+    std::size_t spared_ = 0;
     std::string_view rule_;
+    std::string_view sentencing_;
+    std::int64_t window_ = 0;
     selection_note note_ = selection_note::none;
 };
 

@@ -4,7 +4,7 @@
 /// @file
 /// Capacity guards: how much of a cluster may be taken out, whatever a policy thinks of its nodes. Guards
 /// compose; a node is taken out only if every one of them admits it, and a spared node is reported with the
-/// name of the guard that spared it.
+/// name of the guard that spared it. Guards that look at time and demand are in `timed_guards.hpp`.
 #pragma once
 
 #include <straggle/core/interner.hpp>
@@ -17,13 +17,61 @@
 
 namespace straggle {
 
-/// A limit on what may be taken out. Per decision the blacklister calls `begin(ranking, candidates)` once,
-/// then `admits(id)` for each candidate, worst first, and `take(id)` for each that all guards admit. `name`
-/// stands in the verdict of a spared node.
+/// The cluster as guards see it: the nodes the ranking knows, and those that are part of it although no task
+/// of this window tells about them.
+/// @par Guarantees views only; lives as long as the ranking and the identifiers it was made from
+template <class NodeId>
+class fleet_view {
+  public:
+    /// @param ranking of this window
+    /// @param window its number; only the differences of numbers mean something
+    /// @param silent nodes of the cluster that are not in the ranking
+    template <class JobId>
+    explicit fleet_view(node_ranking<NodeId, JobId> const& ranking, std::int64_t window = 0,
+                        std::span<NodeId const* const> silent = {}) noexcept
+        : nodes_(ranking.nodes()), unranked_(ranking.unranked()), silent_(silent), window_(window) {}
+
+    /// The ranked nodes, as in the ranking.
+    [[nodiscard]] std::span<ranked_node<NodeId> const> nodes() const noexcept { return nodes_; }
+    /// The nodes without an interval, as in the ranking.
+    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
+    /// The nodes that are not in the ranking: those avoided, or all others the caller has named.
+    [[nodiscard]] std::span<NodeId const* const> silent() const noexcept { return silent_; }
+    /// All nodes.
+    [[nodiscard]] std::size_t fleet_size() const noexcept {
+        return nodes_.size() + unranked_.size() + silent_.size();
+    }
+    /// The number of the window.
+    [[nodiscard]] std::int64_t window() const noexcept { return window_; }
+
+    /// Calls `visit(id)` for every node.
+    template <class Visit>
+    void for_each_id(Visit&& visit) const {
+        for (auto const& node : nodes_) visit(node.id);
+        for (auto const& node : unranked_) visit(node.id);
+        for (NodeId const* id : silent_) visit(*id);
+    }
+
+  private:
+    std::span<ranked_node<NodeId> const> nodes_;
+    std::span<unranked_node<NodeId> const> unranked_;
+    std::span<NodeId const* const> silent_;
+    std::int64_t window_;
+};
+
+/// A limit on what may be taken out. Per decision `begin(fleet, candidates)` is called once with a
+/// `fleet_view` and the number of nodes the selection policy named, then `admits(id)` for each node to be
+/// out of full service, and `take(id)` for each that all guards admit. `name` stands in the verdict of a
+/// spared node.
+///
+/// A blacklister asks about the candidates, worst first. A keeper asks about nodes already out before it asks
+/// about newcomers: first those avoided, then those on probation, the most recent sentence first, so that a
+/// limit that shrinks releases the oldest. A guard that says `static constexpr bool newcomers_only = true` is
+/// asked and told about newcomers only; to a blacklister, which has no memory, everybody is new.
 template <class Guard, class NodeId = std::uint64_t>
 concept capacity_guard = std::move_constructible<Guard> &&
-                         requires(Guard& guard, node_ranking<NodeId> const& ranking, NodeId const& id) {
-                             guard.begin(ranking, std::size_t{});
+                         requires(Guard& guard, fleet_view<NodeId> const& fleet, NodeId const& id) {
+                             guard.begin(fleet, std::size_t{});
                              { guard.admits(id) } -> std::same_as<bool>;
                              guard.take(id);
                              { Guard::name } -> std::convertible_to<std::string_view>;
@@ -47,16 +95,13 @@ struct one_slot {
 
 namespace detail {
 
-template <class Ranking, class Visit>
-void for_each_node(Ranking const& ranking, Visit&& visit) {
-    for (auto const& node : ranking.nodes()) visit(node.id);
-    for (auto const& node : ranking.unranked()) visit(node.id);
-}
+template <class Guard>
+inline constexpr bool guards_newcomers_only = requires { requires bool(Guard::newcomers_only); };
 
-template <class Ranking, class Slots>
-double total_slots(Ranking const& ranking, Slots const& slots) {
+template <class Fleet, class Slots>
+double total_slots(Fleet const& fleet, Slots const& slots) {
     double total = 0;
-    for_each_node(ranking, [&](auto const& id) { total += static_cast<double>(slots(id)); });
+    fleet.for_each_id([&](auto const& id) { total += static_cast<double>(slots(id)); });
     return total;
 }
 
@@ -65,13 +110,37 @@ inline bool at_most_with_rounding(double x, double limit) noexcept {
     return x <= limit + 1e-9 * (limit + 1.0);
 }
 
+// How many slots are left in service while nodes are taken out.
+template <class Slots>
+class slots_in_service {
+  public:
+    explicit constexpr slots_in_service(Slots slots) : slots_(std::move(slots)) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet) {
+        left_ = total_slots(fleet, slots_);
+    }
+    template <class NodeId>
+    [[nodiscard]] bool can_spare(NodeId const& id, double keep) const {
+        return at_most_with_rounding(keep, left_ - static_cast<double>(slots_(id)));
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        left_ -= static_cast<double>(slots_(id));
+    }
+
+  private:
+    [[no_unique_address]] Slots slots_;
+    double left_ = 0;
+};
+
 } // namespace detail
 
 /// Admits everything; names the wish for no guard at all.
 struct no_guard {
     static constexpr std::string_view name = "no_guard";
-    template <class Ranking>
-    void begin(Ranking const&, std::size_t) noexcept {}
+    template <class Fleet>
+    void begin(Fleet const&, std::size_t) noexcept {}
     template <class NodeId>
     bool admits(NodeId const&) const noexcept {
         return true;
@@ -87,16 +156,18 @@ template <class Guard>
 class optional_guard {
   public:
     static constexpr std::string_view name = Guard::name;
+    /// As the guard has it.
+    static constexpr bool newcomers_only = detail::guards_newcomers_only<Guard>;
 
     /// @param guard nothing: everything is admitted
     explicit constexpr optional_guard(std::optional<Guard> guard = std::nullopt) : guard_(std::move(guard)) {}
 
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t candidates) {
-        if (guard_) guard_->begin(ranking, candidates);
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t candidates) {
+        if (guard_) guard_->begin(fleet, candidates);
     }
     template <class NodeId>
-    bool admits(NodeId const& id) const {
+    bool admits(NodeId const& id) {
         return !guard_ || guard_->admits(id);
     }
     template <class NodeId>
@@ -115,8 +186,8 @@ class at_most {
     /// @param k most nodes to take out
     explicit constexpr at_most(std::size_t k) noexcept : k_(k) {}
 
-    template <class Ranking>
-    void begin(Ranking const&, std::size_t) noexcept {
+    template <class Fleet>
+    void begin(Fleet const&, std::size_t) noexcept {
         taken_ = 0;
     }
     template <class NodeId>
@@ -136,7 +207,8 @@ class at_most {
 /// At most a fraction of all slots of the fleet; the library's default guard, with a fifth. The taken slots
 /// never exceed the fraction: of 8 equal nodes a fifth is one node.
 ///
-/// The fleet is every node of the ranking, ranked or not.
+/// The fleet is every node of the ranking, ranked or not, and every node that is out already. What is taken
+/// is what is avoided or on probation.
 template <class Slots = one_slot>
 class at_most_slot_fraction {
   public:
@@ -149,10 +221,10 @@ class at_most_slot_fraction {
         STRAGGLE_EXPECTS(fraction >= 0.0 && fraction <= 1.0);
     }
 
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t) {
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
         taken_ = 0;
-        limit_ = fraction_ * detail::total_slots(ranking, slots_);
+        limit_ = fraction_ * detail::total_slots(fleet, slots_);
     }
     template <class NodeId>
     bool admits(NodeId const& id) const {
@@ -183,23 +255,22 @@ class at_least_healthy_slots {
         STRAGGLE_EXPECTS(slots_to_keep >= 0.0);
     }
 
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t) {
-        healthy_ = detail::total_slots(ranking, slots_);
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
+        slots_.begin(fleet);
     }
     template <class NodeId>
     bool admits(NodeId const& id) const {
-        return detail::at_most_with_rounding(keep_, healthy_ - static_cast<double>(slots_(id)));
+        return slots_.can_spare(id, keep_);
     }
     template <class NodeId>
     void take(NodeId const& id) {
-        healthy_ -= static_cast<double>(slots_(id));
+        slots_.take(id);
     }
 
   private:
     double keep_;
-    [[no_unique_address]] Slots slots_;
-    double healthy_ = 0;
+    [[no_unique_address]] detail::slots_in_service<Slots> slots_;
 };
 
 /// Keeps at least one node per failure domain, such as a rack.
@@ -214,11 +285,11 @@ class one_per_domain {
     /// @param domain projection from a node's identifier to its failure domain
     explicit one_per_domain(Domain domain) : domain_(std::move(domain)) {}
 
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t) {
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
         domains_.clear();
         healthy_.clear();
-        detail::for_each_node(ranking, [this](auto const& id) {
+        fleet.for_each_id([this](auto const& id) {
             std::uint32_t const d = domains_.insert(domain_(id));
             if (d == healthy_.size()) healthy_.push_back(0);
             ++healthy_[d];
@@ -242,6 +313,10 @@ class one_per_domain {
 /// Distrusts the measurement when too many nodes look weak at once: then nobody is taken out, until few look
 /// weak again.
 ///
+/// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
+/// those it ranked. While it is open a keeper lets everybody go, also those sentenced before; they keep their
+/// strikes and get none for the windows they were spared.
+///
 /// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.
 class fail_open {
   public:
@@ -253,9 +328,9 @@ class fail_open {
         STRAGGLE_EXPECTS(above > 0.0 && above <= 1.0 && below >= 0.0 && below <= above);
     }
 
-    template <class Ranking>
-    void begin(Ranking const& ranking, std::size_t candidates) noexcept {
-        std::size_t const ranked = ranking.nodes().size();
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t candidates) noexcept {
+        std::size_t const ranked = fleet.nodes().size();
         if (ranked == 0) return;
         double const share = static_cast<double>(candidates) / static_cast<double>(ranked);
         open_ = open_ ? !(share < below_) : share > above_;

@@ -299,6 +299,12 @@ STRAGGLE_ALWAYS_INLINE constexpr attempt_status read_status(Fields const& fields
     }
 }
 
+// Durations that are signed integers and always known.
+template <class Fields, class Record>
+concept has_plain_ticks =
+    has_duration<Fields, Record> &&
+    std::signed_integral<std::remove_cvref_t<projected_t<decltype(Fields::duration), Record>>>;
+
 // Takes one record through the filter and the checks. Calls `use(job, node, value)` for an attempt that is
 // evidence and counts every other one; `seen` and `used` are left to the caller, whose loop knows them.
 template <class Fields, class Record, class Use>
@@ -313,10 +319,17 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
     if (!is_present(job)) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);
     if (!is_present(node)) return reject(rejection::missing_node);
-    auto const time = read_time(fields, record);
-    if (!time.usable) [[unlikely]]
-        return reject(time.reason);
-    use(unwrap(job), unwrap(node), time.value);
+    if constexpr (has_plain_ticks<Fields, Record>) { // the same as below, with less to carry around
+        auto const ticks = project(fields.duration, record);
+        if (ticks < 0) [[unlikely]]
+            return reject(rejection::negative_duration);
+        use(unwrap(job), unwrap(node), static_cast<std::int64_t>(ticks));
+    } else {
+        auto const time = read_time(fields, record);
+        if (!time.usable) [[unlikely]]
+            return reject(time.reason);
+        use(unwrap(job), unwrap(node), time.value);
+    }
 }
 
 // The same for one record at a time, counting everything.

@@ -111,6 +111,13 @@ concept time_like = std::totally_ordered<T> && std::copyable<T> && !std::same_as
                         { b - a } -> duration_like;
                     };
 
+/// A time with an epoch: an arithmetic type, or a `std::chrono::time_point` or a look-alike.
+template <class Time>
+concept clock_time = (std::is_arithmetic_v<Time> && !std::same_as<Time, bool>) || requires(Time const& t) {
+    { t.time_since_epoch().count() } -> std::convertible_to<long double>;
+    { t - t } -> std::same_as<std::remove_cvref_t<decltype(t.time_since_epoch())>>;
+};
+
 // One concept per field, so that a diagnostic names the field that does not fit.
 
 /// The group of sibling tasks an attempt belongs to: all of them are expected to take equally long.

@@ -101,24 +101,22 @@ class dense_attempts {
         Moments* moments = nullptr;
         unsigned char* seen = nullptr;
         std::size_t jobs = 0, nodes = 0;
-        auto const grow = [&](std::size_t job, std::size_t node) {
-            bool const fits = make_room(moments_of, job) && make_room(node_seen_, node);
-            moments = moments_of.data(), jobs = moments_of.size();
-            seen = node_seen_.data(), nodes = node_seen_.size();
-            return fits;
-        };
+        std::uint64_t bits = 0;
         attempt_counts skipped;
         bool dense = limit_ < (std::size_t{1} << 32);
         walk_while(
             dense, attempts, fields, skipped,
             [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { prefetch_row(moments, job); },
             [&](std::size_t, std::size_t job, std::size_t node, value_type value) STRAGGLE_INLINE_LAMBDA {
-                if ((job >= jobs || node >= nodes) && !grow(job, node)) {
-                    dense = false;
-                    return;
+                if (job >= jobs || node >= nodes) [[unlikely]] {
+                    dense = make_room(moments_of, job) && make_room(node_seen_, node);
+                    moments = moments_of.data(), jobs = moments_of.size();
+                    seen = node_seen_.data(), nodes = node_seen_.size();
+                    if (!dense) return;
                 }
                 if (moments[job].count() == 0) jobs_.append(job);
                 moments[job].add(value);
+                if constexpr (std::integral<value_type>) bits |= static_cast<std::uint64_t>(value);
                 if (seen[node] == 0) {
                     seen[node] = 1;
                     nodes_.append(node);
@@ -126,11 +124,15 @@ class dense_attempts {
             });
         jobs_.set_slots(jobs);
         nodes_.set_slots(nodes);
+        bits_ = bits;
         skipped.seen = size;
         skipped.used = size - skipped.failed - skipped.killed - skipped.total_rejected();
         if (dense) counts += skipped;
         return dense;
     }
+
+    // All bits that any integer duration has.
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
 
     // Any later pass: calls use(row, job, node, value).
     template <class Range, class Prefetch, class Use>
@@ -149,8 +151,10 @@ class dense_attempts {
     }
 
     template <class Range, class Prefetch, class Use>
-    STRAGGLE_ALWAYS_INLINE void walk_while(bool const& go_on, Range& attempts, Fields const& fields,
+    STRAGGLE_ALWAYS_INLINE void walk_while(bool const& go_on, Range& attempts, Fields const& given_fields,
                                            attempt_counts& counts, Prefetch&& prefetch, Use&& use) const {
+        // Plain pointers to members stay in registers if they are our own: what `use` writes cannot be them.
+        std::conditional_t<std::is_trivially_copyable_v<Fields>, Fields, Fields const&> fields = given_fields;
         using difference = std::ranges::range_difference_t<Range>;
         auto const first = std::ranges::begin(attempts);
         std::size_t const size = static_cast<std::size_t>(std::ranges::size(attempts));
@@ -194,6 +198,7 @@ class dense_attempts {
     axis_of_nodes nodes_;
     std::vector<unsigned char> node_seen_;
     std::size_t limit_ = 0;
+    std::uint64_t bits_ = 0;
     bool scattered_ = false;
 };
 

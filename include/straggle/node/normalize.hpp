@@ -31,6 +31,37 @@ struct normalized_attempts {
     attempt_counts counts;                    ///< what became of every record
 };
 
+namespace detail {
+
+// Takes scores from the engine into the result.
+template <class Result>
+struct attempt_writer {
+    Result& result;
+    std::vector<std::uint32_t> job_place, node_place; // by slot
+
+    template <class Table>
+    void begin(Table const& table) {
+        name_all(table.jobs(), result.jobs, job_place);
+        name_all(table.nodes(), result.nodes, node_place);
+    }
+    void score(std::size_t row, std::size_t job, std::size_t node, double score) {
+        result.attempts.push_back({row, job_place[job], node_place[node], score});
+    }
+    template <class Table>
+    void end(Table const&) const noexcept {}
+
+    template <class Axis, class Ids>
+    static void name_all(Axis const& axis, Ids& ids, std::vector<std::uint32_t>& place) {
+        place.resize(axis.slots());
+        for (std::size_t i = 0; i < axis.size(); ++i) {
+            place[axis.slot_at(i)] = static_cast<std::uint32_t>(i);
+            ids.push_back(axis.id(axis.slot_at(i)));
+        }
+    }
+};
+
+} // namespace detail
+
 /// The normalised execution value of every attempt that has one.
 ///
 /// Source: DSB equation 1, or what the normaliser of the options says.
@@ -47,24 +78,8 @@ template <std::ranges::input_range Attempts, class Fields, class Options = rank_
     using engine_type = detail::score_engine<std::ranges::range_value_t<Attempts>, Fields, Options, true>;
     engine_type engine;
     normalized_attempts<typename engine_type::node_id, typename engine_type::job_id> result;
-    std::vector<std::uint32_t> job_place, node_place; // by slot
-    auto const name_all = [](auto const& axis, auto& ids, std::vector<std::uint32_t>& place) {
-        place.resize(axis.slots());
-        for (std::size_t i = 0; i < axis.size(); ++i) {
-            place[axis.slot_at(i)] = static_cast<std::uint32_t>(i);
-            ids.push_back(axis.id(axis.slot_at(i)));
-        }
-    };
-    engine.run(
-        attempts, fields, options,
-        [&](auto const& table) {
-            name_all(table.jobs(), result.jobs, job_place);
-            name_all(table.nodes(), result.nodes, node_place);
-        },
-        [&](std::size_t row, std::size_t job, std::size_t node, double score) {
-            result.attempts.push_back({row, job_place[job], node_place[node], score});
-        },
-        [](auto const&) {});
+    detail::attempt_writer<decltype(result)> writer{result, {}, {}};
+    engine.run(attempts, fields, options, writer);
     std::ranges::sort(result.attempts, {}, &normalized_attempt::row);
     result.counts = engine.counts;
     return result;

@@ -6,6 +6,7 @@
 /// concept with which any other normaliser takes its place.
 #pragma once
 
+#include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
@@ -36,6 +37,12 @@ struct affine_scale {
         } else {
             return ((x - origin) - shift) * factor;
         }
+    }
+    /// The score of a whole duration and a part of the next tick, such as a mean of ticks has.
+    [[nodiscard]] constexpr double operator()(Value whole, double fraction) const noexcept
+        requires std::integral<Value>
+    {
+        return affine_scale{origin, shift - fraction, factor}(whole);
     }
 };
 
@@ -93,9 +100,11 @@ struct z_score {
         return affine_scale<std::int64_t>{mean.floor, mean.fraction, factor(job.count(), squares)};
     }
     /// The same for floating-point durations.
+    /// @return also `status::out_of_range` where the squares of durations, from about 1e154 on, are
     [[nodiscard]] outcome<affine_scale<double>> fit(moments const& job) const {
         if (status const s = judge(job.count()); s != status::ok) return s;
         double const squares = job.sum_of_squared_deviations();
+        if (!detail::is_finite(squares)) return status::out_of_range;
         if (!(squares > 0)) return status::no_spread;
         return affine_scale<double>{job.origin(), job.mean_offset(), factor(job.count(), squares)};
     }
@@ -104,9 +113,11 @@ struct z_score {
     constexpr status judge(std::uint64_t tasks) const noexcept {
         return tasks < 2 || tasks < min_tasks ? status::insufficient_evidence : status::ok;
     }
-    // 1 / sd, with one division.
+    // 1 / sd, with one division unless that overflows.
     static double factor(std::uint64_t n, double squares) noexcept {
-        return std::sqrt(static_cast<double>(n) / squares);
+        double const quotient = static_cast<double>(n) / squares;
+        if (!detail::is_finite(quotient)) return std::sqrt(static_cast<double>(n)) / std::sqrt(squares);
+        return std::sqrt(quotient);
     }
 };
 

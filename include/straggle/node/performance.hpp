@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/core/finite.hpp>
+#include <straggle/node/normalizer.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
@@ -16,13 +17,23 @@ namespace straggle {
 /// are split and merged, the result is the same to the last bit. Scores that differ by rounding noise only
 /// count as equal, so that equal scores have spread 0 exactly.
 ///
-/// @par Cost 48 bytes; add and merge O(1); allocates nothing
+/// All attempts that one job has on one node enter together, by their exact sums: so whoever knows only those
+/// sums, such as a `monitor`, comes to the same bits as whoever has every record.
+///
+/// @par Cost 48 bytes; add, add_group and merge O(1); allocates nothing
 /// @par Accuracy a score is kept to 2.9e-14 absolute; scores beyond +-262144 count as that
 /// @par Guarantees noexcept (but for broken contracts); deterministic
 class score_moments {
   public:
     /// Takes in one score. @pre it is finite
     void add(double score) noexcept { ticks_.add(to_ticks(score)); }
+    /// Takes in what one job has on the node: the moments of its durations, to be scored by the job's scale.
+    /// The same as `add` for a single duration.
+    void add_group(tick_moments const& durations, affine_scale<std::int64_t> const& scale) {
+        auto const mean = durations.mean_parts();
+        double const spread = durations.sum_of_squared_deviations() * scale.factor * scale.factor;
+        ticks_.add_group(to_ticks(scale(mean.floor, mean.fraction)), durations.count(), to_squares(spread));
+    }
     /// Takes in all that another one holds.
     constexpr void merge(score_moments const& other) noexcept { ticks_.merge(other.ticks_); }
     /// Takes out all that another one holds. @pre all of it was added before
@@ -35,6 +46,15 @@ class score_moments {
     /// The sum of (z - mean)^2; 0 exactly when all scores are equal.
     [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
         return ticks_.sum_of_squared_deviations() * (1.0 / grid) * (1.0 / grid);
+    }
+
+    /// The exact sums on the grid, for storing them.
+    [[nodiscard]] constexpr tick_moments const& ticks() const noexcept { return ticks_; }
+    /// Scores with sums that `ticks` gave.
+    [[nodiscard]] static constexpr score_moments from(tick_moments const& ticks) noexcept {
+        score_moments m;
+        m.ticks_ = ticks;
+        return m;
     }
 
     friend constexpr bool operator==(score_moments const&, score_moments const&) = default;
@@ -50,6 +70,21 @@ class score_moments {
         return static_cast<std::int64_t>(s + std::copysign(0.5, s));
     }
 
+    // On the grid of squares of scores, 2^-88. What is lost is less than one step of it.
+    static tick_squares to_squares(double spread) noexcept {
+        if (!(spread > 0)) return {};
+        constexpr double most = 0x1p100; // 2^64 scores at the bound
+        std::uint64_t const bits = std::bit_cast<std::uint64_t>(spread < most ? spread : most);
+        std::uint64_t const digits = (bits & 0xfffffffffffffu) | 0x10000000000000u;
+        int const shift = static_cast<int>(bits >> 52) - 1075 + 88;
+        if (shift < 0) return {{shift > -53 ? digits >> -shift : 0, 0}, 0};
+        int const words = shift / 64, rest = shift % 64;
+        std::uint64_t const low = digits << rest, high = rest == 0 ? 0 : digits >> (64 - rest);
+        if (words == 0) return {{low, high}, 0};
+        if (words == 1) return {{0, low}, high};
+        return {{0, 0}, low};
+    }
+
     tick_moments ticks_;
 };
 
@@ -60,6 +95,19 @@ namespace detail {
 class rounded_score_moments {
   public:
     void add(double score) noexcept { sums_.add((score + to_grid) - to_grid); }
+    void add_group(std::uint64_t n, double mean, double squared_deviations) noexcept {
+        if (n == 1)
+            add(mean);
+        else
+            sums_.merge(moments::from({mean, n, 0.0, squared_deviations}));
+    }
+    void merge(rounded_score_moments const& other) noexcept { sums_.merge(other.sums_); }
+    [[nodiscard]] moments const& plain() const noexcept { return sums_; }
+    [[nodiscard]] static rounded_score_moments from(moments const& sums) noexcept {
+        rounded_score_moments m;
+        m.sums_ = sums;
+        return m;
+    }
     [[nodiscard]] std::uint64_t count() const noexcept { return sums_.count(); }
     [[nodiscard]] double mean() const { return sums_.mean(); }
     [[nodiscard]] double sum_of_squared_deviations() const noexcept {

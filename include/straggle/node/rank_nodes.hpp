@@ -21,8 +21,10 @@ namespace straggle {
 /// @tparam Fields an `attempt_fields`
 /// @tparam Options a `rank_options`
 /// @par Cost of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in all.
-/// With dense integer identifiers nothing is copied; otherwise 16 bytes per record, and 20 more with a
-/// `sibling_normalizer`. 84 bytes per job and about 370 per node, with the last result and the next.
+/// With dense integer identifiers and floating durations nothing is copied. Other identifiers take 16 bytes
+/// per record; integer durations 8 more (16 if the largest and the number of nodes do not fit 64 bits
+/// together) and a `sibling_normalizer` 16 more: they are put in order of jobs. 84 bytes per job and about
+/// 370 per node, with the last result and the next.
 /// @par Guarantees deterministic; for integer durations and a `moment_normalizer` the result is the same bits
 /// in any order of the records but for the order of first appearance. Strong exception guarantee: only
 /// allocation can throw, and then the last ranking still stands.
@@ -30,6 +32,7 @@ template <class Record, attempt_fields_for<Record> Fields, class Options = rank_
     requires detail::is_rank_options<Options>
 class node_ranker {
     using engine = detail::score_engine<Record, Fields, Options, false>;
+    using scores_type = detail::score_moments_of<detail::reading_t<Fields, Record>>;
 
   public:
     /// How jobs are named in the ranking.
@@ -54,12 +57,7 @@ class node_ranker {
     template <std::ranges::input_range Attempts>
         requires std::same_as<std::ranges::range_value_t<Attempts>, Record>
     ranking_type const& rank(Attempts&& attempts) {
-        engine_.run(
-            attempts, fields_, options_,
-            [this](auto const& table) { scores_.assign(table.nodes().slots(), {}); },
-            [this](std::size_t, std::size_t, std::size_t node, double score)
-                STRAGGLE_INLINE_LAMBDA { scores_[node].add(score); },
-            [this](auto const& table) { this->finish(table); });
+        engine_.run(attempts, fields_, options_, sink{*this});
         return ranking_;
     }
 
@@ -69,17 +67,37 @@ class node_ranker {
     [[nodiscard]] ranking_type ranking() && noexcept { return std::move(ranking_); }
 
   private:
+    struct sink {
+        node_ranker& self;
+        typename node_ranker::scores_type* scores = nullptr;
+
+        template <class Table>
+        void begin(Table const& table) {
+            self.scores_.assign(table.nodes().slots(), {});
+            scores = self.scores_.data();
+        }
+        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
+            scores[node].add(score);
+        }
+        void group(std::size_t node, tick_moments const& durations, affine_scale<std::int64_t> const& scale) {
+            scores[node].add_group(durations, scale);
+        }
+        template <class Table>
+        void end(Table const& table) {
+            self.finish(table);
+        }
+    };
+
     template <class Table>
     void finish(Table const& table) {
         // Built beside the last answer, which stays whole should an allocation fail.
-        detail::ranking_access::write_degenerate(next_, engine_.scoreless, table.jobs());
+        detail::ranking_access::write_degenerate(
+            next_, engine_.scoreless,
+            [&jobs = table.jobs()](std::size_t slot) -> decltype(auto) { return jobs.id(slot); });
         auto const& nodes = table.nodes();
         detail::ranking_access::rank(
-            next_, ranking_scratch_, nodes.size(),
-            [&](std::size_t i) {
-                return performance_of(scores_[nodes.slot_at(i)], options_.interval_of_mean);
-            },
-            [&](std::size_t i) { return scores_[nodes.slot_at(i)].count(); },
+            next_, ranking_scratch_, nodes.size(), options_.interval_of_mean,
+            [&](std::size_t i) -> auto const& { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);
@@ -89,7 +107,7 @@ class node_ranker {
     Fields fields_;
     Options options_;
     engine engine_;
-    std::vector<detail::score_moments_of<detail::reading_t<Fields, Record>>> scores_;
+    std::vector<scores_type> scores_;
     detail::ranking_scratch ranking_scratch_;
     ranking_type ranking_, next_;
 };

@@ -8,10 +8,12 @@
 
 #include <straggle/core/attempt.hpp>
 #include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
 #include <straggle/node/p_cores.hpp>
 #include <straggle/node/performance.hpp>
 
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@ template <class NodeId>
 struct unranked_node {
     NodeId id{};            ///< as the records name it
     std::uint64_t n = 0;    ///< scores: 0 or 1
+    double mean = 0;        ///< of the scores; 0 when there are none
     std::uint32_t seen = 0; ///< place in the order of first appearance of all nodes
 };
 
@@ -118,19 +121,27 @@ class node_ranking {
 
 namespace detail {
 
+// A job without scores, by its number.
+struct scoreless_job {
+    std::size_t slot;
+    std::uint64_t attempts;
+    status reason;
+};
+
 // Fills rankings; the only writer of their private parts.
 struct ranking_access {
-    // Ranks nodes whose performance is known. `performance(i)` is an outcome<node_performance>,
-    // `score_count(i)` and `id(i)` describe the i-th node in order of first appearance.
-    template <class NodeId, class JobId, class Scratch, class Performance, class Count, class Identify>
+    // Ranks nodes whose scores are known: `scores(i)` and `id(i)` are those of the i-th node in order of
+    // first appearance.
+    template <class NodeId, class JobId, class Scratch, class Rule, class Scores, class Identify>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
-                     Performance&& performance, Count&& score_count, Identify&& id) {
+                     Rule const& rule, Scores&& scores, Identify&& id) {
         scratch.low.clear();
         scratch.high.clear();
         scratch.known.clear();
         std::size_t unranked = 0;
         for (std::size_t i = 0; i < size; ++i) {
-            if (outcome<node_performance> const p = performance(i)) {
+            auto const& node_scores = scores(i);
+            if (outcome<node_performance> const p = performance_of(node_scores, rule)) {
                 scratch.low.push_back(p->ci.low);
                 scratch.high.push_back(p->ci.high);
                 scratch.known.emplace_back(*p, static_cast<std::uint32_t>(i));
@@ -138,11 +149,18 @@ struct ranking_access {
                 if (unranked == ranking.unranked_.size()) ranking.unranked_.emplace_back();
                 auto& u = ranking.unranked_[unranked++];
                 u.id = id(i);
-                u.n = score_count(i);
+                u.n = node_scores.count();
+                u.mean = u.n == 0 ? 0.0 : node_scores.mean();
                 u.seen = static_cast<std::uint32_t>(i);
             }
         }
         ranking.unranked_.resize(unranked);
+        write_levels(ranking, scratch, id);
+    }
+
+    // Ranks the nodes whose intervals the scratch holds: low, high, and known in order of first appearance.
+    template <class NodeId, class JobId, class Scratch, class Identify>
+    static void write_levels(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Identify&& id) {
         std::size_t const ranked = scratch.known.size();
         scratch.level.resize(ranked);
         outcome<std::size_t> const levels = scratch.cores.levels(scratch.low, scratch.high, scratch.level);
@@ -167,6 +185,42 @@ struct ranking_access {
         }
     }
 
+    // Puts a ranking together from its nodes; false if they cannot be of one ranking.
+    template <class NodeId, class JobId, class Scratch>
+    [[nodiscard]] static bool assemble(node_ranking<NodeId, JobId>& ranking, Scratch& scratch,
+                                       std::span<ranked_node<NodeId> const> nodes,
+                                       std::span<unranked_node<NodeId> const> unranked, edge_rule edges) {
+        std::size_t const size = nodes.size() + unranked.size();
+        constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+        std::vector<std::size_t> place(size, nobody); // by the order of first appearance
+        for (std::size_t k = 0; k < size; ++k) {
+            std::uint32_t const seen = k < nodes.size() ? nodes[k].seen : unranked[k - nodes.size()].seen;
+            if (seen >= size || place[seen] != nobody) return false;
+            place[seen] = k;
+        }
+        ranking.edges_ = edges;
+        for (std::uint32_t seen = 0; seen < size; ++seen) {
+            std::size_t const k = place[seen];
+            if (k >= nodes.size()) {
+                auto const& u = unranked[k - nodes.size()];
+                if (!is_finite(u.mean)) return false;
+                ranking.unranked_.push_back(u);
+                continue;
+            }
+            auto const& node = nodes[k];
+            bool const sound = node.n > 0 && is_finite(node.mean) && is_finite(node.sd) && !(node.sd < 0) &&
+                               is_finite(node.ci.low) && is_finite(node.ci.high) &&
+                               node.ci.low <= node.ci.high;
+            if (!sound) return false;
+            scratch.low.push_back(node.ci.low);
+            scratch.high.push_back(node.ci.high);
+            scratch.known.emplace_back(node_performance{node.n, node.mean, node.sd, node.ci}, seen);
+        }
+        write_levels(ranking, scratch,
+                     [&](std::uint32_t seen) -> auto const& { return nodes[place[seen]].id; });
+        return true;
+    }
+
     template <class NodeId, class JobId>
     static void account(node_ranking<NodeId, JobId>& ranking, attempt_counts const& attempts,
                         std::uint64_t scored, std::size_t usable_jobs, edge_rule edges) {
@@ -176,12 +230,12 @@ struct ranking_access {
         ranking.edges_ = edges;
     }
 
-    template <class NodeId, class JobId, class Scoreless, class Axis>
-    static void write_degenerate(node_ranking<NodeId, JobId>& ranking, Scoreless const& scoreless,
-                                 Axis const& jobs) {
+    template <class NodeId, class JobId, class Identify>
+    static void write_degenerate(node_ranking<NodeId, JobId>& ranking,
+                                 std::vector<scoreless_job> const& scoreless, Identify&& id) {
         ranking.degenerate_.resize(scoreless.size());
         for (std::size_t k = 0; k < scoreless.size(); ++k) {
-            ranking.degenerate_[k].id = jobs.id(scoreless[k].slot);
+            ranking.degenerate_[k].id = id(scoreless[k].slot);
             ranking.degenerate_[k].attempts = scoreless[k].attempts;
             ranking.degenerate_[k].reason = scoreless[k].reason;
         }
@@ -198,4 +252,28 @@ struct ranking_scratch {
 };
 
 } // namespace detail
+
+/// A ranking put together from its nodes, as `nodes()` and `unranked()` of the original gave them: what was
+/// logged can be decided on again. Records and jobs are not accounted for.
+/// @param nodes ranked nodes in any order; their levels are not read but reckoned anew
+/// @param unranked nodes without an interval, in any order
+/// @param edges rule of the original
+/// @pre no identifier occurs twice; fewer than 2^32 nodes
+/// @return `status::out_of_domain` if no ranking can have such nodes: a number is not finite, an interval is
+/// the wrong way round, a deviation is negative, a ranked node has no scores, or the places of first
+/// appearance are not 0, 1, 2...
+/// @par Cost O(nodes log nodes); allocates
+/// @par Guarantees deterministic; the nodes of a ranking give the same ranking to the bit
+template <class NodeId, class JobId = std::uint64_t>
+[[nodiscard]] outcome<node_ranking<NodeId, JobId>>
+ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,
+             std::type_identity_t<std::span<unranked_node<NodeId> const>> unranked,
+             edge_rule edges = edge_rule::closed) {
+    node_ranking<NodeId, JobId> ranking;
+    detail::ranking_scratch scratch(edges);
+    if (!detail::ranking_access::assemble(ranking, scratch, nodes, unranked, edges))
+        return status::out_of_domain;
+    return ranking;
+}
+
 } // namespace straggle

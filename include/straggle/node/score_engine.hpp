@@ -7,8 +7,10 @@
 #pragma once
 
 #include <straggle/node/attempt_table.hpp>
+#include <straggle/node/job_groups.hpp>
 #include <straggle/node/normalizer.hpp>
 #include <straggle/node/rank_options.hpp>
+#include <straggle/node/ranking.hpp>
 
 #include <ranges>
 #include <vector>
@@ -33,11 +35,14 @@ struct job_scale {
     bool usable = false;
 };
 
-// A job without scores.
-struct scoreless_job {
-    std::size_t slot;
-    std::uint64_t attempts;
-    status reason;
+// Counts where moments would be too much.
+struct job_tally {
+    std::uint32_t n = 0;
+    template <class Value>
+    constexpr void add(Value) noexcept {
+        ++n;
+    }
+    [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
 };
 
 // Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
@@ -48,35 +53,45 @@ class score_engine {
     static constexpr bool per_input = input_normalizer<normalizer_type>;
     using value_type = std::conditional_t<per_input, double, reading_t<Fields, Record>>;
     using core_type = std::remove_cvref_t<decltype(core_normalizer(std::declval<normalizer_type const&>()))>;
+    static constexpr bool by_moments = moment_normalizer<core_type>;
+    // Exact ticks are scored by (node, job), so that the sums alone decide; see score_moments.
+    static constexpr bool by_pairs = by_moments && std::integral<value_type> && !Rows;
+    static constexpr bool grouped = by_pairs || !by_moments;
 
   public:
     using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
     using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
 
-    // Calls begin(table) when all jobs and nodes are known, score(row, job slot, node slot, score) for each
-    // scored attempt, and end(table). With a moment normaliser the scores come in the order of the records.
-    template <class Attempts, class Begin, class Score, class End>
-    void run(Attempts& attempts, Fields const& fields, Options const& options, Begin&& begin, Score&& score,
-             End&& end) {
+    // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
+    // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
+    // node; then end(table).
+    template <class Attempts, class Sink>
+    void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
         bool const dedupe = given<decltype(Fields::task)> && options.counted == completions::first_of_task;
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             if (!dedupe && dense_.collect(attempts, fields, counts, jobs_)) {
-                begin(dense_);
-                score_all(dense_, options, score,
+                bits_ = dense_.bits();
+                sink.begin(dense_);
+                score_all(dense_, options, sink,
                           [&](auto&& prefetch, auto&& use) { dense_.walk(attempts, fields, prefetch, use); });
-                end(dense_);
+                sink.end(dense_);
                 return;
             }
         }
         hashed_.read(attempts, fields, counts, dedupe, per_input);
         if constexpr (per_input) hashed_.divide_by_input();
         jobs_.assign(hashed_.jobs().slots(), {});
-        hashed_.walk(prefetch_rows(jobs_), [jobs = jobs_.data()](std::size_t, std::size_t job, std::size_t,
-                                                                 value_type value) { jobs[job].add(value); });
-        begin(hashed_);
-        score_all(hashed_, options, score, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
-        end(hashed_);
+        std::uint64_t bits = 0;
+        hashed_.walk(prefetch_rows(jobs_),
+                     [&, jobs = jobs_.data()](std::size_t, std::size_t job, std::size_t, value_type value) {
+                         jobs[job].add(value);
+                         if constexpr (by_pairs) bits |= static_cast<std::uint64_t>(value);
+                     });
+        bits_ = bits;
+        sink.begin(hashed_);
+        score_all(hashed_, options, sink, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
+        sink.end(hashed_);
     }
 
     attempt_counts counts;
@@ -90,19 +105,20 @@ class score_engine {
         return [rows = table.data()](std::size_t slot) STRAGGLE_INLINE_LAMBDA { prefetch_row(rows, slot); };
     }
 
-    template <class Table, class Score, class Walk>
-    void score_all(Table const& table, Options const& options, Score&& score, Walk&& walk) {
+    template <class Table, class Sink, class Walk>
+    void score_all(Table const& table, Options const& options, Sink& sink, Walk&& walk) {
         scoreless.clear();
         usable_jobs = 0;
         scored = 0;
-        if constexpr (moment_normalizer<core_type>)
-            score_by_moments(table, core_normalizer(options.normalizer), score, walk);
+        auto const& norm = core_normalizer(options.normalizer);
+        if constexpr (grouped)
+            score_by_job(table, norm, sink, walk);
         else
-            score_by_siblings(table, core_normalizer(options.normalizer), score, walk);
+            score_by_moments(table, norm, sink, walk);
     }
 
-    template <class Table, class Score, class Walk>
-    void score_by_moments(Table const& table, core_type const& norm, Score&& score, Walk&& walk) {
+    template <class Table, class Sink, class Walk>
+    void score_by_moments(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
         scales_.assign(jobs_.size(), {});
         for (std::size_t place = 0; place < table.jobs().size(); ++place) {
             std::size_t const job = table.jobs().slot_at(place);
@@ -116,62 +132,94 @@ class score_engine {
             }
         }
         walk(prefetch_rows(scales_),
-             [scales = scales_.data(), &score](std::size_t row, std::size_t job, std::size_t node,
-                                               value_type value) STRAGGLE_INLINE_LAMBDA {
+             [scales = scales_.data(), &sink](std::size_t row, std::size_t job, std::size_t node,
+                                              value_type value) STRAGGLE_INLINE_LAMBDA {
                  job_scale<value_type> const& s = scales[job];
-                 if (s.usable) score(row, job, node, s.scale(value));
+                 if (s.usable) sink.score(row, job, node, s.scale(value));
              });
     }
 
-    template <class Table, class Score, class Walk>
-    void score_by_siblings(Table const& table, core_type const& norm, Score&& score, Walk&& walk) {
-        // Group by job: a counting sort.
-        first_.assign(jobs_.size() + 1, 0);
-        for (std::size_t j = 0; j < jobs_.size(); ++j)
-            first_[j + 1] = first_[j] + static_cast<std::size_t>(jobs_[j].count());
-        next_.assign(first_.begin(), first_.end() - 1);
-        durations_.resize(first_.back());
-        scratch_.resize(first_.back());
-        siblings_.resize(first_.back());
-        walk([](std::size_t) {},
-             [this](std::size_t row, std::size_t job, std::size_t node, value_type value) {
-                 std::size_t const at = next_[job]++;
-                 durations_[at] = static_cast<double>(value);
-                 siblings_[at] = {static_cast<std::uint32_t>(node), {}};
-                 if constexpr (Rows) siblings_[at].row = row;
-             });
+    template <class Table, class Sink, class Walk>
+    void score_by_job(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
+        auto const count = [this](std::size_t job) { return jobs_[job].count(); };
+        if constexpr (by_pairs) {
+            std::size_t const nodes = table.nodes().slots();
+            joiner_.prepare(nodes);
+            if (packed_groups::fit(nodes, bits_)) {
+                packed_.sort(table.jobs(), nodes, count, walk);
+                score_groups(table, norm, sink, packed_);
+                return;
+            }
+        }
+        groups_.sort(table.jobs(), count, walk);
+        score_groups(table, norm, sink, groups_);
+    }
+
+    template <class Table, class Sink, class Groups>
+    void score_groups(Table const& table, core_type const& norm, Sink& sink, Groups const& groups) {
         for (std::size_t place = 0; place < table.jobs().size(); ++place) {
             std::size_t const job = table.jobs().slot_at(place);
-            std::size_t const begin = first_[job], size = first_[job + 1] - begin;
-            std::span<double> const scores(durations_.data() + begin, size);
-            status const s = norm.normalize(scores, std::span<double>(scratch_.data(), size));
-            if (s != status::ok) {
-                scoreless.push_back({job, size, s});
-                continue;
-            }
-            ++usable_jobs;
-            for (std::size_t k = 0; k < size; ++k) {
-                if (!is_finite(scores[k])) continue;
-                std::size_t row = 0;
-                if constexpr (Rows) row = siblings_[begin + k].row;
-                score(row, job, siblings_[begin + k].node, scores[k]);
-                ++scored;
-            }
+            auto const siblings = groups.of(job, jobs_[job].count());
+            if (status const s = score_job(norm, job, siblings, groups.unpacked(), sink); s == status::ok)
+                ++usable_jobs;
+            else
+                scoreless.push_back({job, siblings.size(), s});
         }
     }
 
-    struct sibling {
-        std::uint32_t node;
-        [[no_unique_address]] std::conditional_t<Rows, std::size_t, no_field> row;
-    };
+    template <class Siblings, class Read, class Sink>
+    [[nodiscard]] status score_job(core_type const& norm, std::size_t job, Siblings const& siblings,
+                                   Read read, Sink& sink)
+        requires by_pairs
+    {
+        tick_moments durations;
+        durations.add_all(siblings, [this, read](auto const& element, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+            auto const& a = read(element);
+            joiner_.note(a.node, i);
+            return a.value;
+        });
+        auto const fitted = norm.fit(durations);
+        if (!fitted) return fitted.reason();
+        joiner_.join(
+            siblings, read,
+            [](tick_moments& together, auto const& a) STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
+            [&, scale = *fitted](auto const& a)
+                STRAGGLE_INLINE_LAMBDA { sink.score(0, job, a.node, scale(a.value)); },
+            [&](std::size_t node, tick_moments const& together) { sink.group(node, together, *fitted); });
+        scored += siblings.size();
+        return status::ok;
+    }
+
+    template <class Siblings, class Read, class Sink>
+    [[nodiscard]] status score_job(core_type const& norm, std::size_t job, Siblings const& siblings,
+                                   Read const&, Sink& sink)
+        requires(!by_pairs)
+    {
+        std::size_t const size = siblings.size();
+        scores_.resize(size);
+        scratch_.resize(size);
+        for (std::size_t k = 0; k < size; ++k) scores_[k] = static_cast<double>(siblings[k].value);
+        status const s = norm.normalize(std::span<double>(scores_), std::span<double>(scratch_));
+        if (s != status::ok) return s;
+        for (std::size_t k = 0; k < size; ++k) {
+            if (!is_finite(scores_[k])) continue;
+            std::size_t row = 0;
+            if constexpr (Rows) row = siblings[k].row;
+            sink.score(row, job, siblings[k].node, scores_[k]);
+            ++scored;
+        }
+        return status::ok;
+    }
 
     dense_attempts<Record, Fields> dense_;
     hashed_attempts<Record, Fields, value_type, Rows> hashed_;
-    std::vector<job_moments_t<value_type>> jobs_;
+    std::vector<std::conditional_t<grouped, job_tally, job_moments_t<value_type>>> jobs_;
     std::vector<job_scale<value_type>> scales_;
-    std::vector<std::size_t> first_, next_; // siblings of a job: [first_[job], first_[job + 1])
-    std::vector<double> durations_, scratch_;
-    std::vector<sibling> siblings_;
+    job_groups<value_type, Rows> groups_;
+    packed_groups packed_;
+    node_joiner joiner_;
+    std::uint64_t bits_ = 0;               // that any integer duration has
+    std::vector<double> scores_, scratch_; // of one job
 };
 
 } // namespace straggle::detail

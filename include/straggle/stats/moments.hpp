@@ -29,6 +29,28 @@ namespace straggle {
 /// rounding. Not-finite values are the caller's to keep out: they make the result NaN.
 class moments {
   public:
+    /// The sums that are kept, for storing them.
+    struct sums_type {
+        double origin = 0;   ///< a number near the mean
+        std::uint64_t n = 0; ///< values
+        double sum = 0;      ///< of (x - origin)
+        double squares = 0;  ///< sum of (x - origin)^2
+        friend constexpr bool operator==(sums_type const&, sums_type const&) = default;
+    };
+
+    /// The exact state but for how the squares are split in blocks.
+    [[nodiscard]] constexpr sums_type sums() const noexcept { return {origin_, n_, s1_, s2_ + block_}; }
+    /// Moments with given sums; with `{mean, n, 0, m2}` those of a group of which no more is known.
+    [[nodiscard]] static constexpr moments from(sums_type const& sums) noexcept {
+        moments m;
+        if (sums.n == 0) return m;
+        m.origin_ = sums.origin;
+        m.n_ = sums.n;
+        m.s1_ = sums.sum;
+        m.s2_ = sums.squares;
+        return m;
+    }
+
     /// Takes in one value.
     constexpr void add(double x) noexcept {
         if (n_ == 0) origin_ = x;

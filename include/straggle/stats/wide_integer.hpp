@@ -77,6 +77,8 @@ struct portable_wide {
             a < 0 ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
         return multiply(magnitude, magnitude);
     }
+    // a += b without a carry out.
+    static constexpr void accumulate(uint128& a, uint128 b) noexcept { add(a, b); }
     // The quotient fits 64 bits: a.hi < d.
     static constexpr std::uint64_t divide(uint128 a, std::uint64_t d) noexcept {
         std::uint64_t quotient = 0;
@@ -109,6 +111,7 @@ struct native_wide {
     static constexpr uint128 square(std::int64_t a) noexcept {
         return split(static_cast<native_uint128>(native_int128{a} * a));
     }
+    static constexpr void accumulate(uint128& a, uint128 b) noexcept { a = split(join(a) + join(b)); }
     static constexpr std::uint64_t divide(uint128 a, std::uint64_t d) noexcept {
         return static_cast<std::uint64_t>(join(a) / d);
     }

@@ -1,0 +1,281 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A decision together with all that it was made from, as plain data: to be logged, explained much later, and
+/// made again. In what form it is stored is the user's choice; a decision comes out the same only if every
+/// number does, so doubles are to be written with enough digits (17, or the shortest that read back).
+#pragma once
+
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/sentences.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/node/ranking.hpp>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace straggle {
+
+/// A `verdict` that owns its names.
+template <class NodeId>
+struct logged_verdict {
+    NodeId id{};                     ///< as in the ranking
+    std::uint64_t n = 0;             ///< scores
+    double mean = 0;                 ///< of the scores
+    double sd = 0;                   ///< of the scores
+    interval ci{};                   ///< of the mean
+    std::uint32_t level = 0;         ///< in the ranking, 0 weakest
+    std::size_t provably_faster = 0; ///< nodes whose whole interval lies below this one's
+    std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
+    double value = 0;                ///< what the policy compared
+    double threshold = 0;            ///< with what
+    std::string rule;                ///< name of the policy
+    std::string spared_by;           ///< name of the guard that kept the node in service; empty: none did
+    std::uint32_t strikes = 0;       ///< sentences not yet made good
+    std::int64_t since = 0;          ///< window that sentenced the node
+    std::int64_t until = 0;          ///< first window that may end the sentence
+
+    friend bool operator==(logged_verdict const&, logged_verdict const&) = default;
+};
+
+/// What is remembered of a node after a decision.
+template <class NodeId>
+struct logged_sentence {
+    NodeId id{};    ///< as in the rankings
+    sentence state; ///< where it stands
+
+    friend bool operator==(logged_sentence const&, logged_sentence const&) = default;
+};
+
+/// One decision on one window: what it was made from, and what came out.
+template <class NodeId>
+struct decision_record {
+    std::int64_t window = 0;                     ///< its number
+    edge_rule edges = edge_rule::closed;         ///< by which nodes count as provably slower
+    std::vector<ranked_node<NodeId>> nodes;      ///< as in the ranking: weakest level first
+    std::vector<unranked_node<NodeId>> unranked; ///< as in the ranking
+
+    std::string rule;                                 ///< name of the selection policy
+    std::string sentencing;                           ///< name of the sentence policy; may be empty
+    selection_note note = selection_note::none;       ///< what the policy said of the fleet
+    std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
+    std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
+    std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
+    /// What a keeper remembers after the decision, in its order; nothing: it was not recorded.
+    std::optional<std::vector<logged_sentence<NodeId>>> sentences;
+};
+
+/// Where two decisions on the same window first differ.
+struct decision_difference {
+    std::string_view list;  ///< member of `decision_record`; empty: the decision as a whole
+    std::size_t place = 0;  ///< in that list
+    std::string_view field; ///< member that differs; "count": one list is longer, all before is the same
+
+    friend bool operator==(decision_difference const&, decision_difference const&) = default;
+};
+
+namespace detail {
+
+template <class NodeId>
+void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<logged_verdict<NodeId>>& to) {
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        verdict<NodeId> const& v = from[i];
+        logged_verdict<NodeId>& l = to[i];
+        l.id = v.id;
+        l.n = v.n;
+        l.mean = v.mean;
+        l.sd = v.sd;
+        l.ci = v.ci;
+        l.level = v.level;
+        l.provably_faster = v.provably_faster;
+        l.provably_slower = v.provably_slower;
+        l.value = v.value;
+        l.threshold = v.threshold;
+        l.rule = v.rule;
+        l.spared_by = v.spared_by;
+        l.strikes = v.strikes;
+        l.since = v.since;
+        l.until = v.until;
+    }
+}
+
+template <class Keeper, class NodeId>
+void log_sentences(Keeper const& keeper, std::vector<logged_sentence<NodeId>>& to) {
+    std::size_t count = 0;
+    keeper.for_each_sentence([&](NodeId const& id, sentence const& state) {
+        if (count == to.size()) to.emplace_back();
+        to[count].id = id;
+        to[count++].state = state;
+    });
+    to.resize(count);
+}
+
+// Compares two lists; stops at the first difference.
+class difference_finder {
+  public:
+    std::optional<decision_difference> found;
+
+    void in_decision(bool same, std::string_view field) {
+        if (!found && !same) found = decision_difference{{}, 0, field};
+    }
+    // `fields(a, b, expect_same)` calls expect_same(same, name) for every member.
+    template <class A, class B, class Fields>
+    void in_list(std::string_view list, A const& a, B const& b, Fields&& fields) {
+        std::size_t const both = a.size() < b.size() ? a.size() : b.size();
+        for (std::size_t i = 0; i < both && !found; ++i)
+            fields(a[i], b[i], [&](bool same, std::string_view field) {
+                if (!found && !same) found = decision_difference{list, i, field};
+            });
+        if (!found && a.size() != b.size()) found = decision_difference{list, both, "count"};
+    }
+};
+
+struct compare_nodes {
+    template <class Node, class Expect>
+    void operator()(Node const& a, Node const& b, Expect&& expect_same) const {
+        expect_same(a.id == b.id, "id");
+        expect_same(a.seen == b.seen, "seen");
+        if constexpr (requires { a.level; }) expect_same(a.level == b.level, "level");
+    }
+};
+
+struct compare_verdicts {
+    template <class Logged, class Verdict, class Expect>
+    void operator()(Logged const& a, Verdict const& b, Expect&& expect_same) const {
+        expect_same(a.id == b.id, "id");
+        expect_same(a.n == b.n, "n");
+        expect_same(a.mean == b.mean, "mean");
+        expect_same(a.sd == b.sd, "sd");
+        expect_same(a.ci == b.ci, "ci");
+        expect_same(a.level == b.level, "level");
+        expect_same(a.provably_faster == b.provably_faster, "provably_faster");
+        expect_same(a.provably_slower == b.provably_slower, "provably_slower");
+        expect_same(a.value == b.value, "value");
+        expect_same(a.threshold == b.threshold, "threshold");
+        expect_same(a.rule == b.rule, "rule");
+        expect_same(a.spared_by == b.spared_by, "spared_by");
+        expect_same(a.strikes == b.strikes, "strikes");
+        expect_same(a.since == b.since, "since");
+        expect_same(a.until == b.until, "until");
+    }
+};
+
+struct compare_sentences {
+    template <class Sentence, class Expect>
+    void operator()(Sentence const& a, Sentence const& b, Expect&& expect_same) const {
+        expect_same(a.id == b.id, "id");
+        expect_same(a.state.state == b.state.state, "state");
+        expect_same(a.state.strikes == b.state.strikes, "strikes");
+        expect_same(a.state.since == b.state.since, "since");
+        expect_same(a.state.until == b.state.until, "until");
+        expect_same(a.state.weak_streak == b.state.weak_streak, "weak_streak");
+        expect_same(a.state.good_streak == b.state.good_streak, "good_streak");
+        expect_same(a.state.probes == b.state.probes, "probes");
+        expect_same(a.state.probe_sum == b.state.probe_sum, "probe_sum");
+    }
+};
+
+template <class NodeId>
+bool has_twins(decision_record<NodeId> const& record) {
+    interner<NodeId> ids;
+    for (auto const& node : record.nodes) ids.insert(node.id);
+    for (auto const& node : record.unranked) ids.insert(node.id);
+    return ids.size() != record.nodes.size() + record.unranked.size();
+}
+
+} // namespace detail
+
+/// Writes down a decision and the ranking it was made on, into a record whose memory is used again.
+/// @param ranking that was decided on
+/// @param decision of a `blacklister` or a `blacklist_keeper` on it
+/// @param window its number
+/// @param record everything in it is replaced; `sentences` becomes empty
+/// @par Cost O(nodes); allocates nothing if the record has held as much before
+/// @par Guarantees should an allocation fail the record can be used again, but holds nothing of use
+template <class NodeId, class JobId>
+void record_of(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId> const& decision,
+               std::int64_t window, decision_record<NodeId>& record) {
+    record.window = window;
+    record.edges = ranking.edges();
+    record.nodes.assign(ranking.nodes().begin(), ranking.nodes().end());
+    record.unranked.assign(ranking.unranked().begin(), ranking.unranked().end());
+    record.rule = decision.rule();
+    record.sentencing = decision.sentencing();
+    record.note = decision.note();
+    detail::log_verdicts(decision.blacklisted(), record.blacklisted);
+    detail::log_verdicts(decision.on_probation(), record.on_probation);
+    detail::log_verdicts(decision.spared(), record.spared);
+    record.sentences.reset();
+}
+
+/// The same as a new record.
+template <class NodeId, class JobId>
+[[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
+                                                blacklist_decision<NodeId> const& decision,
+                                                std::int64_t window) {
+    decision_record<NodeId> record;
+    record_of(ranking, decision, window, record);
+    return record;
+}
+
+/// Writes down a keeper's last decision, with what the keeper remembers after it.
+/// @param ranking that was decided on
+/// @param keeper a `blacklist_keeper`
+/// @par Cost O(nodes); allocates
+/// @par Example
+/// `keeper.decide(ranking, window); log(record_of(ranking, keeper));`
+template <class NodeId, class JobId, class Keeper>
+    requires requires(Keeper const& keeper) { keeper.decision().window(); }
+[[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
+                                                Keeper const& keeper) {
+    decision_record<NodeId> record = record_of(ranking, keeper.decision(), keeper.decision().window());
+    detail::log_sentences(keeper, record.sentences.emplace());
+    return record;
+}
+
+/// Decides once more on the window of a record, and compares.
+///
+/// A keeper that is new, with the policies and guards of the original, and is shown all records from the
+/// first on makes the same decisions to the bit; a policy with a random fill needs its engine in the original
+/// state, a guard with a demand the demands of then.
+/// @param record made by `record_of`
+/// @param keeper a `blacklist_keeper` that has seen the records before this one
+/// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
+/// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
+/// (which are ranked anew). `status::out_of_domain`, and the keeper has decided nothing, if the record cannot
+/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the keeper's
+/// last
+/// @par Cost the keeper's, plus O(nodes log nodes); allocates
+template <identifier NodeId, class Keeper>
+[[nodiscard]] outcome<std::optional<decision_difference>>
+replay(decision_record<NodeId> const& record, Keeper& keeper,
+       std::type_identity_t<std::span<NodeId const>> fleet = {}) {
+    if (detail::has_twins(record)) return status::out_of_domain;
+    auto const ranking = ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
+    if (!ranking) return ranking.reason();
+    bool const first = keeper.decision().rule().empty();
+    if (!first && record.window <= keeper.decision().window()) return status::out_of_domain;
+    auto const& decision = fleet.empty() ? keeper.decide(*ranking, record.window)
+                                         : keeper.decide(*ranking, record.window, fleet);
+
+    detail::difference_finder compare;
+    compare.in_list("nodes", record.nodes, ranking->nodes(), detail::compare_nodes{});
+    compare.in_list("unranked", record.unranked, ranking->unranked(), detail::compare_nodes{});
+    compare.in_decision(record.rule == decision.rule(), "rule");
+    compare.in_decision(record.sentencing == decision.sentencing(), "sentencing");
+    compare.in_decision(record.note == decision.note(), "note");
+    compare.in_list("blacklisted", record.blacklisted, decision.blacklisted(), detail::compare_verdicts{});
+    compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
+    compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
+    if (record.sentences) {
+        std::vector<logged_sentence<NodeId>> now;
+        detail::log_sentences(keeper, now);
+        compare.in_list("sentences", *record.sentences, now, detail::compare_sentences{});
+    }
+    return compare.found;
+}
+
+} // namespace straggle

@@ -1,0 +1,389 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A blacklister with a memory: window after window it sentences weak nodes, lets them prove themselves, and
+/// takes them back.
+#pragma once
+
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/sentences.hpp>
+#include <straggle/blacklist/verdicts.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/interner.hpp>
+
+namespace straggle {
+
+namespace detail {
+
+// What is kept of one node between windows.
+struct node_record {
+    sentence now;
+    charge against;
+    std::int64_t heard = never_heard;  // last window with a score of it
+    std::int64_t judged = never_heard; // last window whose scores of it counted
+
+    static constexpr std::int64_t never_heard = (std::numeric_limits<std::int64_t>::min)();
+};
+
+// One window of one node.
+template <class NodeId>
+struct node_case {
+    static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
+
+    NodeId const* id = nullptr;
+    sentence before;
+    node_record after;
+    std::uint32_t candidate = none; // place among the candidates
+    bool silent = true;             // not in the ranking
+    std::string_view spared_by;
+
+    [[nodiscard]] bool was_out() const noexcept { return before.state != custody::at_large; }
+    [[nodiscard]] bool is_out() const noexcept { return after.now.state != custody::at_large; }
+    // In this order guards are asked: the avoided, those on probation, newcomers.
+    [[nodiscard]] int turn() const noexcept {
+        if (!was_out()) return 2;
+        return after.now.state == custody::serving ? 0 : 1;
+    }
+    // In this order they stand in a decision: avoided, on probation, spared.
+    [[nodiscard]] int list() const noexcept {
+        if (!spared_by.empty()) return 2;
+        return after.now.state == custody::serving ? 0 : 1;
+    }
+};
+
+} // namespace detail
+
+/// Decides whom to avoid, window after window.
+///
+/// Each window the selection policy names the weak nodes, the sentence policy says what becomes of every
+/// node, and the guards see to it that not too many are out: avoided or on probation. A node they do not
+/// admit is at large, with the strikes it had before, and reported as spared.
+///
+/// @par Example
+/// `blacklist_keeper<std::string> keeper;` has the defaults: `dominated`, `probation<escalating>`, and never
+/// more than a fifth of the slots. `keep_blacklist<std::string>(weakest_level{}, hysteresis{}, at_most{3})`
+/// names policies and guards; naming guards replaces the default one, `no_guard{}` removes it.
+///
+/// @par What is the fleet? Guards measure by it. Unless the caller names all nodes of the cluster, it is the
+/// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
+/// nothing to report that is too few, and nodes may be taken back early; in one in which nobody has, guards
+/// are not asked and only time passes.
+///
+/// @par Cost of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
+/// and the identifiers for each node that has a sentence, a strike or an open row of findings, none for
+/// others. Allocates nothing in the steady state.
+/// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
+/// and all sentences stand then, and the same window can be decided on again.
+/// @tparam NodeId as in the rankings
+template <identifier NodeId, selection_policy Selection = dominated,
+          sentence_policy Sentences = probation<escalating>, class... Guards>
+    requires(capacity_guard<Guards, NodeId> && ...)
+class blacklist_keeper {
+    using guard_row = std::conditional_t<sizeof...(Guards) == 0, detail::guard_row<at_most_slot_fraction<>>,
+                                         detail::guard_row<Guards...>>;
+    using node_case = detail::node_case<NodeId>;
+
+  public:
+    /// Policies, with every guard at its defaults.
+    explicit blacklist_keeper(Selection selection = {}, Sentences sentences = {})
+        requires(std::default_initializable<Guards> && ...)
+        : selection_(std::move(selection)), policy_(std::move(sentences)) {}
+
+    /// Policies and guards.
+    blacklist_keeper(Selection selection, Sentences sentences, Guards... guards)
+        requires(sizeof...(Guards) > 0)
+        : selection_(std::move(selection)), policy_(std::move(sentences)), guards_(std::move(guards)...) {}
+
+    /// Decides on a window.
+    /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
+    /// two windows counts twice, and one from before a sentence would count against a node on probation
+    /// @param window its number, larger than any before; otherwise nothing happens: what a window says of a
+    /// node counts once
+    /// @return the decision, valid until the next one
+    template <class JobId>
+    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking,
+                                             std::int64_t window) {
+        return decide(ranking, window, nullptr);
+    }
+    /// Decides on a window, with all nodes that are part of the cluster now. Those that are not are forgotten
+    /// unless the ranking knows them.
+    /// @param ranking of the tasks that ended in this window
+    /// @param window its number
+    /// @param fleet every node, idle and avoided ones too, in any order
+    template <class JobId>
+    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking, std::int64_t window,
+                                             std::span<NodeId const> fleet) {
+        return decide(ranking, window, &fleet);
+    }
+
+    /// The last decision; empty before the first.
+    [[nodiscard]] blacklist_decision<NodeId> const& decision() const& noexcept { return decision_; }
+    void decision() const&& = delete;
+
+    /// Calls `visit(id, sentence)` for every node that something is remembered of, in the order in which that
+    /// began: what to store before a restart.
+    template <class Visit>
+    void for_each_sentence(Visit&& visit) const {
+        for (std::uint32_t r = 0; r < records_.size(); ++r)
+            if (records_[r].now != sentence{}) visit(ids_[r], records_[r].now);
+    }
+
+    /// Where a node stands; `{}` if nothing is remembered of it.
+    [[nodiscard]] sentence sentence_of(typename interner<NodeId>::key_type id) const {
+        auto const r = ids_.find(id);
+        return r == interner<NodeId>::none ? sentence{} : records_[r].now;
+    }
+
+    /// Takes over what was remembered of a node before a restart. The next decision knows it; its verdict has
+    /// no evidence until a window gives some. Windows have to be numbered on from where they were.
+    /// @return `status::out_of_domain` and no change if no policy can have written the sentence
+    status restore(typename interner<NodeId>::key_type id, sentence const& state) {
+        bool const known = state.state == custody::at_large || state.state == custody::serving ||
+                           state.state == custody::on_probation;
+        if (!known || state.until < state.since || !detail::is_finite(state.probe_sum))
+            return status::out_of_domain;
+        if (records_.size() == records_.capacity()) records_.reserve(2 * records_.size() + 8);
+        auto const r = ids_.insert(id);
+        if (r == records_.size()) records_.emplace_back();
+        records_[r] = {};
+        records_[r].now = state;
+        return status::ok;
+    }
+
+    /// Forgets a node, say because the machine is gone. The next decision knows nothing of it.
+    void forget(typename interner<NodeId>::key_type id) {
+        auto const r = ids_.find(id);
+        if (r != interner<NodeId>::none) records_[r] = {};
+    }
+
+    /// After how many windows without a score, counted from the end of its sentence, a node is forgotten: it
+    /// is gone, or on probation without ever getting tasks that can be judged. 256 unless said otherwise.
+    /// @pre `windows >= 1`
+    void forget_after(std::int64_t windows) {
+        STRAGGLE_EXPECTS(windows >= 1);
+        forget_after_ = windows;
+    }
+
+    /// Says how many windows in a row share records: `window / slide` where windows slide, 1 where they do
+    /// not. What a window says of a node that is remembered is then fresh only when the window has moved on
+    /// by its whole length since it last was, so that no score counts twice, and none from before a sentence
+    /// counts against a node on probation. (A node of which nothing is remembered is judged every window.)
+    /// @pre `windows >= 1`
+    void windows_overlap(std::int64_t windows) {
+        STRAGGLE_EXPECTS(windows >= 1);
+        overlap_ = windows;
+    }
+
+  private:
+    static constexpr std::uint32_t none = node_case::none;
+
+    template <class JobId>
+    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking, std::int64_t window,
+                                             std::span<NodeId const> const* fleet) {
+        if (decided_ && window <= decision_.window()) return decision_;
+        candidates_.clear();
+        selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
+        if (!candidates_.empty()) census_.take(ranking.nodes(), ranking.edges());
+
+        hear(ranking, window);
+        if (fleet)
+            name_fleet(ranking, *fleet);
+        else
+            guess_fleet();
+        if (fleet || ranking.fleet_size() > 0) ask_guards(fleet_view<NodeId>(ranking, window, silent_));
+        write(note, window);
+        return decision_;
+    }
+
+    // Opens a case for every remembered node, and for every other that the window gives something to remember
+    // of.
+    template <class JobId>
+    void hear(node_ranking<NodeId, JobId> const& ranking, std::int64_t window) {
+        cases_.clear();
+        for (std::uint32_t r = 0; r < records_.size(); ++r) {
+            node_case& c = cases_.emplace_back();
+            c.id = &ids_[r];
+            c.before = records_[r].now;
+            c.after = records_[r];
+            if (c.after.heard == detail::node_record::never_heard) c.after.heard = window;
+        }
+        // The weak come first, worst first: so they are remembered, and released last among those of a
+        // window.
+        weak_.assign(ranking.nodes().size(), false);
+        for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
+            auto const& node = ranking.nodes()[candidates_[c].node];
+            weak_[candidates_[c].node] = true;
+            if (node_case* const at = hear(node.id, {node.n, node.mean, true, true}, c, window))
+                at->after.against = detail::charge_of(node, candidates_[c], census_);
+        }
+        for (std::size_t k = 0; k < ranking.nodes().size(); ++k) {
+            auto const& node = ranking.nodes()[k];
+            if (!weak_[k]) hear(node.id, {node.n, node.mean, true, false}, none, window);
+        }
+        for (auto const& node : ranking.unranked())
+            hear(node.id, {node.n, node.mean, false, false}, none, window);
+        for (node_case& c : std::span(cases_).first(records_.size())) {
+            if (c.silent) policy_.advance(c.after.now, {}, window);
+            std::int64_t last = c.after.heard;
+            if (c.is_out() && c.after.now.until > last) last = c.after.now.until;
+            if (detail::windows_after(last, forget_after_) < window) drop(c);
+        }
+    }
+
+    // The case of a node in the ranking, if there is something to remember.
+    node_case* hear(NodeId const& id, window_evidence const& evidence, std::uint32_t candidate,
+                    std::int64_t window) {
+        auto const r = ids_.find(id);
+        node_case* at = nullptr;
+        if (r != interner<NodeId>::none) {
+            at = &cases_[r];
+            std::int64_t& judged = at->after.judged;
+            window_evidence heard = evidence;
+            heard.fresh = judged == detail::node_record::never_heard ||
+                          detail::windows_after(judged, overlap_) <= window;
+            policy_.advance(at->after.now, heard, window);
+            if (heard.fresh && evidence.n > 0) judged = window;
+        } else {
+            sentence fresh;
+            policy_.advance(fresh, evidence, window);
+            if (fresh == sentence{}) return nullptr;
+            at = &cases_.emplace_back();
+            at->id = &id;
+            at->after.now = fresh;
+            at->after.heard = at->after.judged = window;
+        }
+        if (evidence.n > 0) at->after.heard = window;
+        at->candidate = candidate;
+        at->silent = false;
+        return at;
+    }
+
+    static void drop(node_case& c) noexcept {
+        c.before = {};
+        c.after = {};
+    }
+
+    // Without the caller's word, what is out is part of the cluster, too.
+    void guess_fleet() {
+        silent_.clear();
+        for (node_case const& c : cases_)
+            if (c.silent && (c.was_out() || c.is_out())) silent_.push_back(c.id);
+    }
+
+    template <class JobId>
+    void name_fleet(node_ranking<NodeId, JobId> const& ranking, std::span<NodeId const> fleet) {
+        present_.clear();
+        silent_.clear();
+        for (auto const& node : ranking.nodes()) present_.insert(node.id);
+        for (auto const& node : ranking.unranked()) present_.insert(node.id);
+        for (NodeId const& id : fleet) {
+            std::size_t const before = present_.size();
+            present_.insert(id);
+            if (present_.size() > before) silent_.push_back(&id);
+        }
+        for (node_case& c : cases_)
+            if (c.silent && present_.find(*c.id) == interner<NodeId>::none) drop(c);
+    }
+
+    void ask_guards(fleet_view<NodeId> const& fleet) {
+        gather_out();
+        std::sort(order_.begin(), order_.end(), [this](std::uint32_t i, std::uint32_t j) {
+            node_case const &a = cases_[i], &b = cases_[j];
+            if (a.turn() != b.turn()) return a.turn() < b.turn();
+            if (a.turn() == 2) return a.candidate != b.candidate ? a.candidate < b.candidate : i < j;
+            if (a.after.now.since != b.after.now.since) return a.after.now.since > b.after.now.since;
+            return i < j; // not by evidence: that of a restored sentence is gone
+        });
+        guards_.begin(fleet, candidates_.size());
+        for (std::uint32_t i : order_) {
+            node_case& c = cases_[i];
+            c.spared_by = guards_.objection(*c.id, !c.was_out());
+            if (c.spared_by.empty()) continue;
+            c.after.now.strikes = c.before.strikes;
+            detail::set_at_large(c.after.now);
+        }
+    }
+
+    void gather_out() {
+        order_.clear();
+        for (std::uint32_t i = 0; i < cases_.size(); ++i)
+            if (cases_[i].is_out() || !cases_[i].spared_by.empty()) order_.push_back(i);
+    }
+
+    [[nodiscard]] bool is_worse(std::uint32_t i, std::uint32_t j) const noexcept {
+        double const a = cases_[i].after.against.mean, b = cases_[j].after.against.mean;
+        return a > b || (!(b > a) && i < j);
+    }
+
+    // Everything anew beside what stands, then an exchange.
+    void write(selection_note note, std::int64_t window) {
+        using access = detail::decision_access;
+        next_ids_.clear();
+        next_records_.clear();
+        for (node_case const& c : cases_) {
+            if (c.after.now == sentence{}) continue;
+            next_ids_.insert(*c.id);
+            next_records_.push_back(c.after);
+        }
+        gather_out();
+        std::sort(order_.begin(), order_.end(), [this](std::uint32_t i, std::uint32_t j) {
+            int const a = cases_[i].list(), b = cases_[j].list();
+            return a != b ? a < b : is_worse(i, j);
+        });
+        access::begin(next_decision_, Selection::name, note, order_.size());
+        std::size_t sizes[3] = {0, 0, 0};
+        for (std::size_t place = 0; place < order_.size(); ++place) {
+            node_case const& c = cases_[order_[place]];
+            auto& v = access::write(next_decision_, place, *c.id, c.after.against, c.spared_by);
+            v.strikes = c.after.now.strikes;
+            v.since = c.after.now.since;
+            v.until = c.after.now.until;
+            ++sizes[c.list()];
+        }
+        access::place_in_time(next_decision_, Sentences::name, window);
+        access::end(next_decision_, sizes[0], sizes[1], sizes[2]);
+        std::swap(ids_, next_ids_);
+        records_.swap(next_records_);
+        std::swap(decision_, next_decision_);
+        decided_ = true;
+    }
+
+    [[no_unique_address]] Selection selection_;
+    [[no_unique_address]] Sentences policy_;
+    [[no_unique_address]] guard_row guards_;
+    std::int64_t forget_after_ = 256;
+    std::int64_t overlap_ = 1;
+    bool decided_ = false;
+
+    // What stands, and the memory in which its successor is built.
+    interner<NodeId> ids_, next_ids_;
+    std::vector<detail::node_record> records_, next_records_;
+    blacklist_decision<NodeId> decision_, next_decision_;
+
+    // Scratch.
+    std::vector<candidate> candidates_;
+    std::vector<std::uint32_t> order_;
+    std::vector<bool> weak_; // by ranked node
+    std::vector<node_case> cases_;
+    std::vector<NodeId const*> silent_;
+    interner<NodeId> present_;
+    selection_scratch scratch_;
+    detail::interval_census census_;
+};
+
+/// A keeper with policies and guards of types that need not be written: only the nodes' is.
+/// @par Example
+/// `auto keeper = keep_blacklist<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
+template <identifier NodeId, selection_policy Selection = dominated,
+          sentence_policy Sentences = probation<escalating>, class... Guards>
+    requires(capacity_guard<Guards, NodeId> && ...)
+[[nodiscard]] auto keep_blacklist(Selection selection = {}, Sentences sentences = {}, Guards... guards) {
+    return blacklist_keeper<NodeId, Selection, Sentences, Guards...>(
+        std::move(selection), std::move(sentences), std::move(guards)...);
+}
+
+} // namespace straggle
