@@ -58,6 +58,43 @@ void rank_nodes(MakeId make_id) {
     count([&] { sink += static_cast<double>(ranker.rank(attempts).levels()); });
 }
 
+struct ended {
+    std::uint32_t job, node;
+    std::int64_t duration;
+};
+constexpr straggle::attempt_fields ended_fields{
+    .job = &ended::job, .node = &ended::node, .duration = &ended::duration};
+
+// Some hundred jobs run at a time; nearly every attempt is the only one of its job on its node.
+std::vector<ended> ends_of_attempts() {
+    std::vector<ended> attempts;
+    lcg random;
+    for (std::uint32_t i = 0; i < 100'000; ++i) {
+        std::uint32_t const job = i / 100 + random() % 100;
+        attempts.push_back({job, random() % 1000, 1000 + random() % 999});
+    }
+    return attempts;
+}
+
+using watch = straggle::monitor<ended, std::remove_const_t<decltype(ended_fields)>>;
+
+// `known`: the pairs of jobs and nodes are there; else all of them are new.
+void monitor_observe(bool known) {
+    auto const attempts = ends_of_attempts();
+    watch monitor(ended_fields);
+    count([&] {
+        if (!known) monitor.clear();
+        for (ended const& a : attempts) monitor.observe(a);
+        sink += static_cast<double>(monitor.pairs());
+    });
+}
+
+void monitor_rank() {
+    watch monitor(ended_fields);
+    for (ended const& a : ends_of_attempts()) monitor.observe(a);
+    count([&] { sink += static_cast<double>(monitor.rank().levels()); });
+}
+
 void intervals(std::size_t size) {
     lcg random;
     std::vector<double> low, high;
@@ -127,6 +164,12 @@ int main(int argc, char** argv) {
         rank_nodes<std::uint32_t, std::int64_t>(number);
     else if (kernel == "rank_nodes_text_ids")
         rank_nodes<std::string, std::int64_t>(text);
+    else if (kernel == "monitor_observe_new")
+        monitor_observe(false);
+    else if (kernel == "monitor_observe_known")
+        monitor_observe(true);
+    else if (kernel == "monitor_rank")
+        monitor_rank();
     else if (kernel == "p_cores_1000")
         intervals(1000);
     else if (kernel == "p_cores_100000")

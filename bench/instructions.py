@@ -22,6 +22,7 @@ RECORDED = pathlib.Path(__file__).with_name("instructions.json")
 KERNELS = {  # name: what one count is divided by
     "student_t_quantile_integer": 1000, "student_t_quantile_real": 1000, "student_t_critical": 10000,
     "rank_nodes_double": 100000, "rank_nodes_ticks": 100000, "rank_nodes_text_ids": 100000,
+    "monitor_observe_new": 100000, "monitor_observe_known": 100000, "monitor_rank": 100000,
     "p_cores_1000": 1000, "p_cores_100000": 100000, "top_k_intersection": 10000,
 }
 

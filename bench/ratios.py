@@ -32,6 +32,12 @@ def levels(text, shape, size, rivals, readme=False):
             {name: f"{shape}/{them}/{size}" for name, them in rivals.items()}, readme)
 
 
+def watching(text, kernel, ours, nodes, pairs, tasks, rivals, readme=False):
+    where = f"/nodes:{nodes}/pairs:{pairs}/tasks:{tasks}"
+    return (text, "bench_node_monitor", f"{kernel}/straggle_{ours}{where}",
+            {name: f"{kernel}/{them}{where}" for name, them in rivals.items()}, readme)
+
+
 SWEEP = {"sort sweep": "sort_sweep"}
 LITERAL = {"algorithm 3": "literal", "Boost.Graph": "boost_graph", **SWEEP}
 ROWS = [
@@ -71,11 +77,33 @@ ROWS = [
      {"sort + set": "top_k_intersection/sort_and_set/10000/500",
       "sorted indices": "top_k_intersection/sort_indices/10000/500"}, False),
 ]
+BATCH = {"rank_nodes": "batch_ticks_by_time"}
+MAPS = {"MR1 sums": "mr1_sums_by_time", "std::map": "ordered_map_by_time"}
+RANDOM_MAPS = {"MR1 sums": "mr1_sums_random", "std::map": "ordered_map_random"}
+TEXT_MAPS = {"MR1 sums": "mr1_sums_text_ids_by_time", "std::map": "ordered_map_text_ids_by_time"}
+MILLION = (1000, 1000000, 100)
+MONITOR_ROWS = [
+    watching("rank 1e4 pairs", "rank", "ticks_by_time", 1000, 10000, 100, BATCH | MAPS),
+    watching("rank 1e6 pairs", "rank", "ticks_by_time", *MILLION, BATCH | MAPS, True),
+    watching("rank 1e6 pairs, floating durations", "rank", "double_by_time", *MILLION,
+             {"rank_nodes": "batch_double_by_time"}),
+    watching("rank 1e6 pairs of 1e5 nodes, 1000 tasks a job", "rank", "ticks_by_time", 100000, 1000000, 1000,
+             BATCH | MAPS),
+    watching("rank 1e7 pairs", "rank", "ticks_by_time", 1000, 10000000, 100, BATCH),
+    watching("observe 1e6 new pairs in order of time", "observe", "ticks_by_time", *MILLION, MAPS, True),
+    watching("observe 1e6 known pairs in order of time", "observe_again", "ticks_by_time", *MILLION, MAPS),
+    watching("observe 1e6 new pairs in random order", "observe", "ticks_random", *MILLION, RANDOM_MAPS),
+    watching("observe 1e6 known pairs in random order", "observe_again", "ticks_random", *MILLION, RANDOM_MAPS),
+    watching("observe 1e6 new pairs, text identifiers", "observe", "text_ids_by_time", *MILLION, TEXT_MAPS),
+    watching("rank 1e6 pairs, text identifiers", "rank", "text_ids_by_time", *MILLION, TEXT_MAPS),
+]
+SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS}  # marks in docs/speed.md
+ALL_ROWS = ROWS + MONITOR_ROWS
 
 
 def wanted(program):
-    """A filter for the benchmarks of a program that the table needs."""
-    names = [name for row in ROWS if row[1] == program for name in (row[2], *row[3].values()) if name != "pandas"]
+    """A filter for the benchmarks of a program that the tables need."""
+    names = [name for row in ALL_ROWS if row[1] == program for name in (row[2], *row[3].values()) if name != "pandas"]
     return "^BM_(" + "|".join(re.escape(name).replace(r"\ ", " ") for name in sorted(set(names))) + ")$"
 
 
@@ -126,17 +154,21 @@ def times(ratio):
     return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def table(folders, repetitions):
+def measure(folders, repetitions):
+    """For each folder its name and the times that were found."""
     results = [(name, {}) for name, _ in folders]
     for (_, found), (_, folder) in zip(results, folders):
-        for program in sorted({row[1] for row in ROWS}):
+        for program in sorted({row[1] for row in ALL_ROWS}):
             if (folder / program).exists():
                 print("running", folder / program, file=sys.stderr)
                 found.update(run(folder / program, repetitions))
-    pandas = pandas_ns(1_000_000)
-    head = "| kernel | rival | " + " | ".join(f"{name}: straggle | times faster" for name, _ in folders) + " |"
-    lines = [(head, True), ("|---|---|" + "---:|---:|" * len(folders), True)]
-    for text, _, ours, rivals, readme in ROWS:
+    return results
+
+
+def table(rows, results, pandas):
+    head = "| kernel | rival | " + " | ".join(f"{name}: straggle | times faster" for name, _ in results) + " |"
+    lines = [(head, True), ("|---|---|" + "---:|---:|" * len(results), True)]
+    for text, _, ours, rivals, readme in rows:
         for rival, theirs in rivals.items():
             cells = []
             for _, found in results:
@@ -166,11 +198,15 @@ def main():
     folders = [("-O2", options.plain)]
     if options.native:
         folders.append(("-O3 -march=native", options.native))
-    lines = table(folders, options.repetitions)
-    print("\n".join(line for line, _ in lines))
+    results, pandas = measure(folders, options.repetitions), pandas_ns(1_000_000)
+    tables = {mark: table(rows, results, pandas) for mark, rows in SECTIONS.items()}
+    for lines in tables.values():
+        print("\n".join(line for line, _ in lines), end="\n\n")
     if options.update:
-        replace(ROOT / "docs/speed.md", "ratios", [line for line, _ in lines])
-        replace(ROOT / "README.md", "ratios", [line for line, readme in lines if readme])
+        for mark, lines in tables.items():
+            replace(ROOT / "docs/speed.md", mark, [line for line, _ in lines])
+        shown_first = [line for lines in tables.values() for line, readme in lines if readme]
+        replace(ROOT / "README.md", "ratios", list(dict.fromkeys(shown_first)))  # one head for all
 
 
 if __name__ == "__main__":

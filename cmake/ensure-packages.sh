@@ -27,6 +27,8 @@ ci       clang-format-19     command clang-format-19
 ci       libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan*
 ci       libc++-19-dev       file    /usr/lib/llvm-19/include/c++/v1/version
 ci       libc++abi-19-dev    glob    /usr/lib/llvm-19/lib/libc++abi.*
+ci       libopenmpi-dev      command mpicxx
+ci       openmpi-bin         command mpirun
 '
 
 # The packages of the groups that are not there.

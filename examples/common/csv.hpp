@@ -67,6 +67,27 @@ class reader {
         return true;
     }
 
+    /// After an `error` of `next`: leaves out what was wrong, so that `next` goes on behind it. That is the
+    /// record with a wrong number of fields, and otherwise the line on which the record began; should that
+    /// line be longer than any record may be, the error is thrown again.
+    /// @return the line on which it began
+    std::size_t skip_fault() {
+        if (!torn_) return record_line_;
+        torn_ = false;
+        for (std::size_t at = begin_;;) {
+            while (at != end_ && buffer_[at] != '\n' && buffer_[at] != '\r') ++at;
+            bool const may_go_on = at == end_ || (buffer_[at] == '\r' && at + 1 == end_);
+            if (may_go_on && !source_done_) {
+                at -= begin_; // refilling moves begin_ to 0
+                refill();
+                continue;
+            }
+            if (at != end_ && buffer_[at] == '\r' && buffer_[at + 1] == '\n') ++at;
+            begin_ = at == end_ ? at : at + 1;
+            return line_++;
+        }
+    }
+
     /// The fields of the record, as many as the header has; valid until the next call of `next`.
     [[nodiscard]] std::span<std::string_view const> fields() const noexcept { return fields_; }
     /// The line on which the record begins.
@@ -95,7 +116,9 @@ class reader {
     bool read_record() {
         for (;;) {
             if (begin_ == end_ && (source_done_ || !refill())) return false;
+            torn_ = true;
             while (scan() == scan_result::more) refill();
+            torn_ = false;
             record_line_ = line_;
             line_ += lines_in_record_;
             begin_ = record_end_;
@@ -230,6 +253,7 @@ class reader {
     std::size_t begin_ = 0, end_ = 0;
     std::uint64_t read_ = 0;
     bool source_done_ = false;
+    bool torn_ = false; // the record at begin_ is no record
     std::size_t line_ = 1;
     std::vector<place> places_;
     bool quoted_ = false;

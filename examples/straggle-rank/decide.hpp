@@ -5,6 +5,7 @@
 /// From ranked nodes to the decision whom to avoid, and its reasons in words.
 #pragma once
 
+#include "fleet.hpp"
 #include "rank.hpp"
 
 #include <straggle/blacklist/decision.hpp>
@@ -17,10 +18,13 @@ using decision = straggle::blacklist_decision<std::uint32_t>;
 using verdict = straggle::verdict<std::uint32_t>;
 
 /// Decides with the policy and the guards of the command line.
-[[nodiscard]] decision decide(ranking const& r, history const& h, options const& o);
+[[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o);
 
 /// Why a node counts as weak, as the end of "node X: ...".
 [[nodiscard]] std::string reason(verdict const& v, ranking const& r, options const& o);
+
+/// The same for a verdict that may be older than the last ranking.
+[[nodiscard]] std::string reason(verdict const& v, options const& o);
 
 /// What a guard says when it spares a node, as the end of "kept in service: ...".
 [[nodiscard]] std::string guard_reason(std::string_view guard, options const& o);

@@ -4,6 +4,7 @@
 #include "history.hpp"
 
 #include "../common/csv.hpp"
+#include "../common/status.hpp"
 #include "failure.hpp"
 #include "number.hpp"
 #include "progress.hpp"
@@ -52,28 +53,6 @@ std::uint64_t size_of(std::string const& file) {
     std::error_code unknown;
     auto const size = std::filesystem::file_size(file, unknown);
     return unknown ? 0 : size;
-}
-
-bool is_word(std::string_view field, std::string_view lower_case) {
-    if (field.size() != lower_case.size()) return false;
-    for (std::size_t i = 0; i < field.size(); ++i) {
-        char const c = field[i];
-        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != lower_case[i]) return false;
-    }
-    return true;
-}
-
-// Everything that is neither a success nor a kill is a failure: an unknown end is no evidence.
-attempt_status read_status(std::string_view field) {
-    constexpr std::array<std::string_view, 7> success{"success", "succeeded", "ok",  "true",
-                                                      "1",       "completed", "done"};
-    constexpr std::array<std::string_view, 3> killed{"killed", "cancelled", "canceled"};
-    for (std::string_view word : success)
-        if (is_word(field, word)) return attempt_status::success;
-    std::string_view const first_word = field.substr(0, field.find(' ')); // Slurm: "CANCELLED by 1000"
-    for (std::string_view word : killed)
-        if (is_word(first_word, word)) return attempt_status::killed;
-    return attempt_status::failed;
 }
 
 std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, std::string_view field) {
@@ -131,6 +110,7 @@ class attempt_list {
         }));
     }
 
+    [[nodiscard]] int places() const { return places_; }
     auto take() && { return std::move(list_); }
 
   private:
@@ -200,6 +180,7 @@ class history_reader {
           with_input_(options.with_input) {
         history_.file = name_of(file);
         history_.has_durations = columns_.has(column::duration);
+        if (columns_.has(column::end)) history_.end_column = options.columns[column::end].name;
     }
 
     history read() && {
@@ -211,6 +192,7 @@ class history_reader {
         }
         if (history_.rows == 0)
             throw failure(exit_status::bad_input, history_.file + ":1: a header and nothing else");
+        history_.places = list_.places();
         history_.attempts = std::move(list_).take();
         return std::move(history_);
     }
@@ -229,7 +211,8 @@ class history_reader {
         if (rest.node) note_slots(*rest.node, slots);
         if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
         rest.task = read_name(history_.tasks, columns_.field(record, column::task));
-        if (columns_.has(column::status)) rest.status = read_status(columns_.field(record, column::status));
+        if (columns_.has(column::status))
+            rest.status = history_words::read_status(columns_.field(record, column::status));
         if (input.kind != number_kind::missing) rest.input = value_of(input);
         list_.add(times, rest);
     }

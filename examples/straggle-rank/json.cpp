@@ -20,45 +20,6 @@ ordered_json or_null(std::optional<T> const& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json options_json(options const& o) {
-    return {
-        {"preset", o.preset},
-        {"normaliser", to_string(o.normaliser)},
-        {"min_tasks", o.min_tasks},
-        {"confidence", o.confidence},
-        {"deviation", o.deviation == straggle::deviation_kind::sample ? "sample" : "population"},
-        {"edge", to_string(o.edge)},
-        {"counted", o.counted == straggle::completions::every_success ? "every_success" : "first_completion"},
-        {"select", valid_utf8(o.selection_text)},
-        {"guards",
-         {{"max_fraction", or_null(o.guards.max_fraction)},
-          {"max_nodes", or_null(o.guards.max_nodes)},
-          {"min_healthy", or_null(o.guards.min_healthy)},
-          {"domain", o.guards.domain ? ordered_json(valid_utf8(*o.guards.domain)) : ordered_json(nullptr)},
-          {"fail_open", or_null(o.guards.fail_open)}}},
-    };
-}
-
-ordered_json records_json(result const& r) {
-    auto const& counts = r.ranking.attempts();
-    ordered_json reasons = ordered_json::object();
-    std::uint64_t total = 0;
-    for (rejected_records const& rejected : rejected(r)) {
-        ordered_json entry{{"count", rejected.count}};
-        if (!rejected.lines.empty()) entry["first_lines"] = rejected.lines;
-        reasons[std::string(rejected.reason)] = std::move(entry);
-        total += rejected.count;
-    }
-    return {{"seen", r.history.rows},
-            {"used", counts.used},
-            {"scored", r.ranking.scored_attempts()},
-            {"failed", counts.failed},
-            {"killed", counts.killed},
-            {"superseded", counts.superseded},
-            {"rejected", total},
-            {"rejected_by_reason", std::move(reasons)}};
-}
-
 ordered_json jobs_json(result const& r) {
     ordered_json degenerate = ordered_json::array();
     for (auto const& job : r.ranking.degenerate_jobs())
@@ -125,12 +86,60 @@ ordered_json nodes_json(result const& r) {
 
 } // namespace
 
+std::string version() {
+    return std::to_string(STRAGGLE_VERSION_MAJOR) + "." + std::to_string(STRAGGLE_VERSION_MINOR) + "." +
+           std::to_string(STRAGGLE_VERSION_PATCH);
+}
+
+ordered_json to_json(options const& o) {
+    ordered_json all{
+        {"preset", o.preset},
+        {"normaliser", to_string(o.normaliser)},
+        {"min_tasks", o.min_tasks},
+        {"confidence", o.confidence},
+        {"deviation", o.deviation == straggle::deviation_kind::sample ? "sample" : "population"},
+        {"edge", to_string(o.edge)},
+        {"counted", o.counted == straggle::completions::every_success ? "every_success" : "first_completion"},
+        {"select", valid_utf8(o.selection_text)},
+        {"guards",
+         {{"max_fraction", or_null(o.guards.max_fraction)},
+          {"max_nodes", or_null(o.guards.max_nodes)},
+          {"min_healthy", or_null(o.guards.min_healthy)},
+          {"domain", o.guards.domain ? ordered_json(valid_utf8(*o.guards.domain)) : ordered_json(nullptr)},
+          {"fail_open", or_null(o.guards.fail_open)}}},
+    };
+    if (o.windows) {
+        all["window"] = length_text(o.windows->window_ms);
+        all["slide"] = length_text(o.windows->slide_ms);
+        all["sentences"] = o.sentences.text();
+    }
+    return all;
+}
+
+ordered_json records_json(result const& r) {
+    auto const& counts = r.ranking.attempts();
+    ordered_json reasons = ordered_json::object();
+    std::uint64_t total = 0;
+    for (rejected_records const& rejected : rejected(r)) {
+        ordered_json entry{{"count", rejected.count}};
+        if (!rejected.lines.empty()) entry["first_lines"] = rejected.lines;
+        reasons[std::string(rejected.reason)] = std::move(entry);
+        total += rejected.count;
+    }
+    return {{"seen", r.history.rows},
+            {"used", counts.used},
+            {"scored", r.ranking.scored_attempts()},
+            {"failed", counts.failed},
+            {"killed", counts.killed},
+            {"superseded", counts.superseded},
+            {"rejected", total},
+            {"rejected_by_reason", std::move(reasons)}};
+}
+
 ordered_json to_json(result const& r) {
-    return {{"straggle", std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
-                             std::to_string(STRAGGLE_VERSION_MINOR) + "." +
-                             std::to_string(STRAGGLE_VERSION_PATCH)},
+    return {{"straggle", version()},
             {"file", valid_utf8(r.history.file)},
-            {"options", options_json(r.options)},
+            {"options", to_json(r.options)},
             {"decision", decision_json(r)},
             {"levels", r.ranking.levels()},
             {"nodes", nodes_json(r)},

@@ -11,6 +11,15 @@
 
 namespace straggle_rank {
 
+/// What was asked for.
+[[nodiscard]] nlohmann::ordered_json to_json(options const& o);
+
+/// What became of every record.
+[[nodiscard]] nlohmann::ordered_json records_json(result const& r);
+
+/// Of this program.
+[[nodiscard]] std::string version();
+
 /// Strings in it are valid UTF-8, numbers are finite.
 [[nodiscard]] nlohmann::ordered_json to_json(result const& r);
 

@@ -5,8 +5,12 @@
 /// straggle-rank: which nodes of a cluster are slow, from a recorded task history.
 
 #include "decide.hpp"
+#include "decision_log.hpp"
 #include "failure.hpp"
 #include "output.hpp"
+#include "text.hpp"
+#include "timeline_picture.hpp"
+#include "window_output.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -17,10 +21,18 @@
 namespace straggle_rank {
 namespace {
 
+bool colours() {
+    return isatty(STDOUT_FILENO) != 0;
+}
+
+void flush() {
+    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+}
+
 void print(result const& r) {
     switch (r.options.format) {
     case output_format::table:
-        print_table(std::cout, r, isatty(STDOUT_FILENO) != 0);
+        print_table(std::cout, r, colours());
         break;
     case output_format::json:
         print_json(std::cout, r);
@@ -29,7 +41,41 @@ void print(result const& r) {
         print_csv(std::cout, r);
         break;
     }
-    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+    flush();
+}
+
+std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
+                                           window_calendar const& calendar) {
+    if (o.format == output_format::json) return window_json(h, o, calendar);
+    if (o.format == output_format::csv) return window_csv(h, calendar);
+    return window_table(h, o, calendar, colours());
+}
+
+void run_windows(result const& whole, fleet const& cluster) {
+    options const& o = whole.options;
+    window_calendar const calendar = calendar_of(whole.history, o);
+    auto const printer = printer_of(whole.history, o, calendar);
+    std::vector<window_sink*> sinks{printer.get()};
+    std::optional<log_writer> log;
+    if (!o.log.empty()) sinks.push_back(&log.emplace(whole.history, o, cluster, calendar));
+    std::optional<timeline_picture> picture;
+    if (!o.report.empty()) sinks.push_back(&picture.emplace());
+    timeline const t = follow(whole.history, o, cluster, calendar, sinks);
+    if (log) log->close();
+    if (picture) write_report(o.report, whole, picture->data(t, whole));
+    printer->print(std::cout, whole, t);
+    flush();
+}
+
+int replay(std::string const& file) {
+    replay_result const r = replay_log(file);
+    if (r.different == 0)
+        std::cout << counted(r.decisions, "decision") << ", all the same\n";
+    else
+        std::cout << r.first << '\n'
+                  << grouped(r.different) << " of " << counted(r.decisions, "decision") << " differ\n";
+    flush();
+    return r.different == 0 ? 0 : 1;
 }
 
 void run(options const& o) {
@@ -37,15 +83,20 @@ void run(options const& o) {
                                                .with_input = o.normaliser == normaliser::work_rate,
                                                .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     ranking const nodes = rank(past, o);
-    decision const verdicts = decide(nodes, past, o);
+    fleet const cluster = fleet_of(past, o);
+    decision const verdicts = decide(nodes, cluster, o);
     result const all{o, past, nodes, verdicts};
+    if (o.windows) return run_windows(all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);
 }
 
 int main_of(int argc, char const* const* argv) {
     try {
-        if (std::optional<options> const o = parse_command_line(argc, argv)) run(*o);
+        if (std::optional<options> const o = parse_command_line(argc, argv)) {
+            if (!o->replay.empty()) return replay(o->replay);
+            run(*o);
+        }
         return static_cast<int>(exit_status::done);
     } catch (failure const& e) {
         std::fprintf(stderr, "straggle-rank: %s\n", e.what());

@@ -64,23 +64,39 @@ Who is weak (--select):
   mean_plus_sigmas:K        mean above the fleet's by K deviations (Envoy, gRPC)
 
 Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-success
-  --select weakest_level --no-guards, the paper on dynamic server blacklisting to the letter.
-Options after a preset override it.
+  --select weakest_level --no-guards --sentences rerank, the paper on dynamic server blacklisting to
+  the letter. Options override a preset.
+
+Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
+a number and ms, s, m, h or d. A history is a recording: nobody obeyed these decisions, so the
+timeline shows what would have been decided, and a node that would have been avoided still has
+evidence here. For how long it is avoided, in windows (--sentences; the first policy hears of a node
+what it needs, and asks the next):
+  escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
+  rerank                     as long as it is weak (the paper's)
+  probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
+  hysteresis:ENTER:LEAVE+... weak after ENTER weak windows in a row, well after LEAVE good ones (2:2)
+hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. Where
+windows overlap, what is in several of them counts once: a node with a sentence or a strike is heard
+again when the window has moved on by its whole length.
 
 Examples:
   straggle-rank history.csv
   straggle-rank --report nodes.html --columns start=begin,end=finish,node=host history.csv
   zcat history.csv.gz | straggle-rank --format json - | jq -r '.decision.blacklisted[].node'
   straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
+  straggle-rank --window 1h --slide 10m --report nodes.html --log decisions.jsonl history.csv
+  straggle-rank --replay decisions.jsonl
 
-Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage; 2 the input cannot be
-read or is no such table; 3 the output cannot be written.)";
+Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage, or --replay found a
+difference; 2 the input cannot be read or is no such table; 3 the output cannot be written.)";
 
 // What was on the command line, to be put on top of a preset.
 struct arguments {
     std::string file, preset = "default";
     std::vector<std::string> columns;
     std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
+    std::optional<std::string> window, slide, time_unit, sentences, log, replay;
     std::optional<std::int64_t> min_tasks, max_nodes, top; // signed, so that -1 is not a large number
     std::optional<double> confidence, max_fraction, min_healthy, fail_open;
     bool every_success = false, first_completion = false, no_guards = false, quiet = false;
@@ -102,8 +118,10 @@ T choose(std::string const& option, std::string_view word,
 }
 
 void declare(CLI::App& app, arguments& a) {
-    app.add_option("FILE", a.file, "the history; - for standard input")->required();
-    app.add_option("--columns", a.columns, "which column is what: key=name,...")->type_name("KEY=NAME,...");
+    app.add_option("FILE", a.file, "the history; - for standard input");
+    app.add_option("--columns", a.columns, "which column is what: key=name,...")
+        ->type_name("KEY=NAME,...")
+        ->allow_extra_args(false);
     auto const ranking = "Ranking";
     app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
     app.add_option("--normaliser,--normalizer", a.normaliser,
@@ -145,6 +163,27 @@ void declare(CLI::App& app, arguments& a) {
         ->group(deciding);
     app.add_flag("--no-guards", a.no_guards, "no limit but those given")->group(deciding);
 
+    auto const over_time = "Decisions over time";
+    app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d")
+        ->type_name("LENGTH")
+        ->group(over_time);
+    app.add_option("--slide", a.slide, "a window ends every so often (default: they do not overlap)")
+        ->type_name("LENGTH")
+        ->group(over_time);
+    app.add_option("--time-unit", a.time_unit, "of the times: ns, us, ms or s (default: as in end_ms)")
+        ->type_name("UNIT")
+        ->group(over_time);
+    app.add_option("--sentences", a.sentences,
+                   "for how long; see below (default probation:3:1+escalating:1:16)")
+        ->type_name("POLICY")
+        ->group(over_time);
+    app.add_option("--log", a.log, "write every decision and its evidence as JSON lines")
+        ->type_name("FILE")
+        ->group(over_time);
+    app.add_option("--replay", a.replay, "make the decisions of a log again and compare; no other option")
+        ->type_name("FILE")
+        ->group(over_time);
+
     auto const output = "Output";
     app.add_option("--format", a.format, "table, json or csv (default table)")
         ->type_name("FORMAT")
@@ -170,6 +209,7 @@ options preset(std::string const& name) {
         o.selection_text = "weakest_level";
         o.selection = straggle::weakest_level{};
         o.guards = {};
+        o.sentences = parse_sentences("rerank");
     } else if (name != "default") {
         wrong("--preset", "'" + name + "' is none of default, dsb_2019");
     }
@@ -226,12 +266,33 @@ void override_decision(options& o, arguments const& a) {
     }
 }
 
+void override_windows(options& o, arguments const& a) {
+    if (!a.window) {
+        for (auto const& [name, value] :
+             {std::pair("--slide", a.slide), std::pair("--sentences", a.sentences),
+              std::pair("--time-unit", a.time_unit), std::pair("--log", a.log)})
+            if (value) wrong(name, "needs --window");
+        return;
+    }
+    o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
+    if (a.time_unit) {
+        o.unit = unit_named(*a.time_unit);
+        if (!o.unit) wrong("--time-unit", "'" + *a.time_unit + "' is none of ns, us, ms, s");
+    }
+    if (a.sentences) o.sentences = parse_sentences(*a.sentences);
+    if (a.log) o.log = *a.log;
+    if (o.normaliser != normaliser::z)
+        wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
+}
+
 options resolve(arguments const& a) {
+    if (a.file.empty()) throw failure(exit_status::usage, "FILE is required (see --help)");
     options o = preset(a.preset);
     o.file = a.file;
     for (std::string const& c : a.columns) o.columns.override_with(c);
     override_ranking(o, a);
     override_decision(o, a);
+    override_windows(o, a);
     if (a.format) o.format = choose("--format", *a.format, formats);
     if (a.report) o.report = *a.report;
     if (a.top) o.top = whole("--top", *a.top);
@@ -265,7 +326,13 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     } catch (CLI::ParseError const& e) {
         throw failure(exit_status::usage, on_one_line(e.what()) + " (see --help)");
     }
-    return resolve(a);
+    if (!a.replay) return resolve(a);
+    for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))
+        if (other->get_name() != "--replay" && other->get_name() != "--quiet")
+            wrong("--replay", "all there is to say is in the log: leave " + other->get_name() + " out");
+    options o;
+    o.replay = *a.replay;
+    return o;
 }
 
 } // namespace straggle_rank

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "columns.hpp"
+#include "sentencing.hpp"
+#include "window_calendar.hpp"
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
@@ -60,8 +62,14 @@ struct options {
     straggle_rank::selection selection = straggle::dominated{};
     guard_options guards{.max_fraction = 0.2};
 
+    std::optional<window_lengths> windows; ///< nothing: the history as a whole
+    std::optional<time_unit> unit;         ///< nothing: as the column is named
+    sentencing sentences;
+
     output_format format = output_format::table;
     std::string report;  ///< file name, empty for none
+    std::string log;     ///< file name of the decisions, empty for none
+    std::string replay;  ///< file name of decisions to be made again; then nothing else matters
     std::size_t top = 0; ///< nodes in the table; 0: all of a small fleet
     bool quiet = false;
 };

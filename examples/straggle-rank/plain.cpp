@@ -6,23 +6,10 @@
 #include "text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <ostream>
 #include <tuple>
 
 namespace straggle_rank {
-
-namespace {
-
-// As short as possible and read back as the same number.
-std::string exact(double x) {
-    std::array<char, 32> text{};
-    auto const [end, fault] = std::to_chars(text.data(), text.data() + text.size(), x);
-    return {text.data(), end};
-}
-
-} // namespace
 
 std::vector<rejected_records> rejected(result const& r) {
     history const& h = r.history;

@@ -3,6 +3,8 @@
 
 #include "rank.hpp"
 
+#include "attempt_list.hpp"
+
 #include <straggle/node/normalize.hpp>
 #include <straggle/node/rank_nodes.hpp>
 #include <straggle/node/sibling_normalizers.hpp>
@@ -41,31 +43,6 @@ auto with_normaliser(options const& o, Visit&& visit) {
         break;
     }
     return visit(ranking_options(o, straggle::z_score{o.min_tasks}));
-}
-
-// Calls visit(attempts, fields).
-template <class Visit>
-auto with_attempts(history const& h, Visit&& visit) {
-    return std::visit(
-        [&]<class Time>(std::vector<attempt<Time>> const& attempts) {
-            using record = attempt<Time>;
-            if (h.has_durations)
-                return visit(attempts, straggle::attempt_fields{.job = &record::job,
-                                                                .node = &record::node,
-                                                                .duration = &record::duration,
-                                                                .end = &record::end,
-                                                                .status = &record::status,
-                                                                .task = &record::task,
-                                                                .input = &record::input});
-            return visit(attempts, straggle::attempt_fields{.job = &record::job,
-                                                            .node = &record::node,
-                                                            .start = &record::start,
-                                                            .end = &record::end,
-                                                            .status = &record::status,
-                                                            .task = &record::task,
-                                                            .input = &record::input});
-        },
-        h.attempts);
 }
 
 // Scores in ascending order.

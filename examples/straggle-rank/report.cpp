@@ -4,6 +4,7 @@
 #include "failure.hpp"
 #include "json.hpp"
 #include "report_parts.hpp"
+#include "timeline_picture.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -84,13 +85,19 @@ void write_page(std::ostream& out, std::string_view data) {
 
 } // namespace
 
-void write_report(std::string const& file, result const& r) {
+void write_report(std::string const& file, result const& r, ordered_json timeline) {
     if (!report_is_built_in)
         throw failure(exit_status::usage,
                       "--report: this program was built without D3 (Debian: libjs-d3), which draws the page");
+    ordered_json data = page_data(r);
+    data["timeline"] = std::move(timeline);
     std::ofstream out(file, std::ios::binary);
-    if (out) write_page(out, for_script_element(page_data(r)));
+    if (out) write_page(out, for_script_element(data));
     if (!out.flush()) throw failure(exit_status::cannot_write, file + ": cannot be written");
+}
+
+void write_report(std::string const& file, result const& r) {
+    write_report(file, r, nullptr);
 }
 
 } // namespace straggle_rank

@@ -1,64 +1,12 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "failure.hpp"
-#include "number.hpp"
 #include "options.hpp"
-
-#include <charconv>
-#include <vector>
+#include "parameters.hpp"
 
 namespace straggle_rank {
 
 namespace {
-
-// The parts of `name:a:b` behind the name, as numbers.
-class parameters {
-  public:
-    explicit parameters(std::string_view specification) : whole_(specification) {
-        std::size_t const colon = specification.find(':');
-        name_ = specification.substr(0, colon);
-        while (specification.find(':') != std::string_view::npos) {
-            specification.remove_prefix(specification.find(':') + 1);
-            parts_.push_back(specification.substr(0, specification.find(':')));
-        }
-    }
-
-    [[nodiscard]] std::string_view name() const { return name_; }
-
-    template <class T>
-    T required(std::size_t i, T low, T high) const {
-        if (i >= parts_.size()) wrong("a number is missing");
-        T value{};
-        std::string_view const s = parts_[i];
-        if (!read(s, value) || !(value >= low && value <= high))
-            wrong("'" + std::string(s) + "' is not a number in its range");
-        return value;
-    }
-    template <class T>
-    T optional(std::size_t i, T otherwise, T low, T high) const {
-        return i < parts_.size() ? required(i, low, high) : otherwise;
-    }
-    void at_most(std::size_t count) const {
-        if (parts_.size() > count) wrong("too many numbers");
-    }
-    [[nodiscard]] bool has(std::size_t i) const { return i < parts_.size(); }
-    [[noreturn]] void wrong(std::string const& what) const {
-        throw failure(exit_status::usage,
-                      "--select: '" + std::string(whole_) + "': " + what + " (see --help)");
-    }
-
-  private:
-    static bool read(std::string_view s, double& value) { return detail::read_double(s, value); }
-    template <class Integer>
-    static bool read(std::string_view s, Integer& value) {
-        auto const [end, fault] = std::from_chars(s.data(), s.data() + s.size(), value);
-        return fault == std::errc{} && end == s.data() + s.size();
-    }
-
-    std::string_view whole_, name_;
-    std::vector<std::string_view> parts_;
-};
 
 constexpr double tiny = 1e-9;
 constexpr double huge = 1e9;
@@ -73,7 +21,7 @@ top_k read_top_k(parameters const& p) {
 } // namespace
 
 selection parse_selection(std::string_view specification) {
-    parameters const p(specification);
+    parameters const p("--select", specification);
     auto const is = [&](std::string_view name, std::size_t most) {
         if (p.name() != name) return false;
         p.at_most(most);

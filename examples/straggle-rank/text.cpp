@@ -4,6 +4,7 @@
 #include "text.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -102,6 +103,12 @@ std::string shortened(std::string_view text, std::size_t most, std::string_view 
         if (column > back) tail += c;
     }
     return head.append(ellipsis) + tail;
+}
+
+std::string exact(double x) {
+    std::array<char, 32> text{};
+    auto const [end, fault] = std::to_chars(text.data(), text.data() + text.size(), x);
+    return {text.data(), end};
 }
 
 std::string grouped(std::uint64_t n) {

@@ -24,6 +24,9 @@ namespace straggle_rank {
 /// At most `most` columns: cut in the middle, since hosts differ at both ends.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t most, std::string_view ellipsis);
 
+/// As short as possible and read back as the same number.
+[[nodiscard]] std::string exact(double x);
+
 [[nodiscard]] std::string grouped(std::uint64_t n);                        ///< 1 234 567
 [[nodiscard]] std::string fixed(double x, int digits);                     ///< 0.123
 [[nodiscard]] std::string signed_number(double x);                         ///< +0.12

@@ -89,6 +89,78 @@ TEST_CASE("csv: a record has an end to its size") {
     CHECK_NOTHROW(read_with(std::string(100, ','), {.fields = 101}));
 }
 
+namespace {
+
+// Everything that can be read, and the lines on which what cannot begins.
+struct patient_reading {
+    table records;
+    std::vector<std::size_t> left_out;
+    friend bool operator==(patient_reading const&, patient_reading const&) = default;
+};
+
+patient_reading read_patiently(std::string_view text, std::size_t piece) {
+    patient_reading result;
+    csv::text_source whole(text);
+    csv::reader reader([&](char* to, std::size_t size) { return whole(to, (std::min)(size, piece)); });
+    for (bool more = true; more;) {
+        try {
+            more = reader.next();
+            if (more) result.records.emplace_back(reader.fields().begin(), reader.fields().end());
+        } catch (csv::error const&) {
+            result.left_out.push_back(reader.skip_fault());
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("csv: faults can be left out") {
+    using lines = std::vector<std::size_t>;
+    auto const leaves_out = [](std::string_view text, table const& records, lines const& left_out) {
+        CAPTURE(std::string(text));
+        for (std::size_t const piece : {std::size_t{1}, std::size_t{2}, std::size_t{3}, text.size()}) {
+            patient_reading const r = read_patiently(text, piece);
+            CHECK(r.records == records);
+            CHECK(r.left_out == left_out);
+        }
+    };
+    leaves_out("a,b\n1\n2,3\n1,2,3\n\n4,5\n", {{"2", "3"}, {"4", "5"}}, {2, 4});
+    leaves_out("a,b\n1,\"2\"x\n2,3\n", {{"2", "3"}}, {2});
+    leaves_out("a,b\r\n1,\"2\"x\r\n2,3\r\n", {{"2", "3"}}, {2});
+    leaves_out("a,b\r1,\"2\"x\r2,3", {{"2", "3"}}, {2});
+    // A quote too many takes with it the line it is on, not those up to the next quote.
+    leaves_out("a,b\n\"1,2\n2,3\n4,\"5\"\n", {{"2", "3"}, {"4", "5"}}, {2});
+    leaves_out("a,b\n2,3\n1,\"2\n4,5", {{"2", "3"}, {"4", "5"}}, {3});
+    leaves_out("a,b\n2,3\n1,\"2", {{"2", "3"}}, {3});
+    leaves_out(std::string_view("a,b\n1,\0\0\n2,3\n\0", 14), {{"2", "3"}}, {2, 4});
+    leaves_out("a,b\n1\n\"2\n3\",4\n5\n6,7\n", {{"2\n3", "4"}, {"6", "7"}}, {2, 5});
+
+    // Unless nobody knows where the line ends.
+    std::string const endless = "a\n\"" + std::string(3'000'000, 'x');
+    csv::reader reader(csv::text_source(endless), {.record_bytes = 1'000'000});
+    CHECK_THROWS_AS(reader.next(), csv::error);
+    CHECK_THROWS_AS(reader.skip_fault(), csv::error);
+}
+
+TEST_CASE("csv: leaving out faults comes to an end, however the text is cut") {
+    std::string_view const alphabet("ab,\"\n\r\0", 7);
+    std::uint64_t state = 7;
+    auto const draw = [&state](std::size_t below) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::size_t>(state >> 33) % below;
+    };
+    for (int round = 0; round < 2000; ++round) {
+        std::string text = "a,b\n";
+        for (std::size_t k = draw(40); k > 0; --k) text += alphabet[draw(alphabet.size())];
+        CAPTURE(text);
+        patient_reading const whole = read_patiently(text, text.size());
+        CHECK(std::ranges::all_of(whole.records, [](auto const& record) { return record.size() == 2; }));
+        CHECK(std::ranges::is_sorted(whole.left_out));
+        for (std::size_t const piece : {1u, 2u, 3u, 7u}) CHECK(read_patiently(text, piece) == whole);
+    }
+}
+
 TEST_CASE("csv: what is written quoted reads back, however it is cut") {
     std::string_view const alphabet = "ab,\"\n\r x";
     std::uint64_t state = 1;

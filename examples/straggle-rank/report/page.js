@@ -58,6 +58,7 @@
     if (blacklisted.length === 1) text = "Give it no more work.";
     if (!blacklisted.length && !spared.length)
       text = remark ? remark.charAt(0).toUpperCase() + remark.slice(1) + "." : "No node is slow beyond doubt.";
+    if (data.timeline) text = `The history as a whole, as if it were one window; below, what would have been decided over time. ${text}`;
     byId("remark").text(text);
     writeVerdicts(byId("avoided"), blacklisted, "avoid", 6);
     document.getElementById("avoided").hidden = !blacklisted.length;
@@ -91,6 +92,15 @@
     return state.filter === d.verdict || state.filter === `level ${d.level}`;
   }
 
+  function placeTip(element, event) {
+    const box = element.getBoundingClientRect(), gap = 14;
+    let left = event.clientX + gap, top = event.clientY + gap;
+    if (left + box.width > innerWidth - 8) left = Math.max(8, event.clientX - gap - box.width);
+    if (top + box.height > innerHeight - 8) top = Math.max(8, event.clientY - gap - box.height);
+    element.style.left = `${left}px`;
+    element.style.top = `${top}px`;
+  }
+
   function showTip(d, event) {
     const tip = byId("tip"), element = tip.node();
     element.hidden = !d;
@@ -107,11 +117,7 @@
     pair("deviation", figures.number(d.sd));
     pair("median", figures.number(d.box.median));
     pair("middle half", `${figures.number(d.box.q1)} to ${figures.number(d.box.q3)}`);
-    const box = element.getBoundingClientRect(), gap = 14;
-    let left = event.clientX + gap, top = event.clientY + gap;
-    if (left + box.width > innerWidth - 8) left = Math.max(8, event.clientX - gap - box.width);
-    if (top + box.height > innerHeight - 8) top = Math.max(8, event.clientY - gap - box.height);
-    tip.style({left: `${left}px`, top: `${top}px`});
+    placeTip(element, event);
   }
   function tipAtElement(d, element) {
     const box = element.getBoundingClientRect();
@@ -192,7 +198,12 @@
     },
   }) : null;
 
+  const timeline = data.timeline && timelineView.show(data.timeline, {plural, signed, usual, placeTip});
+
+  let timelineWidth = innerWidth;
   function draw() {
+    if (timeline && innerWidth !== timelineWidth) timeline.draw();
+    timelineWidth = innerWidth;
     if (fleet) {
       document.getElementById("overview-part").hidden = false;
       fleet.draw(0, pageSize);
@@ -285,7 +296,8 @@
     [["Preset", o.preset], ["Normaliser", o.normaliser], ["Smallest job", plural(o.min_tasks, "task")],
       ["Confidence", confidence], ["Deviation", o.deviation], ["Edge rule", o.edge],
       ["Attempts that count", o.counted.replace("_", " ")], ["Who is weak", o.select],
-      ["Limits", guards.join("; ") || "none"]].forEach(([name, value]) => {
+      ["Limits", guards.join("; ") || "none"]].concat(!data.timeline ? [] :
+      [["Windows", `${o.window}, every ${o.slide}`], ["For how long", o.sentences]]).forEach(([name, value]) => {
       list.append("dt").text(name);
       list.append("dd").text(value);
     });

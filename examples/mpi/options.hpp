@@ -1,0 +1,29 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How the program is called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace straggle_mpi {
+
+enum class output_format : std::uint8_t { text, json, csv };
+enum class request : std::uint8_t { rank, help, version };
+
+struct options {
+    straggle_mpi::request request = request::rank;
+    std::string file;
+    output_format format = output_format::text;
+};
+
+/// Reads the command line; a `failure` says what is wrong with it.
+[[nodiscard]] options parse_command_line(int argc, char const* const* argv);
+
+/// What `--help` and `--version` print.
+[[nodiscard]] std::string help();
+[[nodiscard]] std::string version();
+
+} // namespace straggle_mpi

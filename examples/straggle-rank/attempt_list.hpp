@@ -1,0 +1,37 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The attempts of a history as the library reads them.
+#pragma once
+
+#include "history.hpp"
+
+namespace straggle_rank {
+
+/// Calls visit(attempts, fields).
+template <class Visit>
+auto with_attempts(history const& h, Visit&& visit) {
+    return std::visit(
+        [&]<class Time>(std::vector<attempt<Time>> const& attempts) {
+            using record = attempt<Time>;
+            if (h.has_durations)
+                return visit(attempts, straggle::attempt_fields{.job = &record::job,
+                                                                .node = &record::node,
+                                                                .duration = &record::duration,
+                                                                .end = &record::end,
+                                                                .status = &record::status,
+                                                                .task = &record::task,
+                                                                .input = &record::input});
+            return visit(attempts, straggle::attempt_fields{.job = &record::job,
+                                                            .node = &record::node,
+                                                            .start = &record::start,
+                                                            .end = &record::end,
+                                                            .status = &record::status,
+                                                            .task = &record::task,
+                                                            .input = &record::input});
+        },
+        h.attempts);
+}
+
+} // namespace straggle_rank

@@ -1,0 +1,196 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "decision_log.hpp"
+
+#include "failure.hpp"
+#include "json.hpp"
+#include "record_json.hpp"
+#include "text.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+namespace straggle_rank {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr int log_version = 1;
+
+// Valid UTF-8, and still different from each other.
+std::vector<std::string> logged_names(fleet const& f) {
+    std::vector<std::string> names;
+    std::set<std::string, std::less<>> used;
+    for (std::string const& name : f.names) {
+        std::string text = valid_utf8(name);
+        for (int n = 2; !used.insert(text).second; ++n) text = valid_utf8(name) + "#" + std::to_string(n);
+        names.push_back(std::move(text));
+    }
+    return names;
+}
+
+ordered_json fleet_json(fleet const& f, std::span<std::string const> names) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        ordered_json entry{{"node", names[i]}, {"slots", f.slots[i]}};
+        if (!f.domains.empty()) entry["domain"] = valid_utf8(f.domains[i]);
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+// Everything a keeper needs, as a log says it.
+struct log_header {
+    straggle_rank::options options;
+    straggle_rank::fleet fleet;
+    straggle::interner<std::string> names;
+    std::vector<std::string> json_names;
+};
+
+template <class T>
+std::optional<T> optional_from(json const& from, char const* key) {
+    json const& value = from.at(key);
+    return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+}
+
+// Shares and slots that guards take.
+void check(std::optional<double> const& value, double low, double high, char const* what) {
+    if (value && !(*value >= low && *value <= high))
+        throw std::runtime_error(std::string(what) + " is out of range");
+}
+
+options options_from(json const& from) {
+    options o;
+    o.selection = parse_selection(from.at("select").get<std::string>());
+    std::string const deviation = from.at("deviation").get<std::string>();
+    if (deviation == "population")
+        o.deviation = straggle::deviation_kind::population;
+    else if (deviation != "sample")
+        throw std::runtime_error("deviation is neither sample nor population");
+    if (auto* const fdr = std::get_if<straggle::dominated_fdr>(&o.selection)) fdr->deviation = o.deviation;
+    std::string const edge = from.at("edge").get<std::string>();
+    if (edge == "open")
+        o.edge = straggle::edge_rule::open;
+    else if (edge != "closed")
+        throw std::runtime_error("edge is neither open nor closed");
+    o.sentences = parse_sentences(from.at("sentences").get<std::string>());
+    o.windows = parse_lengths(from.at("window").get<std::string>(), from.at("slide").get<std::string>());
+    json const& guards = from.at("guards");
+    o.guards = {.max_fraction = optional_from<double>(guards, "max_fraction"),
+                .max_nodes = optional_from<std::size_t>(guards, "max_nodes"),
+                .min_healthy = optional_from<double>(guards, "min_healthy"),
+                .domain = optional_from<std::string>(guards, "domain"),
+                .fail_open = optional_from<double>(guards, "fail_open")};
+    check(o.guards.max_fraction, 0, 1, "max_fraction");
+    check(o.guards.min_healthy, 0, 1e15, "min_healthy");
+    check(o.guards.fail_open, 1e-9, 1, "fail_open");
+    return o;
+}
+
+log_header header_from(json const& line) {
+    if (line.at("straggle_log").get<int>() != log_version)
+        throw std::runtime_error("written by another version of straggle-rank");
+    log_header h;
+    h.options = options_from(line.at("options"));
+    for (json const& node : line.at("fleet")) {
+        std::string const name = node.at("node").get<std::string>();
+        h.names.insert(name);
+        h.fleet.names.push_back(name);
+        h.fleet.slots.push_back(node.at("slots").get<double>());
+        if (h.options.guards.domain) h.fleet.domains.push_back(node.at("domain").get<std::string>());
+        check(h.fleet.slots.back(), 0, 1e300, "slots");
+        h.json_names.push_back(node.at("node").dump());
+    }
+    if (h.names.size() != h.fleet.names.size()) throw std::runtime_error("a node is twice in the fleet");
+    return h;
+}
+
+// The member of a record that a difference names.
+std::string value_at(json const& record, decision_difference const& d) {
+    if (d.field == "count") return std::to_string(record.at(std::string(d.list)).size());
+    json const& in = d.list.empty() ? record : record.at(std::string(d.list)).at(d.place);
+    if (d.field == "ci") return in.at("low").dump() + " to " + in.at("high").dump();
+    return in.at(d.field == "id" ? "node" : std::string(d.field)).dump();
+}
+
+std::string in_words(decision_difference const& d, decision_record const& logged,
+                     decision_record const& again, std::span<std::string const> names) {
+    std::string const head = "\"window\":" + std::to_string(logged.window);
+    json const a = json::parse(record_line(logged, names, head)),
+               b = json::parse(record_line(again, names, head));
+    std::string where = "window " + std::to_string(logged.window) + ": ";
+    if (!d.list.empty()) {
+        where += d.list;
+        json const& in = a.at(std::string(d.list));
+        if (d.field != "count")
+            where += "[" + std::to_string(d.place) + "] (" +
+                     printable(in.at(d.place).at("node").get_ref<std::string const&>()) + ")";
+        where += ": ";
+    }
+    where += d.field == "id" ? "node" : d.field;
+    return where + " is " + value_at(a, d) + " in the log, " + value_at(b, d) + " when decided again";
+}
+
+} // namespace
+
+log_writer::log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar)
+    : file_(o.log), out_(o.log, std::ios::binary), names_(logged_names(f)), calendar_(calendar) {
+    if (!out_) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+    out_ << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
+                         {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
+                         {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
+                .dump()
+         << '\n';
+    for (std::string& name : names_) name = ordered_json(name).dump();
+}
+
+void log_writer::take(decided_window const& w) {
+    std::string const head = "\"window\":" + std::to_string(w.number) +
+                             ",\"begin\":" + calendar_.begin(w.number) +
+                             ",\"end\":" + calendar_.end(w.number);
+    out_ << record_line(w.keeper.record(w.ranking), names_, head) << '\n';
+}
+
+void log_writer::close() {
+    if (!out_.flush()) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+}
+
+replay_result replay_log(std::string const& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw failure(exit_status::bad_input, file + ": " + std::strerror(errno));
+    replay_result result;
+    std::uint64_t number = 1;
+    try {
+        std::string line;
+        if (!std::getline(in, line)) throw std::runtime_error("the file is empty");
+        log_header const header = header_from(json::parse(line));
+        std::unique_ptr<keeper> const k = make_keeper(header.fleet, header.options);
+        while (std::getline(in, line)) {
+            ++number;
+            decision_record const record = record_from(json::parse(line), header.names, header.options.edge);
+            auto const difference = k->replay(record);
+            if (!difference)
+                throw std::runtime_error("no window can look like this, or it is not after the one before");
+            ++result.decisions;
+            if (!*difference || result.different++ > 0) continue;
+            auto const nodes = straggle::ranking_from<std::uint32_t, std::uint32_t>(
+                record.nodes, record.unranked, record.edges);
+            result.first = in_words(**difference, record, k->record(*nodes), header.json_names);
+        }
+        if (in.bad()) throw std::runtime_error("cannot be read");
+    } catch (failure const& e) {
+        throw failure(exit_status::bad_input, file + ":" + std::to_string(number) + ": " + e.what());
+    } catch (std::bad_alloc const&) {
+        throw;
+    } catch (std::exception const& e) {
+        throw failure(exit_status::bad_input,
+                      file + ":" + std::to_string(number) + ": not a log: " + printable(e.what()));
+    }
+    return result;
+}
+
+} // namespace straggle_rank

@@ -1,0 +1,39 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The log of decisions: a header with the options and the fleet, then one JSON object per decision and line.
+#pragma once
+
+#include "timeline.hpp"
+
+#include <fstream>
+
+namespace straggle_rank {
+
+/// Writes a log while the history is followed.
+class log_writer final : public window_sink {
+  public:
+    /// A `failure` if the file cannot be written.
+    log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar);
+    void take(decided_window const& window) override;
+    /// Makes sure that all of it has arrived.
+    void close();
+
+  private:
+    std::string file_;
+    std::ofstream out_;
+    std::vector<std::string> names_; ///< by node, as JSON
+    window_calendar const& calendar_;
+};
+
+/// What came out of making the decisions of a log again.
+struct replay_result {
+    std::uint64_t decisions = 0, different = 0;
+    std::string first; ///< the first difference, in words
+};
+
+/// Makes the decisions of a log again. A `failure` names the line that is no line of a log.
+[[nodiscard]] replay_result replay_log(std::string const& file);
+
+} // namespace straggle_rank

@@ -1,0 +1,88 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A history as a row of windows: what would have been decided at the end of each.
+#pragma once
+
+#include "keeper.hpp"
+#include "window_calendar.hpp"
+
+namespace straggle_rank {
+
+/// Where a node stands after a decision.
+enum class standing : std::uint8_t { in_service, avoided, on_probation, spared };
+/// `in_service`, `avoided`, `on_probation`, `spared`.
+[[nodiscard]] std::string_view to_string(standing s);
+
+/// A node that stands elsewhere than a window ago, or is sentenced anew.
+struct change {
+    std::uint32_t node = 0;
+    standing before = standing::in_service, after = standing::in_service;
+    verdict const* why = nullptr; ///< nothing for a node that is back in service
+};
+
+/// One window that was decided on; lives as long as the call it is passed to.
+struct decided_window {
+    std::int64_t number = 0;
+    straggle_rank::ranking const& ranking;
+    straggle_rank::decision const& decision;
+    straggle_rank::keeper const& keeper;
+    std::vector<change> const& changes;
+    /// No task ended in it.
+    [[nodiscard]] bool is_idle() const { return ranking.fleet_size() == 0; }
+};
+
+/// Is shown every window that is decided on.
+class window_sink {
+  public:
+    virtual ~window_sink() = default;
+    virtual void take(decided_window const& window) = 0;
+};
+
+/// A row of windows in which a node stood in one place for one reason.
+struct stay {
+    std::uint32_t node = 0;
+    standing where = standing::avoided;
+    std::int64_t first = 0, last = 0; ///< windows
+    std::uint32_t strikes = 0;
+    std::int64_t until = 0; ///< first window that may end the sentence
+    std::string why;
+    std::string spared_by; ///< name of a guard
+};
+
+/// What became of one node over all windows.
+struct node_account {
+    std::uint64_t windows = 0; ///< with a task
+    std::uint64_t sentences = 0;
+    std::uint64_t avoided = 0, on_probation = 0, spared = 0; ///< windows
+    std::uint32_t strikes = 0;                               ///< at the end
+    standing now = standing::in_service;                     ///< at the end
+    [[nodiscard]] bool was_weak() const { return avoided + on_probation + spared > 0; }
+};
+
+/// A row of windows in which no task ended.
+struct idle_gap {
+    std::int64_t first = 0, last = 0;
+    [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(last - first) + 1; }
+};
+
+struct timeline {
+    window_calendar calendar;
+    std::int64_t first = 0, last = 0; ///< windows
+    std::uint64_t decisions = 0;      ///< windows that were decided on
+    std::uint64_t idle = 0;           ///< windows in gaps
+    std::uint64_t untimed = 0;        ///< successes whose end is not known
+    std::vector<idle_gap> gaps;
+    std::vector<node_account> nodes; ///< by node
+    std::vector<stay> stays;         ///< in order of their first window
+};
+
+/// When the windows of a history begin and end; a `failure` if that cannot be said.
+[[nodiscard]] window_calendar calendar_of(history const& h, options const& o);
+
+/// Follows a history from end to end. Windows without tasks that could change nothing are not decided on.
+[[nodiscard]] timeline follow(history const& h, options const& o, fleet const& f,
+                              window_calendar const& calendar, std::span<window_sink* const> sinks);
+
+} // namespace straggle_rank
