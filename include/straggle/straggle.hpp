@@ -9,7 +9,10 @@
 /// | `core/` | what is a record, a result, a contract? |
 /// | `stats/` | numbers, no scheduling words |
 /// | `node/` | how well does a node run tasks? |
+/// | `predict/` | how long will this task still take? |
 /// | `blacklist/` | whom to avoid, how many, and for how long? |
+/// | `detect/` | which running task is a straggler? |
+/// | `evaluate/` | how good were we? |
 #pragma once
 
 #include <straggle/config.hpp>
@@ -24,6 +27,7 @@
 #include <straggle/core/outcome.hpp>
 #include <straggle/core/published.hpp>
 #include <straggle/core/random.hpp>
+#include <straggle/core/running.hpp>
 
 #include <straggle/stats/confidence.hpp>
 #include <straggle/stats/interval.hpp>
@@ -55,5 +59,33 @@
 #include <straggle/blacklist/sentences.hpp>
 #include <straggle/blacklist/timed_guards.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
+
+#include <straggle/predict/progress.hpp>
+#include <straggle/predict/smoothed_progress.hpp>
+
+#include <straggle/detect/average_time.hpp>
+#include <straggle/detect/cap.hpp>
+#include <straggle/detect/detector.hpp>
+#include <straggle/detect/flink.hpp>
+#include <straggle/detect/hierarchical.hpp>
+#include <straggle/detect/job_progress.hpp>
+#include <straggle/detect/largest_gain.hpp>
+#include <straggle/detect/late.hpp>
+#include <straggle/detect/late_with_caps.hpp>
+#include <straggle/detect/mantri.hpp>
+#include <straggle/detect/min_progress.hpp>
+#include <straggle/detect/node_aware.hpp>
+#include <straggle/detect/over_median.hpp>
+#include <straggle/detect/progress_gap.hpp>
+#include <straggle/detect/remaining_time.hpp>
+#include <straggle/detect/speculative_lag.hpp>
+#include <straggle/detect/straggler_scan.hpp>
+#include <straggle/detect/without_copies.hpp>
+
+#include <straggle/evaluate/detection_metrics.hpp>
+#include <straggle/evaluate/first_order.hpp>
+#include <straggle/evaluate/power.hpp>
+#include <straggle/evaluate/task_outcome.hpp>
+#include <straggle/evaluate/usual_time.hpp>
 
 #include <straggle/presets.hpp>

@@ -1,0 +1,120 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a straggler detector is: a small type that looks at the running tasks of one job and names those that
+/// look slow, worst first, each with its evidence. Whether a copy is worth it is another question.
+///
+/// All times are in one unit: seconds where the user's times are of `std::chrono`, else the unit of the
+/// user's numbers.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace straggle {
+
+/// A running task as detectors see it: one per task, however many attempts of it run; of those the one that
+/// is furthest.
+struct running_task {
+    double progress = 0;      ///< share done, in [0, 1]
+    double elapsed = 0;       ///< time since it began
+    double input = 1;         ///< what it has to read, in the user's unit; 1 when unknown
+    std::uint32_t node = 0;   ///< index of its node within the job
+    std::uint32_t row = 0;    ///< its place in the user's range
+    std::uint32_t copies = 1; ///< running attempts of the task, itself included
+};
+
+/// What a job knows of a node it has used.
+struct job_node {
+    std::uint64_t finished = 0; ///< tasks of the job that finished there
+    double total_time = 0;      ///< of those tasks
+    double slowness = 1;        ///< how much longer tasks take there than elsewhere, as far as is known
+    bool modelled = false;      ///< the user has said how slow it is
+    /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time over the
+    /// task's usual time where `job_view::usual_told`, else over what it had to read.
+    std::uint64_t compared = 0;
+    double log_mean = 0;    ///< mean of these logarithms
+    double log_squares = 0; ///< sum of the squares of their deviations from the mean
+};
+
+/// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as
+/// `job_progress` makes them; in a view made by hand a task whose numbers are NaN is never a suspect.
+struct job_view {
+    std::span<running_task const> running; ///< running tasks, in the order of the user's range
+    std::span<double const> finished;      ///< times of finished tasks, shortest first
+    std::span<job_node const> nodes;       ///< by node index
+    double mean_finished = 0;              ///< mean of `finished`; 0 when there are none
+    double sd_finished = 0;                ///< their population standard deviation
+    std::uint64_t tasks = 0;               ///< all tasks of the job: finished, running and waiting
+    double age = 0;                        ///< time since the job began
+    /// Times of finished tasks over what each had to read, shortest first; `finished` where that is unknown.
+    std::span<double const> finished_per_input;
+    double finished_input = 0; ///< what the finished tasks had to read in all; 1 each where that is unknown
+    std::uint64_t slots = 0;   ///< of the cluster, for tasks of this kind; 0 when unknown
+    bool usual_told = false;   ///< the usual times of finished tasks were told, see `job_node::compared`
+};
+
+/// Which tasks of a job an average is taken over.
+enum class task_scope : std::uint8_t {
+    running, ///< those that run now
+    started, ///< those and the finished ones
+    all,     ///< those and the ones that still wait
+};
+
+/// A task a detector holds to be a straggler, and the comparison that says so.
+struct suspect {
+    std::uint32_t task = 0; ///< index into `job_view::running`
+    double value = 0;       ///< what was compared; the rule tells what it is
+    double threshold = 0;   ///< with what
+    double baseline = 0;    ///< what is usual, in the unit of the value
+    friend bool operator==(suspect const&, suspect const&) = default;
+};
+
+/// What a detector has to say about the job as a whole, mostly when it suspects nobody.
+enum class detection_note : std::uint8_t {
+    none,             ///< nothing out of the ordinary
+    too_early,        ///< the job, or every task, is too young to judge
+    too_few_finished, ///< fewer tasks have finished than the rule needs
+    too_few_running,  ///< fewer tasks run than the rule needs
+    cap_reached,      ///< there were more suspects than may be named
+};
+
+/// The name of a note as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(detection_note n) noexcept {
+    switch (n) {
+    case detection_note::none:
+        return "none";
+    case detection_note::too_early:
+        return "too_early";
+    case detection_note::too_few_finished:
+        return "too_few_finished";
+    case detection_note::too_few_running:
+        return "too_few_running";
+    case detection_note::cap_reached:
+        return "cap_reached";
+    }
+    return "unknown";
+}
+
+/// Memory that detectors work in, kept between scans so that none is allocated in the steady state.
+struct detector_scratch {
+    std::vector<double> values;       ///< a number per task
+    std::vector<double> node_values;  ///< a number per node
+    std::vector<std::uint32_t> order; ///< indices of tasks or nodes
+};
+
+/// A rule that says which running tasks of a job are stragglers. `detect(job, scratch, out)` appends them to
+/// `out`, worst first, ties in the order of the running tasks. `name` stands in reports.
+template <class Detector>
+concept straggler_detector =
+    std::movable<Detector> &&
+    requires(Detector& detector, job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+        { detector.detect(job, scratch, out) } -> std::same_as<detection_note>;
+        { Detector::name } -> std::convertible_to<std::string_view>;
+    };
+
+} // namespace straggle

@@ -1,0 +1,73 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Only stragglers on slow nodes: a second opinion on the suspects of another rule, made for precision.
+#pragma once
+
+#include <straggle/detect/suspects.hpp>
+
+namespace straggle {
+
+namespace detail {
+inline constexpr char hierarchical_name[] = "hierarchical";
+}
+
+/// Of the suspects of another rule those on nodes that are slow: whose tasks advance, on average, by less
+/// than `share` of what is usual for the nodes.
+///
+/// Source: Phan et al., the *Hierarchical* mechanism of the evaluation framework (2019), section 5.5: speed
+/// of a task = progress * input / elapsed, of a node the mean over its running tasks, of the cluster the mean
+/// over the nodes that run any. The paper puts it on top of `progress_gap`. A task that has just begun
+/// (elapsed 0) has no speed and is left out of its node's mean; on a node without any speed nobody is
+/// suspected. On top of the base it can only lose suspects, in their order.
+///
+/// Verdict: the base's.
+/// @par Cost the base's, O(tasks + nodes) more; allocates nothing in the steady state
+template <straggler_detector Base>
+struct hierarchical {
+    static constexpr std::string_view name = detail::wrapped_name<detail::hierarchical_name, Base>;
+
+    Base base{};        ///< the rule whose suspects are looked at again
+    double share = 0.9; ///< a node is slow below that share of the nodes' mean speed; the paper's
+
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+        std::size_t const first = out.size();
+        detection_note const note = base.detect(job, scratch, out);
+        if (out.size() == first) return note;
+
+        std::vector<double>& speed = scratch.node_values;
+        std::vector<std::uint32_t>& tasks = scratch.order;
+        std::size_t nodes = 0; // a view made by hand may not list them
+        for (running_task const& t : job.running) nodes = (std::max)(nodes, t.node + std::size_t{1});
+        speed.assign(nodes, 0.0);
+        tasks.assign(nodes, 0);
+        for (running_task const& t : job.running) {
+            double const s = t.progress * t.input / t.elapsed;
+            if (!(t.elapsed > 0) || !(s >= 0)) continue;
+            speed[t.node] += s;
+            ++tasks[t.node];
+        }
+        double sum = 0, known = 0;
+        for (std::size_t n = 0; n < nodes; ++n) {
+            if (tasks[n] == 0) continue;
+            speed[n] /= static_cast<double>(tasks[n]);
+            sum += speed[n];
+            known += 1.0;
+        }
+        // Where no node has a speed this is NaN, and nobody is below it.
+        double const slow = share * (sum / known);
+        detail::keep_suspects(out, first, [&](suspect const& s) {
+            std::uint32_t const node = job.running[s.task].node;
+            return tasks[node] > 0 && speed[node] < slow;
+        });
+        return note;
+    }
+};
+
+template <class Base>
+hierarchical(Base) -> hierarchical<Base>;
+template <class Base>
+hierarchical(Base, double) -> hierarchical<Base>;
+
+} // namespace straggle

@@ -1,0 +1,156 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// LATE in full: which tasks to copy now, the one that would end last first, how many copies at most, and on
+/// which nodes never.
+#pragma once
+
+#include <straggle/detect/rates.hpp>
+#include <straggle/stats/order.hpp>
+
+namespace straggle {
+
+/// What a low rate, or a slow node, is measured by.
+enum class late_scale : std::uint8_t {
+    quantile,   ///< below that quantile of all: the paper
+    deviations, ///< more than so many population deviations from the mean: Hadoop 1
+};
+
+/// Names the tasks LATE would copy now: of those with a low progress rate and no copy yet the ones with the
+/// longest time to end first, until the cap on copies is reached.
+///
+/// Source: M. Zaharia, A. Konwinski, A. Joseph, R. Katz, I. Stoica, Improving MapReduce performance in
+/// heterogeneous environments, OSDI 2008, section 4: SlowTaskThreshold and SlowNodeThreshold the 25th
+/// percentile, SpeculativeCap 10 % of the slots (of the running tasks where the slots are not known), and
+/// only tasks that have run for a minute. `mr1()` is what Hadoop 1 made of it (`JobInProgress`,
+/// `TaskInProgress`): thresholds in deviations, over the rates of finished tasks too, and a cap of max(10, 1
+/// % of the slots, 10 % of the running tasks).
+///
+/// Unlike the other rules it answers what to copy rather than who is slow: tasks that have a copy are left
+/// out (but count against the cap), and the last suspects may be cut off (`detection_note::cap_reached`).
+/// Where the copies must not go `slow_nodes` says.
+///
+/// Verdict: value = progress rate, threshold = the low rate, baseline = mean rate. The order is by
+/// rate / (1 - progress), lowest first.
+/// @par Cost O(tasks) expected, plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees deterministic
+struct late_with_caps {
+    static constexpr std::string_view name = "late_with_caps";
+
+    late_scale scale = late_scale::quantile; ///< of `slow_task` and `slow_node`
+    double slow_task = 0.25;                 ///< SlowTaskThreshold: a quantile in [0, 1], or deviations
+    double slow_node = 0.25;                 ///< SlowNodeThreshold: the same
+    task_scope over = task_scope::running;   ///< whose rates count
+    double cap_of_running = 0.1;             ///< SpeculativeCap: copies as a share of the running tasks
+    double cap_of_slots = 0.1;               ///< or, if that is more, of the slots, where they are known
+    std::uint64_t cap_at_least = 0;          ///< or, if that is more, this number
+    double lag = 60;                         ///< only tasks that have run that long; a minute, if in seconds
+    double tick = 0;                         ///< shorter times count as that long
+
+    /// Hadoop 1's version of the rule and its defaults.
+    /// @param second a second in the unit of the job's times
+    [[nodiscard]] static constexpr late_with_caps mr1(double second = 1.0) noexcept {
+        late_with_caps rule;
+        rule.scale = late_scale::deviations;
+        rule.slow_task = rule.slow_node = 1.0;
+        rule.over = task_scope::started;
+        rule.cap_of_slots = 0.01;
+        rule.cap_at_least = 10;
+        rule.lag = 60.0 * second;
+        rule.tick = 0.001 * second;
+        return rule;
+    }
+
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+        std::vector<double>& rates = scratch.values;
+        detail::collect_rates(job, over, tick, rates);
+        if (rates.size() < 2 || job.running.empty()) return detail::lack_of_rates(job);
+        detail::mean_and_deviation const usual = detail::mean_and_deviation_of(rates);
+        double threshold = 0;
+        if (scale == late_scale::deviations)
+            threshold = detail::below_mean(usual, slow_task);
+        else if (outcome<double> const quantile = quantile_in_place(rates, slow_task))
+            threshold = *quantile;
+
+        std::size_t const first = out.size();
+        bool too_young = false;
+        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
+            running_task const& t = job.running[i];
+            double const rate = detail::progress_rate(t, tick);
+            if (!(rate >= 0 && rate < threshold) || t.copies > 1) continue;
+            if (t.elapsed >= lag)
+                out.push_back({i, rate, threshold, usual.mean});
+            else
+                too_young = true;
+        }
+        if (out.size() == first) return too_young ? detection_note::too_early : detection_note::none;
+        detail::lowest_first(out, first, [&job](suspect const& s) {
+            double const left = 1.0 - job.running[s.task].progress;
+            return s.value / (left > 1e-4 ? left : 1e-4); // Hadoop's floor
+        });
+        return cut(job, first, out);
+    }
+
+    /// Appends the nodes that must not get copies, by index.
+    ///
+    /// By quantile: those whose tasks, finished and running, have done less in all than that quantile of the
+    /// nodes (the paper: "total progress"). By deviations: those whose finished tasks took longer on average
+    /// than mean + slow_node * deviation of the nodes' averages (Hadoop 1; without finished tasks a node is
+    /// not slow). The nodes are those the job has used. In n nodes none can be further than sqrt(n - 1)
+    /// deviations from the mean: of two nodes never one by more than 1.
+    /// @par Cost O(tasks + nodes) expected; allocates nothing in the steady state
+    void slow_nodes(job_view const& job, detector_scratch& scratch, std::vector<std::uint32_t>& out) const {
+        std::vector<double>& by_node = scratch.node_values;
+        std::vector<double>& known = scratch.values;
+        by_node.assign(job.nodes.size(), -1.0);
+        known.clear();
+        bool const by_time = scale == late_scale::deviations;
+        for (std::size_t n = 0; n < job.nodes.size(); ++n) {
+            double const finished = static_cast<double>(job.nodes[n].finished);
+            if (!by_time)
+                by_node[n] = finished;
+            else if (finished > 0)
+                by_node[n] = job.nodes[n].total_time / finished;
+        }
+        if (!by_time)
+            for (running_task const& t : job.running)
+                if (t.progress >= 0 && t.node < by_node.size()) by_node[t.node] += t.progress;
+        for (double const value : by_node)
+            if (value >= 0) known.push_back(value);
+        if (known.size() < 2) return;
+        double threshold = 0;
+        if (by_time) {
+            detail::mean_and_deviation const usual = detail::mean_and_deviation_of(known);
+            threshold = usual.mean + slow_node * usual.deviation;
+        } else if (outcome<double> const quantile = quantile_in_place(known, slow_node)) {
+            threshold = *quantile;
+        }
+        for (std::uint32_t n = 0; n < by_node.size(); ++n)
+            if (by_node[n] >= 0 && (by_time ? by_node[n] > threshold : by_node[n] < threshold))
+                out.push_back(n);
+    }
+
+  private:
+    // Hadoop's comparison: with n copies running, may one more be started?
+    [[nodiscard]] bool at_cap(job_view const& job, std::uint64_t copies) const noexcept {
+        if (copies < cap_at_least) return false;
+        double const n = static_cast<double>(copies);
+        if (job.slots > 0 && n / static_cast<double>(job.slots) < cap_of_slots) return false;
+        return !(n / static_cast<double>(job.running.size()) < cap_of_running);
+    }
+
+    detection_note cut(job_view const& job, std::size_t first, std::vector<suspect>& out) const {
+        std::uint64_t copies = detail::copies_of(job);
+        std::size_t end = first;
+        while (end < out.size() && !at_cap(job, copies)) {
+            ++end;
+            ++copies;
+        }
+        if (end == out.size()) return detection_note::none;
+        out.resize(end);
+        return detection_note::cap_reached;
+    }
+};
+
+} // namespace straggle

@@ -1,0 +1,55 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Only tasks that have shown something, and are not nearly done.
+#pragma once
+
+#include <straggle/detect/suspects.hpp>
+
+namespace straggle {
+
+namespace detail {
+inline constexpr char min_progress_name[] = "min_progress";
+}
+
+/// Of the suspects of another rule those whose progress lies within [least, most].
+///
+/// The first reports of a task are coarse, and rates and times estimated from them wild: `least` waits until
+/// there is something to judge by. A task past `most` is nearly done: a copy would lose. But a task that
+/// hangs at the start never reaches `least`, so rules that are to find those do better with `task_lag`.
+///
+/// Source: ours; MRv2's estimators do the same below 1e-4. The other tasks count in the averages of the rule
+/// all the same.
+///
+/// Verdict: the base's; `detection_note::too_early` if all its suspects have done too little.
+/// @par Cost the base's, O(suspects) more
+template <straggler_detector Base>
+struct min_progress {
+    static constexpr std::string_view name = detail::wrapped_name<detail::min_progress_name, Base>;
+
+    Base base{};         ///< the rule
+    double least = 0.05; ///< share done, in [0, 1]
+    double most = 1.0;   ///< share done, in [0, 1]; 1 leaves nobody out
+
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+        std::size_t const first = out.size();
+        detection_note const note = base.detect(job, scratch, out);
+        bool too_early = out.size() > first;
+        detail::keep_suspects(out, first, [&](suspect const& s) {
+            double const progress = job.running[s.task].progress;
+            too_early = too_early && !(progress >= least);
+            return progress >= least && progress <= most;
+        });
+        return too_early ? detection_note::too_early : note;
+    }
+};
+
+template <class Base>
+min_progress(Base) -> min_progress<Base>;
+template <class Base>
+min_progress(Base, double) -> min_progress<Base>;
+template <class Base>
+min_progress(Base, double, double) -> min_progress<Base>;
+
+} // namespace straggle

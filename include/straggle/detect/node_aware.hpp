@@ -1,0 +1,427 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A detector that asks what the others leave out: how slow is the node, how long do such tasks usually take,
+/// and how much can be known yet from the progress of this one?
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/detect/remaining_time.hpp>
+#include <straggle/detect/suspects.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace straggle {
+
+/// Predicts nothing: what `node_aware` goes by unless it is given a predictor.
+struct no_prediction {
+    /// Always `status::insufficient_evidence`. @par Cost O(1)
+    constexpr outcome<double> operator()(running_task const&, job_view const&) const noexcept {
+        return status::insufficient_evidence;
+    }
+};
+
+/// Suspects tasks that will, with the confidence asked for, take longer than `slowdown` times their usual
+/// time, as long as a copy could still win; the longest remaining time first.
+///
+/// **Estimate.** All on a logarithmic scale, as tasks are slower by factors, not by seconds. y = log(T / u)
+/// of a task, where u is its usual time on a good node, has three witnesses, weighed by how sure each is:
+/// - its own progress p at time t: y = log(w(t) / (p u)), variance (resolution / p)^2 + (h / sqrt(12) /
+///   w(t))^2 + (drift (1 - p))^2. A report is up to h = `report_interval` old, so that its progress was made
+///   in less than t: on average in w(t) = t - h / 2 (t^2 / 2h while t < h). Taking t itself makes every young
+///   task look slow;
+/// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, a
+/// ratio
+///   of sums, as the mean of their logarithms would believe those most that look fast by mistake, and the
+///   mean logarithm of the finished ones;
+/// - the node's model, log(`slowness`) with deviation `model_doubt`, where the user has said it. Without one
+///   a node is taken to be good with probability 0.8 (deviation 0.08), else slow (0.6 +- 0.5, a factor of 1.1
+///   to 3), and what is known of it decides between the two.
+///
+/// Tasks differ from what their node makes one expect by `spread` (what is assumed, as much as ten tasks
+/// would tell, is corrected by what the job shows). With the weighed mean m and deviation s the task is
+/// suspected if m - `sureness` s > log(max(`slowdown`, 1 + t / u)): with less than u remaining a copy would
+/// come too late, which the evaluation framework counts as a false alarm (its *fake positive*).
+///
+/// Two cases are outside of this: a task much later than its node explains (three deviations) is believed
+/// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
+/// two deviations is taken to last as long again.
+///
+/// **Usual time.** u is what the predictor says (`usual_time_of`); if it has nothing to say, `usual_time`
+/// times the input of the task; if that is 0, the input times a factor found from the faster nodes of the
+/// job: it starts at the `fast_share` quantile of the nodes' times and moves to the middle of the nodes near
+/// by. The mean or median of all tasks, which other rules go by, is no help when most nodes are slow.
+///
+/// Source: ours. Verdict: value = estimated time of the task, threshold = `slowdown` x usual, baseline =
+/// usual.
+///
+/// **What it cannot see.** Chance that is still to come. Whether all nodes are slow, unless the usual time is
+/// known. Whether a task is long because there is much to do, unless inputs or a predictor say so: then the
+/// rule takes size for slowness. That a slow node gets faster when it empties at the end of a job.
+///
+/// @tparam UsualTime a `time_estimate`: usual time of a task on a good node, from earlier runs or similar
+/// tasks; a status where it is not known. Tell `job_progress::finished` the same times.
+/// @par Example
+/// `node_aware<>{}`, `node_aware<>{.usual_time = 60}`,
+/// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
+/// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` in [0, 1], the others
+/// not negative
+/// @par Cost O(tasks + nodes), and to sort the suspects; up to six logarithms or exponentials per task, some
+/// 0.1 us in all; 24 bytes per task and 64 per node of scratch; allocates nothing in the steady state
+/// @par Guarantees deterministic
+template <time_estimate UsualTime = no_prediction>
+struct node_aware {
+    static constexpr std::string_view name = "node_aware";
+
+    double slowdown = 1.2; ///< a straggler takes longer than this times its usual time
+    /// By so many deviations must the estimate be above that: 0.3 is 62 % sure. 0 finds more, 1 is more often
+    /// right; F1 is flat between 0 and 0.5 in the experiments' scenarios, and a task is looked at many times.
+    double sureness = 0.3;
+    /// Of a task of input 1 on a good node, in the unit of the view; 0: found from the job.
+    double usual_time = 0;
+    /// Deviation of the logarithm of the times of equal tasks on equal nodes, to begin with. Twice that of
+    /// the experiments' platform: 0.66 % of its tasks take 1.2 times the median, which makes 0.074.
+    double spread = 0.15;
+    /// By how much, as a factor, speed changes with time: that of the rest of a task against its beginning,
+    /// that of a node against what its tasks have shown. It has to be as large as contention is fickle.
+    double drift = 0.1;
+    /// What the progress a task reports may be off by. 64 records read of a block of 64 MB are 2 %.
+    double resolution = 0.02;
+    /// The time between two reports of a task, as old may one be: the cluster's heartbeat. 0: unknown, taken
+    /// to be a twentieth of the usual time, Hadoop's 3 seconds for tasks of a minute.
+    double report_interval = 0;
+    /// Share of nodes that are taken to be good if nothing better is known. In the hardest of the
+    /// experiments' scenarios 25 % are.
+    double fast_share = 0.2;
+    double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowness`, from job to job
+    [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
+
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+        STRAGGLE_EXPECTS(slowdown > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
+        STRAGGLE_EXPECTS(sureness >= 0 && usual_time >= 0 && drift >= 0 && report_interval >= 0);
+        STRAGGLE_EXPECTS(fast_share >= 0 && fast_share <= 1);
+        if (job.running.empty()) return detection_note::too_few_running;
+        facts f = lay_out(job, scratch);
+        bool const known = read_usual_times(f);
+        if (!known && !guess_usual_time(f)) return detection_note::too_early;
+        add_up(f);
+        compare_siblings(f);
+        if (!known && !find_usual_time(f)) return detection_note::too_early;
+        std::size_t const first = out.size();
+        judge(f, out);
+        detail::lowest_first(out, first,
+                             [&job](suspect const& s) { return job.running[s.task].elapsed - s.value; });
+        return detection_note::none;
+    }
+
+  private:
+    static constexpr double unknown = -(std::numeric_limits<double>::max)(); // for a logarithm
+    static constexpr double sqrt_12 =
+        3.4641016151377545871; // a uniform deviate of width 1 deviates by 1 / this
+    static constexpr double good_nodes = 0.8, good_sd = 0.08; // what is known of a node without a model
+    static constexpr double slow_log = 0.6, slow_sd = 0.5;
+    static constexpr double prior_tasks = 10; // as many tasks' worth is `spread`
+
+    struct estimate {
+        double log = 0, precision = 0; // 1 / variance
+        void add(double other, double weight) noexcept {
+            precision += weight;
+            log += (other - log) * (weight / precision);
+        }
+    };
+    // Sums over the running tasks of a node: of p u, w, w^2, u^2 and the deviations of w.
+    struct sums {
+        double done = 0, time = 0, time2 = 0, usual2 = 0, stale = 0;
+    };
+    struct facts {
+        job_view const& job;
+        std::span<double> usual, own,
+            others; // by task: time or factor; 0 where the numbers are none; logarithms
+        std::span<double> done, time, time2, usual2, stale; // by node: `sums`
+        std::span<double> log, precision, order;            // by node: `estimate`; scratch
+        double rough = 1;                                   // what `usual` has to be multiplied with, roughly
+        double log_scale = 0;                               // and precisely
+        double scale_variance = 0;                          // of that
+        double variance = 0;       // of the logarithm of a task's time on a known node
+        double log_usual_time = 0; // of a finished task
+        bool predicted = false, reported = false;
+
+        [[nodiscard]] sums of(std::size_t node) const noexcept {
+            return {done[node], time[node], time2[node], usual2[node], stale[node]};
+        }
+        [[nodiscard]] bool finished_on(std::size_t node) const noexcept {
+            return node < job.nodes.size() && job.nodes[node].compared > 0 && predicted == job.usual_told &&
+                   detail::is_finite(job.nodes[node].log_mean);
+        }
+        [[nodiscard]] double finished_log(std::size_t node) const noexcept {
+            return job.nodes[node].log_mean - log_usual_time;
+        }
+        [[nodiscard]] double tasks_finished_on(std::size_t node) const noexcept {
+            return static_cast<double>(job.nodes[node].compared);
+        }
+    };
+
+    static facts lay_out(job_view const& job, detector_scratch& scratch) {
+        std::size_t const tasks = job.running.size();
+        std::size_t nodes = job.nodes.size(); // a view made by hand may not list them
+        for (running_task const& t : job.running) nodes = (std::max)(nodes, t.node + std::size_t{1});
+        scratch.values.assign(3 * tasks, 0.0);
+        scratch.node_values.assign(8 * nodes, 0.0);
+        auto const by_task = [&](std::size_t k) {
+            return std::span(scratch.values).subspan(k * tasks, tasks);
+        };
+        auto const by_node = [&](std::size_t k) {
+            return std::span(scratch.node_values).subspan(k * nodes, nodes);
+        };
+        return {job,        by_task(0), by_task(1), by_task(2), by_node(0), by_node(1),
+                by_node(2), by_node(3), by_node(4), by_node(5), by_node(6), by_node(7)};
+    }
+
+    // Whether they are times: otherwise they are factors, and one has to be found.
+    [[nodiscard]] bool read_usual_times(facts& f) const {
+        double logs = 0, n = 0;
+        for (std::size_t i = 0; i < f.usual.size(); ++i) {
+            running_task const& t = f.job.running[i];
+            if (!(t.progress >= 0 && t.progress <= 1) || !(t.elapsed >= 0) || !detail::is_finite(t.elapsed))
+                continue;
+            f.usual[i] = -1;
+            f.reported = f.reported || t.progress > 0;
+            outcome<double> const u = usual_time_of(t, f.job);
+            if (!u || !(*u > 0) || !detail::is_finite(*u)) continue;
+            f.usual[i] = *u;
+            logs += std::log(*u);
+            n += 1;
+        }
+        f.predicted = n > 0;
+        // Where a predictor knows only some of the tasks, the others are like these.
+        bool const like_others = f.predicted && !(usual_time > 0);
+        double const usual = like_others ? std::exp(logs / n) : usual_time > 0 ? usual_time : 1.0;
+        if (!f.predicted && usual_time > 0) f.log_usual_time = std::log(usual_time);
+        for (std::size_t i = 0; i < f.usual.size(); ++i) {
+            if (!(f.usual[i] < 0)) continue;
+            double const input = f.job.running[i].input;
+            f.usual[i] = usual * (!like_others && input > 0 && detail::is_finite(input) ? input : 1.0);
+        }
+        return f.predicted || usual_time > 0;
+    }
+
+    // Roughly, to tell a young task from one that has had time to report.
+    [[nodiscard]] bool guess_usual_time(facts& f) const {
+        for (std::size_t i = 0; i < f.usual.size(); ++i) {
+            running_task const& t = f.job.running[i];
+            if (!(f.usual[i] > 0)) continue;
+            f.done[t.node] += t.progress * f.usual[i];
+            f.time[t.node] += t.elapsed;
+        }
+        std::size_t known = 0;
+        for (std::size_t k = 0; k < f.done.size(); ++k) {
+            if (f.finished_on(k)) {
+                double const n = f.tasks_finished_on(k);
+                f.done[k] += n;
+                f.time[k] += n * std::exp(f.finished_log(k));
+            }
+            double const time = f.time[k] / f.done[k];
+            if (f.done[k] > 0 && time > 0 && detail::is_finite(time)) f.order[known++] = time;
+            f.done[k] = f.time[k] = 0;
+        }
+        if (known == 0) return false;
+        f.rough = fast_one(f.order.first(known));
+        return true;
+    }
+    [[nodiscard]] double fast_one(std::span<double> values) const {
+        double const place = fast_share * static_cast<double>(values.size());
+        auto const at = values.begin() + static_cast<std::ptrdiff_t>(
+                                             (std::min)(static_cast<std::size_t>(place), values.size() - 1));
+        std::nth_element(values.begin(), at, values.end());
+        return *at;
+    }
+
+    // How old the report of a task may be.
+    [[nodiscard]] double age_of_report(facts const& f, std::size_t i) const noexcept {
+        return report_interval > 0 ? report_interval : 0.05 * f.rough * f.usual[i];
+    }
+    // The time in which the progress of the last report was made, on average over its age.
+    [[nodiscard]] static double worked(double elapsed, double age) noexcept {
+        return elapsed < age ? elapsed * (elapsed / age) / 2 : elapsed - age / 2;
+    }
+    [[nodiscard]] sums part_of(facts const& f, std::size_t i) const noexcept {
+        running_task const& t = f.job.running[i];
+        double const u = f.usual[i], age = age_of_report(f, i), w = worked(t.elapsed, age);
+        return {t.progress * u, w, w * w, u * u, (std::min)(age, t.elapsed) / sqrt_12};
+    }
+    void add_up(facts& f) const {
+        for (std::size_t i = 0; i < f.usual.size(); ++i) {
+            if (!(f.usual[i] > 0)) continue;
+            std::uint32_t const k = f.job.running[i].node;
+            sums const s = part_of(f, i);
+            f.done[k] += s.done;
+            f.time[k] += s.time;
+            f.time2[k] += s.time2;
+            f.usual2[k] += s.usual2;
+            f.stale[k] += s.stale;
+        }
+    }
+
+    // At least so much may have been done; more exactly it is not known.
+    [[nodiscard]] double done_at_least(sums const& s) const noexcept {
+        return (std::max)(s.done, resolution * std::sqrt(s.usual2));
+    }
+    // Variance of the logarithm of time / done. Reports of one node are of one age: their errors add up.
+    [[nodiscard]] double variance_of(sums const& s, double variance) const noexcept {
+        double const done = done_at_least(s);
+        return resolution * resolution * s.usual2 / (done * done) +
+               (variance * s.time2 + s.stale * s.stale) / (s.time * s.time);
+    }
+    // Variance of what a task's own progress says.
+    [[nodiscard]] double doubt(running_task const& t, double age) const noexcept {
+        double const p = (std::max)(t.progress, resolution), reading = resolution / p;
+        double const rest = drift * (1 - p), stale = age / sqrt_12 / worked(t.elapsed, age);
+        return reading * reading + rest * rest + stale * stale;
+    }
+    // The others on the node of a task; no time if there are none.
+    [[nodiscard]] sums siblings(facts const& f, std::size_t i) const noexcept {
+        sums const all = f.of(f.job.running[i].node), own = part_of(f, i);
+        sums const rest{(std::max)(all.done - own.done, 0.0), all.time - own.time, all.time2 - own.time2,
+                        all.usual2 - own.usual2, (std::max)(all.stale - own.stale, 0.0)};
+        bool const any = rest.usual2 > 1e-9 * all.usual2 && rest.time > 1e-9 * all.time && rest.time2 > 0;
+        return any ? rest : sums{}; // more than rounding
+    }
+
+    // What each task and its siblings say, and how much they differ.
+    void compare_siblings(facts& f) const {
+        double const assumed = spread * spread;
+        double squares = prior_tasks * assumed, freedom = prior_tasks;
+        for (std::size_t k = 0; k < f.job.nodes.size(); ++k) {
+            if (!f.finished_on(k) || !(f.job.nodes[k].log_squares >= 0)) continue;
+            squares += f.job.nodes[k].log_squares;
+            freedom += f.tasks_finished_on(k) - 1;
+        }
+        for (std::size_t i = 0; i < f.usual.size(); ++i) {
+            running_task const& t = f.job.running[i];
+            f.own[i] = f.others[i] = unknown;
+            if (!(f.usual[i] > 0) || !f.reported) continue;
+            double const age = age_of_report(f, i);
+            if (t.elapsed > age)
+                f.own[i] =
+                    std::log(worked(t.elapsed, age) / ((std::max)(t.progress, resolution) * f.usual[i]));
+            sums const rest = siblings(f, i);
+            if (!(rest.time > 0)) continue;
+            f.others[i] = std::log(rest.time / done_at_least(rest));
+            if (!(f.own[i] > unknown)) continue;
+            // A task tells of the spread what its reading does not blur; one that hangs tells nothing.
+            double const blur = doubt(t, age) + variance_of(rest, assumed);
+            double const apart = f.own[i] - f.others[i], share = assumed / (assumed + blur);
+            double const bound = 9 * (assumed + blur);
+            squares += share * share * ((std::min)(apart * apart, bound) - blur);
+            freedom += share * share;
+        }
+        f.variance = (std::max)(squares / freedom, assumed / 25);
+    }
+
+    // The time tasks take on the faster nodes: from a fast node to the middle of those within reach of it.
+    [[nodiscard]] bool find_usual_time(facts& f) const {
+        constexpr double least = 4; // precision of a node worth looking at: a deviation of 0.5
+        std::size_t known = 0;
+        for (std::size_t k = 0; k < f.log.size(); ++k) {
+            estimate e;
+            sums const s = f.of(k);
+            if (f.reported && s.time > 0 && s.usual2 > 0)
+                e.add(std::log(s.time / done_at_least(s)), 1 / variance_of(s, f.variance));
+            if (f.finished_on(k)) e.add(f.finished_log(k), f.tasks_finished_on(k) / f.variance);
+            f.log[k] = e.log;
+            f.precision[k] = detail::is_finite(e.log) ? e.precision : 0;
+            if (f.precision[k] > least) f.order[known++] = e.log;
+        }
+        if (known == 0) return false;
+        double scale = fast_one(f.order.first(known));
+        for (int round = 0; round < 30; ++round) {
+            double weights = 0, sum = 0;
+            for (std::size_t k = 0; k < f.log.size(); ++k) {
+                if (!(f.precision[k] > least)) continue;
+                double const reach = 0.75 * std::log(slowdown) + 2 / std::sqrt(f.precision[k]);
+                if (!(std::fabs(f.log[k] - scale) <= reach)) continue;
+                double const weight = 1 / (1 / f.precision[k] + good_sd * good_sd);
+                weights += weight;
+                sum += weight * f.log[k];
+            }
+            if (!(weights > 0)) break;
+            double const before = scale;
+            scale = sum / weights;
+            f.scale_variance = 1 / weights;
+            if (std::fabs(scale - before) < 0.001) break;
+        }
+        f.log_scale = scale;
+        return true;
+    }
+
+    // What a task on its node is to be expected to take. What all tasks of a node have in common may change.
+    [[nodiscard]] estimate expected(facts const& f, std::size_t i) const {
+        std::uint32_t const k = f.job.running[i].node;
+        double const change = drift * drift;
+        estimate e;
+        if (f.others[i] > unknown)
+            e.add(f.others[i] - f.log_scale, 1 / (variance_of(siblings(f, i), f.variance) + change));
+        if (f.finished_on(k))
+            e.add(f.finished_log(k) - f.log_scale, 1 / (f.variance / f.tasks_finished_on(k) + change));
+        if (k < f.job.nodes.size() && f.job.nodes[k].modelled) {
+            double const slowness = std::log(f.job.nodes[k].slowness);
+            if (detail::is_finite(slowness)) {
+                e.add(slowness, 1 / (model_doubt * model_doubt));
+                return {e.log, 1 / (f.variance + 1 / e.precision)};
+            }
+        }
+        // Good or slow? The odds are those of what is known under each; then one distribution for both.
+        constexpr double good_precision = 1 / (good_sd * good_sd), slow_precision = 1 / (slow_sd * slow_sd);
+        double const from_good = 1 / (e.precision + good_precision);
+        double const from_slow = 1 / (e.precision + slow_precision);
+        double const if_good = from_good * e.precision * e.log;
+        double const if_slow = from_slow * (e.precision * e.log + slow_precision * slow_log);
+        double const gain = if_slow * if_slow / from_slow - if_good * if_good / from_good -
+                            slow_log * slow_log * slow_precision;
+        double const odds = std::exp(-gain / 2) * good_nodes / (1 - good_nodes) *
+                            std::sqrt(from_good * good_precision / (from_slow * slow_precision));
+        double const slow = 1 / (1 + odds), good = 1 - slow, apart = if_slow - if_good;
+        return {slow * if_slow + good * if_good,
+                1 / (f.variance + slow * from_slow + good * from_good + slow * good * apart * apart)};
+    }
+
+    void judge(facts const& f, std::vector<suspect>& out) const {
+        double const scale = std::exp(f.log_scale), log_slowdown = std::log(slowdown);
+        for (std::uint32_t i = 0; i < f.usual.size(); ++i) {
+            running_task const& t = f.job.running[i];
+            double const usual = f.usual[i] * scale;
+            if (!(usual > 0)) continue;
+            estimate const e = expected(f, i);
+            double log = e.log, variance = 1 / e.precision;
+            if (f.own[i] > unknown) {
+                double const own = f.own[i] - f.log_scale, blur = doubt(t, age_of_report(f, i));
+                if (own - log > 3 * std::sqrt(variance + blur)) {
+                    log = own;
+                    variance = blur;
+                } else {
+                    log = (own * variance + log * blur) / (blur + variance);
+                    variance *= blur / (blur + variance);
+                }
+            } else if (t.elapsed > usual && std::log(t.elapsed / usual) > log + 2 * std::sqrt(variance)) {
+                log = std::log(2 * t.elapsed / usual);
+                variance = 0;
+            }
+            double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
+            if (!(sure > log_slowdown) || !(sure > std::log(1 + t.elapsed / usual))) continue;
+            double const time = usual * std::exp(log);
+            if (detail::is_finite(time)) out.push_back({i, time, slowdown * usual, usual});
+        }
+    }
+};
+
+} // namespace straggle

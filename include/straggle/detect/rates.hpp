@@ -1,0 +1,44 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of the rules that compare progress rates.
+#pragma once
+
+#include <straggle/detect/suspects.hpp>
+
+namespace straggle::detail {
+
+// Progress per unit of time; negative where nothing can be said yet, or a number is none.
+inline double progress_rate(running_task const& t, double tick = 0) noexcept {
+    double const elapsed = t.elapsed > tick ? t.elapsed : tick;
+    double const rate = t.progress / elapsed;
+    return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
+}
+
+// The known rates of the tasks within the scope: a finished task has done all in its time, a waiting one
+// nothing.
+inline void collect_rates(job_view const& job, task_scope over, double tick, std::vector<double>& rates) {
+    rates.clear();
+    for (running_task const& t : job.running)
+        if (double const rate = progress_rate(t, tick); rate >= 0) rates.push_back(rate);
+    if (over == task_scope::running) return;
+    for (double const time : job.finished)
+        if (double const elapsed = time > tick ? time : tick; elapsed > 0) rates.push_back(1.0 / elapsed);
+    if (over == task_scope::started) return;
+    std::uint64_t const waiting = tasks_of(job) - job.running.size() - job.finished.size();
+    rates.insert(rates.end(), static_cast<std::size_t>(waiting), 0.0);
+}
+
+// Why there are too few rates to compare.
+inline detection_note lack_of_rates(job_view const& job) noexcept {
+    return job.running.size() < 2 ? detection_note::too_few_running : detection_note::too_early;
+}
+
+// Rates that should be equal differ by rounding: that is no slowness.
+inline double below_mean(mean_and_deviation const& usual, double deviations) noexcept {
+    double const step = deviations * usual.deviation, rounding = 1e-12 * usual.mean;
+    return usual.mean - (step > rounding ? step : rounding);
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,101 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Where detectors get their times from: how long a running task will still take, and how long a copy of it
+/// would take. Both are small callables, from the snapshot alone or from the user's own table of estimators.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/detect/detector.hpp>
+#include <straggle/predict/progress.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <ranges>
+#include <span>
+
+namespace straggle {
+
+/// Says how long something will take: `estimate(task, job)` in the unit of the view, or a status. As an
+/// estimate of a running task's remaining time `status::out_of_range` means: longer than any number, the task
+/// stands still; every other status means that nothing is known.
+template <class Estimate>
+concept time_estimate = requires(Estimate const& estimate, running_task const& task, job_view const& job) {
+    { estimate(task, job) } -> std::convertible_to<outcome<double>>;
+};
+
+/// Remaining time by `linear_remaining`, from the snapshot alone.
+/// @par Cost O(1), without memory of earlier snapshots
+struct linear_estimate {
+    /// The remaining time of a task of the view.
+    constexpr outcome<double> operator()(running_task const& task, job_view const&) const noexcept {
+        return linear_remaining(task.elapsed, task.progress);
+    }
+};
+
+/// Remaining time as by `node_scaled`: the mean time of the job's finished tasks, times how slow the node is,
+/// less what has passed; not below 0. `status::insufficient_evidence` before any task has finished.
+/// @par Cost O(1)
+struct node_scaled_estimate {
+    /// The remaining time of a task of the view.
+    constexpr outcome<double> operator()(running_task const& task, job_view const& job) const noexcept {
+        if (job.finished.empty()) return status::insufficient_evidence;
+        double const slowness = task.node < job.nodes.size() ? job.nodes[task.node].slowness : 1.0;
+        double const left = job.mean_finished * slowness - task.elapsed;
+        return left > 0 ? left : 0.0;
+    }
+};
+
+/// Remaining time from a table of estimators that the user keeps up to date, one for each row of the range of
+/// snapshots.
+///
+/// `largest_gain{by_row(table)}`; where the table is kept by task and not by row, a function object of yours
+/// does the same, with `remaining_at` and the row of the task. (A lambda that captures will do for a detector
+/// alone; it cannot be assigned to, which `straggler_detector` asks for.)
+/// @pre when called: the table has a place for every row of the view
+/// @par Cost O(1) per task; only looks at the table, which has to outlive it
+template <progress_estimator Estimator>
+struct by_row {
+    std::span<Estimator const> table; ///< in the order of the user's range
+
+    /// The remaining time of a task of the view.
+    constexpr outcome<double> operator()(running_task const& task, job_view const&) const {
+        STRAGGLE_EXPECTS(task.row < table.size());
+        return remaining_at(table[task.row], task.elapsed);
+    }
+};
+template <std::ranges::contiguous_range Table>
+by_row(Table const&) -> by_row<std::ranges::range_value_t<Table>>;
+
+/// How long a copy would take: the mean time of the job's finished tasks.
+/// @return `status::insufficient_evidence` before any task has finished
+/// @par Cost O(1)
+struct mean_replacement {
+    /// The time of a copy of a task of the view.
+    constexpr outcome<double> operator()(running_task const&, job_view const& job) const noexcept {
+        if (job.finished.empty()) return status::insufficient_evidence;
+        return job.mean_finished;
+    }
+};
+
+/// How long a copy would take, on the safe side: the upper end of the 95 % interval of the mean of the
+/// finished tasks, and half a deviation more (a quarter of that end, if that is less).
+///
+/// Source: Hadoop's `SimpleExponentialTaskRuntimeEstimator`. There a single finished task counts as a copy
+/// that takes no time at all (its `meanCI` is 0 then); here its time is the mean.
+/// @return `status::insufficient_evidence` before any task has finished
+/// @par Cost O(1)
+struct cautious_replacement {
+    /// The time of a copy of a task of the view.
+    outcome<double> operator()(running_task const&, job_view const& job) const noexcept {
+        if (job.finished.empty()) return status::insufficient_evidence;
+        double const n = static_cast<double>(job.finished.size());
+        double const high = job.mean_finished + 1.96 * job.sd_finished / std::sqrt(n);
+        double const more = job.sd_finished / 2, most = high / 4;
+        return high + (more < most ? more : most);
+    }
+};
+
+} // namespace straggle

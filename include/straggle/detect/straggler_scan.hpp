@@ -1,0 +1,55 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A detector with the memory it works in: one object to keep, one call per look at a job.
+#pragma once
+
+#include <straggle/detect/detector.hpp>
+
+#include <utility>
+
+namespace straggle {
+
+/// A detector, its scratch memory and its last answer.
+/// @par Example
+/// `straggler_scan scan{hierarchical{late{}}};  for (suspect const& s : scan(job.view())) ...`
+/// @par Cost the detector's; keeps the memory of the largest job it has seen
+/// @par Guarantees only allocation can throw, and then suspects may be missing; one object per thread
+template <straggler_detector Detector>
+class straggler_scan {
+  public:
+    /// A scan with the rule at its defaults.
+    straggler_scan()
+        requires std::default_initializable<Detector>
+    = default;
+    /// A scan with that rule.
+    explicit straggler_scan(Detector detector) : detector_(std::move(detector)) {}
+
+    /// Looks at a job.
+    /// @return the suspects, worst first; valid until the next call
+    std::span<suspect const> operator()(job_view const& job) {
+        suspects_.clear();
+        note_ = detector_.detect(job, scratch_, suspects_);
+        return suspects_;
+    }
+
+    /// What the last call returned.
+    [[nodiscard]] std::span<suspect const> suspects() const noexcept { return suspects_; }
+    /// What the detector had to say about the job as a whole.
+    [[nodiscard]] detection_note note() const noexcept { return note_; }
+    /// The rule.
+    [[nodiscard]] Detector const& detector() const noexcept { return detector_; }
+    /// The rule, to change it between scans.
+    [[nodiscard]] Detector& detector() noexcept { return detector_; }
+    /// The name of the rule.
+    [[nodiscard]] static constexpr std::string_view name() noexcept { return Detector::name; }
+
+  private:
+    Detector detector_{};
+    detector_scratch scratch_;
+    std::vector<suspect> suspects_;
+    detection_note note_ = detection_note::none;
+};
+
+} // namespace straggle

@@ -1,0 +1,43 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Only tasks that have no copy yet: from "who is slow" to "who needs help".
+#pragma once
+
+#include <straggle/detect/suspects.hpp>
+
+namespace straggle {
+
+namespace detail {
+inline constexpr char without_copies_name[] = "without_copies";
+}
+
+/// Of the suspects of another rule those of which a single attempt runs.
+///
+/// A task does not stop being a straggler when it gets a copy, so the rules themselves do not look at copies
+/// (but for those that answer what to copy, such as `late_with_caps`). Put this around the rule whose
+/// suspects are copied without further thought, as Spark and Hadoop do; leave it out where detection is
+/// measured.
+///
+/// Source: Spark (`copiesRunning == 1`), Hadoop 1 (`MAX_TASK_EXECS`). Verdict: the base's.
+/// @par Cost the base's, O(suspects) more
+template <straggler_detector Base>
+struct without_copies {
+    static constexpr std::string_view name = detail::wrapped_name<detail::without_copies_name, Base>;
+
+    Base base{}; ///< the rule
+
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+        std::size_t const first = out.size();
+        detection_note const note = base.detect(job, scratch, out);
+        detail::keep_suspects(out, first,
+                              [&](suspect const& s) { return !(job.running[s.task].copies > 1); });
+        return note;
+    }
+};
+
+template <class Base>
+without_copies(Base) -> without_copies<Base>;
+
+} // namespace straggle

@@ -1,0 +1,183 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What is a straggler, once it is over: a task that took clearly longer than it usually takes. The usual
+/// time is a quantile of the times of the same task in other runs, or of its siblings in a job; and how wrong
+/// it may be before stragglers are mistaken for others can be computed.
+///
+/// Source: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, A new framework for evaluating straggler detection
+/// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 6.1.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/stats/order.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace straggle {
+
+/// Which tasks count as stragglers: those that took longer than `slowdown` times what they usually take.
+struct straggler_rule {
+    double slowdown = 1.2; ///< at least 1
+
+    /// Whether a task was one. Both times in the same unit; false when either is NaN.
+    [[nodiscard]] constexpr bool operator()(double execution, double usual) const noexcept {
+        return execution > slowdown * usual;
+    }
+    /// Whether the slowdown is a finite number of at least 1.
+    [[nodiscard]] constexpr bool valid() const noexcept {
+        return slowdown >= 1.0 && detail::is_finite(slowdown);
+    }
+    /// 1.2, the threshold of the MapReduce paper and of the evaluation framework; the default.
+    [[nodiscard]] static constexpr straggler_rule late_eval_2019() noexcept { return {1.2}; }
+    /// 1.5, the threshold of the server blacklisting paper.
+    [[nodiscard]] static constexpr straggler_rule dsb_2019() noexcept { return {1.5}; }
+
+    friend constexpr bool operator==(straggler_rule const&, straggler_rule const&) = default;
+};
+
+/// The usual execution time, and from how many times it is known.
+struct usual_time {
+    double time = 0;            ///< in the unit of the times; above 0
+    std::uint64_t used = 0;     ///< times it was computed from
+    std::uint64_t rejected = 0; ///< times left out: negative, infinite or NaN
+    friend constexpr bool operator==(usual_time const&, usual_time const&) = default;
+};
+
+/// How long a task usually takes: a quantile of the times of repeated runs of it, or of its siblings in a
+/// job. Source: section 6.1, which takes ten runs on equal machines and the quantile 0.5. The right quantile
+/// is the one with which runs known to be healthy show no more stragglers than they should
+/// (`straggler_share`).
+/// @param times reordered by the call
+/// @param quantile in [0, 1]; by linear interpolation (`quantile_in_place`)
+/// @return `status::insufficient_evidence` when no time is usable; `status::out_of_domain` for a quantile
+/// outside [0, 1], or when the usual time is 0, which no time is a multiple of
+/// @note A task that ran once is its own usual time: it can never be a straggler.
+/// @par Cost O(n) expected; allocates nothing
+/// @par Guarantees noexcept; deterministic, in any order of the times
+/// @par Accuracy that of `quantile_in_place`
+[[nodiscard]] inline outcome<usual_time> find_usual_time(std::span<double> times,
+                                                         double quantile = 0.5) noexcept {
+    auto const bad =
+        std::partition(times.begin(), times.end(), [](double t) { return t >= 0.0 && detail::is_finite(t); });
+    auto const used = static_cast<std::size_t>(bad - times.begin());
+    outcome<double> const time = quantile_in_place(times.first(used), quantile);
+    if (!time) return time.reason();
+    if (!(*time > 0.0)) return status::out_of_domain;
+    return usual_time{*time, used, times.size() - used};
+}
+
+/// The share of tasks that were stragglers, all with the same usual time.
+/// Source: table 5, which chooses the quantile by it.
+/// @param times of finished tasks @param usual above 0
+/// @return in [0, 1]; `status::insufficient_evidence` for no times; `status::out_of_domain` for a time that
+/// is negative or not finite, a usual time that is not above 0, or a rule that is not valid
+/// @par Cost O(n); allocates nothing @par Guarantees noexcept
+[[nodiscard]] constexpr outcome<double> straggler_share(std::span<double const> times, double usual,
+                                                        straggler_rule rule = {}) noexcept {
+    if (!(usual > 0.0) || !detail::is_finite(usual) || !rule.valid()) return status::out_of_domain;
+    if (times.empty()) return status::insufficient_evidence;
+    std::uint64_t stragglers = 0;
+    for (double const t : times) {
+        if (!(t >= 0.0) || !detail::is_finite(t)) return status::out_of_domain;
+        stragglers += static_cast<std::uint64_t>(rule(t, usual));
+    }
+    return static_cast<double>(stragglers) / static_cast<double>(times.size());
+}
+
+/// By how much a guess of the usual time may be off, relative to the true one: a guess `(1 + error) * true`
+/// with `low <= error <= high` takes every straggler for one and nothing else.
+struct guess_errors {
+    double low = 0;  ///< (1 + eps_setting) / slowdown - 1: below, ordinary tasks look like stragglers
+    double high = 0; ///< s_min (1 - eps_setting) / slowdown - 1: above, stragglers look ordinary
+
+    /// How far off in either direction: the `eps_guess` of equations 11 and 12; negative when not even the
+    /// true time would do.
+    [[nodiscard]] constexpr double either_way() const noexcept { return (std::min)(-low, high); }
+    friend constexpr bool operator==(guess_errors const&, guess_errors const&) = default;
+};
+
+/// The errors of a guess of the usual time that are harmless, each direction for itself.
+///
+/// Source: equations 11 and 12, where the guess is `(1 + e)` times the true time for one signed e:
+/// `slowdown (1 + e) <= s_min (1 - eps_setting)` and `1 + eps_setting <= slowdown (1 + e)`. At the upper end
+/// itself a straggler of exactly the least slowdown is not *longer* than the threshold and is missed.
+///
+/// The condition the paper prints for "such a value exists", `eps_setting <= (s_min - 1) / (s_min + 1)`, is
+/// exactly the condition that this range is not empty, whatever the slowdown. It is not enough for equations
+/// 11 and 12, see `tolerance_of_guess`: the range need not contain 0.
+/// @param s_min the least slowdown of a straggler against its usual time; above 0
+/// @param eps_setting how much the time of any task varies with its surroundings, relative; in [0, 1)
+/// @param slowdown the threshold of `straggler_rule`; above 0
+/// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` when the range is
+/// empty: the times of stragglers and of others overlap, and no guess tells them apart
+/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Accuracy each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
+/// rounding decides whether it is empty, or whether there is a tolerance
+[[nodiscard]] constexpr outcome<guess_errors> harmless_errors(double s_min, double eps_setting,
+                                                              double slowdown = 1.2) noexcept {
+    if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(eps_setting >= 0.0 && eps_setting < 1.0) ||
+        !(slowdown > 0.0) || !detail::is_finite(slowdown))
+        return status::out_of_domain;
+    guess_errors const e{(1.0 + eps_setting) / slowdown - 1.0, s_min * (1.0 - eps_setting) / slowdown - 1.0};
+    if (!detail::is_finite(e.low) || !detail::is_finite(e.high)) return status::out_of_domain;
+    if (!(e.low <= e.high)) return status::insufficient_evidence;
+    return e;
+}
+
+/// The largest `eps_guess` with which equations 11 and 12 hold: how far a guess of the usual time may be off,
+/// in either direction, before a straggler is missed or an ordinary task blamed.
+///
+/// Source: equations 11 and 12, solved:
+/// `eps_guess <= min(s_min (1 - eps_setting) / slowdown - 1, 1 - (1 + eps_setting) / slowdown)`.
+/// The paper prints this bound with `eps_guess` on its right side, a misprint for `eps_setting`
+/// (`tolerance_as_printed` solves what stands there). A solution exists iff
+/// `eps_setting <= min(slowdown - 1, 1 - slowdown / s_min)`. The paper prints `(s_min - 1) / (s_min + 1)`,
+/// which is the largest that minimum can be, at `slowdown = 2 s_min / (s_min + 1)`: necessary for any
+/// slowdown, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
+/// would need eps_guess <= -1/6.
+/// @return as `harmless_errors`, and `status::insufficient_evidence` when there is no such eps_guess >= 0
+/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Accuracy as `harmless_errors`
+[[nodiscard]] constexpr outcome<double> tolerance_of_guess(double s_min, double eps_setting,
+                                                           double slowdown = 1.2) noexcept {
+    outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, slowdown);
+    if (!errors) return errors.reason();
+    double const eps = errors->either_way();
+    if (!(eps >= 0.0)) return status::insufficient_evidence;
+    return eps;
+}
+
+/// The slowdown with which a guess may be off the most: halfway between the slowest ordinary task and the
+/// fastest straggler, `(1 + eps_setting + s_min (1 - eps_setting)) / 2`.
+/// Source: ours; both bounds of `tolerance_of_guess` are equal there.
+/// @return as `harmless_errors`
+/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+[[nodiscard]] constexpr outcome<double> most_tolerant_slowdown(double s_min, double eps_setting) noexcept {
+    outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, 1.0);
+    if (!errors) return errors.reason();
+    return 1.0 + (errors->low + errors->high) / 2.0;
+}
+
+/// The bound on `eps_guess` as the paper prints it, `min(s_min (1 - eps_guess) / slowdown - 1, (slowdown - 1
+/// - eps_guess) / slowdown)`, solved for the `eps_guess` that stands on both sides: `min((s_min - slowdown) /
+/// (s_min + slowdown), (slowdown - 1) / (slowdown + 1))`. It no longer depends on the variation by the
+/// setting; it is right when that happens to be as large as the error of the guess.
+/// @return `status::out_of_domain` as `tolerance_of_guess`, `status::insufficient_evidence` when negative
+/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+[[nodiscard]] constexpr outcome<double> tolerance_as_printed(double s_min, double slowdown = 1.2) noexcept {
+    if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(slowdown > 0.0) || !detail::is_finite(slowdown))
+        return status::out_of_domain;
+    double const ratio = s_min / slowdown; // not the sum of the two: it may overflow
+    if (!detail::is_finite(ratio)) return status::out_of_domain;
+    double const eps = (std::min)((ratio - 1.0) / (ratio + 1.0), (slowdown - 1.0) / (slowdown + 1.0));
+    if (!(eps >= 0.0)) return status::insufficient_evidence;
+    return eps;
+}
+
+} // namespace straggle

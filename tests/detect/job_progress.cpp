@@ -1,0 +1,224 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/detect/job_progress.hpp>
+
+#include <support/allocations.hpp>
+#include <support/contract_trap.hpp>
+#include <support/seed.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+
+using namespace straggle;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct task {
+    std::optional<std::string> host;
+    std::optional<double> done;
+    std::optional<std::chrono::seconds> started;
+    std::optional<long> bytes;
+    std::optional<int> attempts;
+};
+constexpr running_fields fields{.node = &task::host,
+                                .progress = &task::done,
+                                .start = &task::started,
+                                .input = &task::bytes,
+                                .copies = &task::attempts};
+using job = job_progress<std::string, std::chrono::seconds>;
+
+std::vector<double> values(std::span<double const> x) {
+    return {x.begin(), x.end()};
+}
+
+} // namespace
+
+TEST_CASE("job_progress: tasks as detectors see them") {
+    job j(10);
+    std::vector<task> const tasks{{"a", 0.5, 10s, 300, 2}, {"b", {}, 20s, {}, {}}, {"a", 1.0, 100s, 0, 0}};
+    auto const& counts = j.running(tasks, fields, 100s);
+    CHECK(counts.seen == 3);
+    CHECK(counts.used == 3);
+    CHECK(counts.unreported == 1);
+    CHECK(counts.total_rejected() == 0);
+    job_view const v = j.view();
+    REQUIRE(v.running.size() == 3);
+    CHECK(v.running[0].progress == 0.5);
+    CHECK(v.running[0].elapsed == 90);
+    CHECK(v.running[0].input == 300);
+    CHECK(v.running[0].copies == 2);
+    CHECK(v.running[1].progress == 0);
+    CHECK(v.running[1].input == 1);
+    CHECK(v.running[1].copies == 1);
+    CHECK(v.running[2].elapsed == 0);
+    CHECK(v.running[2].input == 1);
+    CHECK(v.running[2].copies == 1);
+    CHECK(v.running[2].row == 2);
+    CHECK(v.running[2].node == v.running[0].node);
+    CHECK(j.node(v.running[0].node) == "a");
+    CHECK(j.node(v.running[1].node) == "b");
+    CHECK(v.nodes.size() == 2);
+    CHECK(v.tasks == 10);
+    CHECK(v.slots == 0);
+    CHECK(v.age == 90);
+}
+
+TEST_CASE("job_progress: what is wrong with a snapshot is counted, and the rest stays") {
+    double const nan = std::nan("");
+    std::vector<task> const tasks{{{}, 0.5, 1s, 1, 1},  {"a", 0.5, {}, 1, 1},  {"a", 0.5, 101s, 1, 1},
+                                  {"a", nan, 1s, 1, 1}, {"a", -0.1, 1s, 1, 1}, {"a", 1.1, 1s, 1, 1},
+                                  {"b", 0.1, 50s, 1, 1}};
+    job j;
+    auto const& counts = j.running(tasks, fields, 100s);
+    CHECK(counts.seen == 7);
+    CHECK(counts.used == 1);
+    CHECK(counts[running_rejection::missing_node] == 1);
+    CHECK(counts[running_rejection::missing_start] == 1);
+    CHECK(counts[running_rejection::not_started] == 1);
+    CHECK(counts[running_rejection::bad_progress] == 3);
+    CHECK(counts.seen == counts.used + counts.total_rejected());
+    CHECK(j.view().running[0].row == 6);
+    CHECK(j.view().age == 50); // what was rejected did not begin the job either
+    CHECK(j.view().nodes.size() == 1);
+    CHECK(j.counts() == counts);
+}
+
+TEST_CASE("job_progress: without a progress nothing is known to be done; times may be numbers") {
+    struct plain {
+        int host;
+        double started;
+    };
+    job_progress<int, double> j;
+    std::vector<plain> const tasks{{7, 1.5}, {7, std::nan("")}};
+    auto const& counts =
+        j.running(tasks, running_fields{.node = &plain::host, .start = &plain::started}, 4.0);
+    CHECK(counts.used == 1);
+    CHECK(counts.unreported == 1);
+    CHECK(counts[running_rejection::missing_start] == 1);
+    CHECK(j.view().running[0].elapsed == 2.5);
+    CHECK(j.view().running[0].progress == 0);
+}
+
+TEST_CASE("job_progress: finished tasks") {
+    job j;
+    CHECK(j.finished("a", 1500ms)); // in seconds, whatever the unit
+    CHECK(j.finished("b", 1min));
+    CHECK(j.finished("a", 4.5));
+    CHECK_FALSE(j.finished("c", -1s));
+    CHECK_FALSE(j.finished("c", std::nan("")));
+    CHECK_FALSE(j.finished("c", std::numeric_limits<double>::infinity()));
+    job_view const v = j.view();
+    CHECK(values(v.finished) == std::vector{1.5, 4.5, 60.0});
+    CHECK(values(v.finished_per_input) == values(v.finished));
+    CHECK(v.finished_input == 3);
+    CHECK(v.mean_finished == 22);
+    CHECK(v.sd_finished ==
+          doctest::Approx(std::sqrt((20.5 * 20.5 + 17.5 * 17.5 + 38 * 38) / 3)).epsilon(1e-15));
+    CHECK(v.tasks == 3);
+    REQUIRE(v.nodes.size() == 2);
+    CHECK(v.nodes[0].finished == 2);
+    CHECK(v.nodes[0].total_time == 6);
+}
+
+TEST_CASE("job_progress: equal times have that mean, to the last bit, and no deviation") {
+    job j;
+    for (int i = 0; i < 10; ++i) REQUIRE(j.finished("a", 0.1));
+    CHECK(j.view().mean_finished == 0.1);
+    CHECK(j.view().sd_finished == 0);
+}
+
+TEST_CASE("job_progress: inputs of finished tasks, told late and not always") {
+    job j;
+    REQUIRE(j.finished("a", 6s));
+    REQUIRE(j.finished("a", 2s));
+    CHECK(values(j.view().finished_per_input) == std::vector{2.0, 6.0});
+    REQUIRE(j.finished("a", 12s, 4));
+    REQUIRE(j.finished("a", 5s, -4)); // not an input
+    REQUIRE(j.finished("a", 1s, std::nan("")));
+    job_view const v = j.view();
+    CHECK(values(v.finished) == std::vector{1.0, 2.0, 5.0, 6.0, 12.0});
+    CHECK(values(v.finished_per_input) == std::vector{1.0, 2.0, 3.0, 5.0, 6.0});
+    CHECK(v.finished_input == 8);
+}
+
+TEST_CASE("job_progress: what the user says of the job and its nodes") {
+    job j;
+    j.set_tasks(100);
+    j.set_slots(40);
+    j.set_begin(20s);
+    j.set_slowness("slow", 2.5);
+    std::vector<task> const tasks{{"slow", 0.5, 30s, 1, 1}};
+    j.running(tasks, fields, 50s);
+    job_view const v = j.view();
+    CHECK(v.tasks == 100);
+    CHECK(v.slots == 40);
+    CHECK(v.age == 30);
+    CHECK(v.nodes[0].slowness == 2.5);
+    CHECK(v.nodes[0].modelled);
+    straggle_test::contract_trap trap;
+    CHECK_THROWS_AS(j.set_slowness("slow", 0), straggle_test::broken_contract);
+    CHECK_THROWS_AS(j.set_slowness("slow", std::nan("")), straggle_test::broken_contract);
+}
+
+TEST_CASE("job_progress: times stay in order however they come, and a cleared job is as new") {
+    std::uint64_t const seed = straggle_test::seed_or(9);
+    INFO("seed ", seed);
+    std::mt19937_64 engine(seed);
+    job reused;
+    for (int round = 0; round < 60; ++round) {
+        reused.clear();
+        job fresh;
+        std::vector<double> times, per_input;
+        bool const inputs = round % 2 == 1;
+        for (int batch = 0; batch < 6; ++batch) {
+            for (std::uint64_t n = engine() % 20; n > 0; --n) {
+                double const time = static_cast<double>(engine() % 50) / 4;
+                double const input = inputs && batch > 2 ? static_cast<double>(1 + engine() % 3) : 1.0;
+                for (job* j : {&reused, &fresh}) REQUIRE(j->finished("a", time, input));
+                times.push_back(time);
+                per_input.push_back(time / input);
+            }
+            std::ranges::sort(times);
+            std::ranges::sort(per_input);
+            for (job* j : {&reused, &fresh}) {
+                job_view const v = j->view();
+                CHECK(values(v.finished) == times);
+                CHECK(values(v.finished_per_input) == per_input);
+                CHECK(v.tasks == times.size());
+                CHECK(v.slots == 0);
+                CHECK(v.age == 0);
+                CHECK(v.nodes.size() == (times.empty() ? 0 : 1));
+            }
+        }
+        reused.set_slots(3);
+        reused.set_tasks(1000);
+    }
+}
+
+TEST_CASE("job_progress allocates nothing the second time") {
+    std::mt19937_64 engine(5);
+    std::vector<task> tasks;
+    for (int i = 0; i < 100; ++i)
+        tasks.push_back({"a node with a long name " + std::to_string(i % 7), 0.5, 1s * i, 100, 1});
+    job j;
+    auto const run = [&] {
+        j.clear();
+        for (int i = 0; i < 100; ++i)
+            (void)j.finished(*tasks[static_cast<std::size_t>(i)].host, static_cast<double>(100 - i),
+                             i < 50 ? 1 : 2);
+        j.running(tasks, fields, 200s);
+        (void)j.view();
+        for (int i = 0; i < 20; ++i) (void)j.finished(*tasks[0].host, 50.5);
+        (void)j.view();
+    };
+    run();
+    CHECK(straggle_test::allocations_during(run) == 0);
+}

@@ -1,0 +1,73 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/detect/hierarchical.hpp>
+#include <straggle/detect/job_progress.hpp>
+#include <straggle/detect/late.hpp>
+#include <straggle/detect/over_median.hpp>
+#include <straggle/detect/straggler_scan.hpp>
+
+#include "jobs.hpp"
+
+#include <chrono>
+#include <string>
+
+using namespace straggle;
+using namespace straggle_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+//! [task]
+struct task {
+    std::string host;
+    double done;
+    std::chrono::seconds started;
+};
+constexpr running_fields fields{.node = &task::host, .progress = &task::done, .start = &task::started};
+//! [task]
+
+} // namespace
+
+TEST_CASE("straggler_scan: from the user's tasks to names") {
+    std::vector<task> const tasks{{"a", 0.8, 0s},  {"b", 0.9, 0s},  {"c", 0.2, 0s},
+                                  {"a", 0.7, 10s}, {"c", 0.1, 20s}, {"b", 0.5, 40s}};
+    std::string found;
+    //! [scan]
+    straggle::job_progress<std::string, std::chrono::seconds> job(20);
+    straggle::straggler_scan scan{straggle::hierarchical{straggle::late{}}};
+
+    job.running(tasks, fields, 100s);
+    for (straggle::suspect const& s : scan(job.view())) {
+        straggle::running_task const& slow = job.view().running[s.task];
+        found += tasks[slow.row].host + " ";
+    }
+    //! [scan]
+    CHECK(found == "c c ");
+    CHECK(scan.note() == detection_note::none);
+    CHECK(scan.suspects().size() == 2);
+    CHECK(scan.suspects()[0].task == 4);
+    CHECK(scan.name() == "hierarchical(late)");
+    CHECK(allocations_during([&] {
+              job.running(tasks, fields, 101s);
+              (void)scan(job.view());
+          }) == 0);
+}
+
+TEST_CASE("straggler_scan: each answer replaces the one before") {
+    straggler_scan scan{over_median{}};
+    job_data job = running({{0.1, 20}, {0.1, 30}});
+    job.finished.assign(6, 10.0);
+    CHECK(scan(job.view()).size() == 2);
+    CHECK(scan(job.view()).size() == 2);
+    CHECK(scan.suspects()[0].task == 1);
+    scan.detector().multiplier = 2.5;
+    CHECK(scan(job.view()).size() == 1);
+    CHECK(std::as_const(scan).detector().multiplier == 2.5);
+    job.finished.clear();
+    CHECK(scan(job.view()).empty());
+    CHECK(scan.note() == detection_note::too_few_finished);
+    straggler_scan<late> usual;
+    CHECK(usual(job.view()).empty());
+    CHECK(usual.note() == detection_note::none);
+}
