@@ -159,3 +159,24 @@ TEST_CASE("monitor memory: a small job costs about 100 bytes beside its pairs, a
     CHECK(per_job <= 96 + 200); // just before tables double they are half empty
     CHECK(bytes_of(1 << 15, 6, true) < 20'000);
 }
+
+TEST_CASE("monitor memory: bytes read back take a small multiple of their size") {
+    // Many nodes, and in each of many steps one small job finished on the last of them: a table of all nodes
+    // for each step would be hundreds of times the bytes.
+    constexpr int nodes = 4000, steps = 100;
+    tick_monitor::options const windows{.window = 200, .slide = 1};
+    tick_monitor m(straggle_test::ticks, windows);
+    for (int node = 0; node < nodes; ++node) m.observe({-1, node, 100 + node, 0});
+    for (int step = 0; step < steps; ++step) {
+        for (int task = 0; task < 6; ++task) m.observe({step, nodes - 6 + task, 100 + task, step});
+        REQUIRE(m.finish(step));
+    }
+    std::vector<std::byte> const bytes = m.serialize();
+    std::size_t const before = live_bytes();
+    tick_monitor back(straggle_test::ticks, windows);
+    REQUIRE(back.deserialize(bytes) == straggle::status::ok);
+    double const times = static_cast<double>(live_bytes() - before) / static_cast<double>(bytes.size());
+    MESSAGE(bytes.size(), " bytes become ", times, " times as many");
+    CHECK(times < 25);
+    CHECK(back.serialize() == bytes);
+}

@@ -26,6 +26,45 @@ void make_room_for_one(std::vector<T>& v) {
     if (v.size() == v.capacity()) v.reserve(v.size() < 8 ? 8 : 2 * v.size());
 }
 
+// What finished jobs said of nodes within one bucket: room for those nodes only, however many others there
+// are.
+template <class Scores>
+class finished_scores {
+  public:
+    std::uint64_t scored = 0; // attempts
+    std::size_t jobs = 0;
+
+    // Makes a place for a node. Strong guarantee.
+    void make_place(std::uint32_t node) {
+        make_room_for_one(scores_);
+        if (nodes_.insert(node) == scores_.size()) scores_.emplace_back();
+    }
+    // @pre the node has a place
+    [[nodiscard]] Scores& operator[](std::uint32_t node) { return scores_[nodes_.find(node)]; }
+    // The scores of a node if it has any.
+    [[nodiscard]] Scores const* find(std::uint32_t node) const {
+        std::uint32_t const place = nodes_.find(node);
+        if (place == interner<std::uint32_t>::none || scores_[place].count() == 0) return nullptr;
+        return &scores_[place];
+    }
+    // Calls visit(node, scores) for every node with some.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::uint32_t place = 0; place < scores_.size(); ++place)
+            if (scores_[place].count() != 0) visit(nodes_[place], scores_[place]);
+    }
+    void clear() noexcept {
+        scored = 0;
+        jobs = 0;
+        nodes_.clear();
+        scores_.clear();
+    }
+
+  private:
+    interner<std::uint32_t> nodes_;
+    std::vector<Scores> scores_; // by place
+};
+
 template <class JobId, class NodeId, class Pair, class Scores>
 class evidence {
   public:
@@ -41,9 +80,7 @@ class evidence {
     struct bucket {
         attempt_counts counts;
         std::vector<std::uint32_t> jobs; // those with pairs here, some more than once, some no longer
-        std::vector<Scores> finished;    // by node: the scores of finished jobs
-        std::uint64_t finished_scored = 0;
-        std::size_t finished_jobs = 0;
+        finished_scores<Scores> finished;
     };
 
     // With as many buckets as can be told apart at a time.
@@ -120,26 +157,19 @@ class evidence {
         return &insert(job, node, s, known_job, known_node);
     }
 
-    // What finished jobs said in a bucket, by node, with room for every node. Strong guarantee.
-    [[nodiscard]] std::vector<Scores>& finished(std::int64_t number) {
-        std::vector<Scores>& scores = at(number).finished;
-        if (scores.size() < nodes_.bound()) scores.resize(nodes_.bound());
-        return scores;
+    // Merges scores of finished jobs into those of a node that has a place. @pre it has a pair or a score
+    void add_finished(std::uint32_t node, bucket& b, Scores const& scores) {
+        Scores& all = b.finished[node];
+        if (all.count() == 0 && scores.count() != 0) ++node_uses_[node];
+        all.merge(scores);
     }
-    // To be called when a node gets its first finished score in a bucket.
-    void use_node(std::uint32_t node) noexcept { ++node_uses_[node]; }
-
-    // Takes that back. @pre a pair of the node is there too
-    void release_node(std::uint32_t node) noexcept { --node_uses_[node]; }
-
-    // Merges finished scores into those of a node that may be new. Strong guarantee.
-    void merge_finished(node_key node, std::int64_t number, Scores const& scores) {
+    // The same for a node that may be new. Strong guarantee.
+    void add_finished(node_key node, std::int64_t number, Scores const& scores) {
         new_names names(*this);
         std::uint32_t const n = names.node(node);
-        std::vector<Scores>& all = finished(number);
+        at(number).finished.make_place(n);
         names.keep();
-        if (all[n].count() == 0) use_node(n);
-        all[n].merge(scores);
+        add_finished(n, at(number), scores);
     }
 
     // Takes in all of another one with as many buckets. Returns how many attempts were left out for lack of
@@ -153,11 +183,11 @@ class evidence {
             if (!holds(number)) continue; // it would be forgotten by now here, too
             bucket& mine = at(number);
             mine.counts += theirs.counts;
-            mine.finished_scored += theirs.finished_scored;
-            mine.finished_jobs += theirs.finished_jobs;
-            for (std::uint32_t const node : other.order())
-                if (node < theirs.finished.size() && theirs.finished[node].count() != 0)
-                    merge_finished(other.nodes_[node], number, theirs.finished[node]);
+            mine.finished.scored += theirs.finished.scored;
+            mine.finished.jobs += theirs.finished.jobs;
+            theirs.finished.for_each([&](std::uint32_t node, Scores const& scores) {
+                this->add_finished(other.nodes_[node], number, scores);
+            });
         }
         for (std::uint32_t const job : other.jobs_in_order()) {
             for (Pair const& theirs : other.pairs_[job].all()) {
@@ -317,13 +347,10 @@ class evidence {
                 jobs_.erase(job);
             }
         }
-        for (std::uint32_t node = 0; node < b.finished.size(); ++node)
-            if (b.finished[node].count() != 0) leave_node(node);
+        b.finished.for_each([this](std::uint32_t node, Scores const&) { this->leave_node(node); });
         b.counts = {};
         b.jobs.clear();
         b.finished.clear();
-        b.finished_scored = 0;
-        b.finished_jobs = 0;
     }
 
     // Nodes that went must go from the order before their numbers are given to others.

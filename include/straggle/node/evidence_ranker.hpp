@@ -55,13 +55,12 @@ class evidence_ranker {
                 auto const& bucket = evidence.at(number);
                 slots_[evidence.slot(number)] = 1;
                 counts += bucket.counts;
-                scored += bucket.finished_scored;
-                usable_jobs += bucket.finished_jobs;
-                for (std::size_t node = 0; node < bucket.finished.size(); ++node) {
-                    if (bucket.finished[node].count() == 0) continue;
-                    scores_[node].merge(bucket.finished[node]);
+                scored += bucket.finished.scored;
+                usable_jobs += bucket.finished.jobs;
+                bucket.finished.for_each([this](std::uint32_t node, scores_type const& scores) {
+                    scores_[node].merge(scores);
                     present_[node] = 1;
-                }
+                });
             }
         }
         for (std::uint32_t job = 0; job < evidence.jobs().bound(); ++job) {
@@ -85,22 +84,20 @@ class evidence_ranker {
 
     // Adds what a finished job says to the finished scores of the bucket its pairs are in. Strong guarantee.
     void fold(Evidence& evidence, Ranking const& rules, std::span<pair const> pairs) {
-        std::int64_t const number = evidence.number_of(pairs.front().slot());
-        std::vector<scores_type>& finished = evidence.finished(number);
-        joiner_.prepare(evidence.nodes().bound());
+        auto& bucket = evidence.at(evidence.number_of(pairs.front().slot()));
+        std::size_t const nodes = evidence.nodes().bound();
+        if (scores_.size() < nodes) scores_.resize(nodes);
+        joiner_.prepare(nodes);
+        for (pair const& p : pairs) bucket.finished.make_place(p.node);
+
         distinct_ = true;
         next_pairs_ = nullptr;
-        // A node is in use by its pair until the job is erased, and by its first finished score from then on.
-        auto const fresh = [&](pair const& p) { return finished[p.node].count() == 0; };
-        for (pair const& p : pairs)
-            if (fresh(p)) evidence.use_node(p.node);
-        if (outcome<std::uint64_t> const scored = score_job(evidence, rules, pairs, finished.data())) {
-            evidence.at(number).finished_scored += *scored;
-            ++evidence.at(number).finished_jobs;
-        } else {
-            for (pair const& p : pairs)
-                if (fresh(p)) evidence.release_node(p.node);
-        }
+        for (pair const& p : pairs) scores_[p.node] = {};
+        outcome<std::uint64_t> const scored = score_job(evidence, rules, pairs, scores_.data());
+        if (!scored) return;
+        for (pair const& p : pairs) evidence.add_finished(p.node, bucket, scores_[p.node]);
+        bucket.finished.scored += *scored;
+        ++bucket.finished.jobs;
     }
 
   private:

@@ -82,7 +82,7 @@ struct monitor_counts {
 /// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step.
 /// `rank` O(pairs + nodes log nodes), allocates nothing in the steady state. A pair is one job on one node in
 /// one step of time and takes 32 bytes, at most 96 with the slack of tables; a job about 100 beside its name;
-/// a node 48 per step with finished jobs. For speed see the speed chapter.
+/// a node about 80 per step in which jobs of it were finished. For speed see the speed chapter.
 /// @par Guarantees deterministic; strong exception guarantee: only allocation can throw. One thread at a
 /// time; see the chapter on threads.
 /// @snippet monitor.cpp monitor

@@ -39,15 +39,16 @@ struct monitor_bytes {
         for (std::int64_t number = e.oldest(); number <= e.head(); ++number) {
             auto const& bucket = e.at(number);
             write_counts(out, bucket.counts);
-            out.varint(bucket.finished_scored);
-            out.varint(bucket.finished_jobs);
+            out.varint(bucket.finished.scored);
+            out.varint(bucket.finished.jobs);
             std::uint64_t known = 0;
-            for (auto const& scores : bucket.finished) known += scores.count() != 0 ? 1u : 0u;
+            bucket.finished.for_each([&](std::uint32_t, auto const&) { ++known; });
             out.count(known);
             for (std::uint32_t const node : e.order()) {
-                if (node >= bucket.finished.size() || bucket.finished[node].count() == 0) continue;
+                auto const* const scores = bucket.finished.find(node);
+                if (scores == nullptr) continue;
                 out.varint(place[node]);
-                write_scores(out, bucket.finished[node]);
+                write_scores(out, *scores);
             }
         }
         std::vector<std::uint32_t> const jobs = e.jobs_in_order();
@@ -98,17 +99,17 @@ struct monitor_bytes {
         for (std::int64_t number = e.oldest(); number <= head && in.ok(); ++number) {
             auto& bucket = e.at(number);
             bucket.counts = read_counts(in);
-            bucket.finished_scored = in.varint();
-            bucket.finished_jobs = in.varint();
+            bucket.finished.scored = in.varint();
+            bucket.finished.jobs = in.varint();
             for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
                 std::uint64_t const node = in.varint();
                 typename Evidence::scores_type scores;
                 if (!read_scores(in, scores) || node >= nodes.size() || !plausible(scores.count(), number))
                     return failed(in);
                 std::uint32_t const known = e.nodes().find(nodes[node]);
-                if (known < bucket.finished.size() && bucket.finished[known].count() != 0)
+                if (known != e.nodes().none && bucket.finished.find(known) != nullptr)
                     return status::corrupt; // twice
-                e.merge_finished(nodes[node], number, scores);
+                e.add_finished(nodes[node], number, scores);
             }
         }
         for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
