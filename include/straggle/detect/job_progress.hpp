@@ -48,7 +48,7 @@ constexpr bool is_number(Time const& t) noexcept {
 /// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
-/// told), 56 and the name per node. Allocates nothing in the steady state.
+/// told), 48 and the name per node. Allocates nothing in the steady state.
 /// @par Guarantees deterministic; only allocation can throw, and then the last snapshot may be half replaced
 template <identifier NodeId, time_like Time>
 class job_progress {
@@ -181,15 +181,13 @@ class job_progress {
             usual_told_ = true;
             for (job_node& n : nodes_) {
                 n.compared = 0;
-                n.log_mean = n.log_squares = 0;
+                n.log_mean = 0;
             }
         }
         double const log = std::log(time / (told ? usual : input));
         if (told != usual_told_ || !detail::is_finite(log)) return; // a time of 0 has no logarithm
-        double const apart = log - node.log_mean;
         ++node.compared;
-        node.log_mean += apart / static_cast<double>(node.compared);
-        node.log_squares += apart * (log - node.log_mean);
+        node.log_mean += (log - node.log_mean) / static_cast<double>(node.compared);
     }
 
     template <class Task, class Fields>

@@ -40,18 +40,17 @@ struct no_prediction {
 ///   w(t))^2 + (drift (1 - p))^2. A report is up to h = `report_interval` old, so that its progress was made
 ///   in less than t: on average in w(t) = t - h / 2 (t^2 / 2h while t < h). Taking t itself makes every young
 ///   task look slow;
-/// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, a
-/// ratio
-///   of sums, as the mean of their logarithms would believe those most that look fast by mistake, and the
-///   mean logarithm of the finished ones;
+/// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, and
+///   the mean logarithm of the finished ones. The ratio is one of sums: a mean of logarithms would believe
+///   those most that look fast by mistake;
 /// - the node's model, log(`slowness`) with deviation `model_doubt`, where the user has said it. Without one
 ///   a node is taken to be good with probability 0.8 (deviation 0.08), else slow (0.6 +- 0.5, a factor of 1.1
 ///   to 3), and what is known of it decides between the two.
 ///
 /// Tasks differ from what their node makes one expect by `spread` (what is assumed, as much as ten tasks
-/// would tell, is corrected by what the job shows). With the weighed mean m and deviation s the task is
-/// suspected if m - `sureness` s > log(max(`slowdown`, 1 + t / u)): with less than u remaining a copy would
-/// come too late, which the evaluation framework counts as a false alarm (its *fake positive*).
+/// would tell, is corrected by how the running siblings differ). With the weighed mean m and deviation s the
+/// task is suspected if m - `sureness` s > log(max(`slowdown`, 1 + t / u)): with less than u remaining a copy
+/// would come too late, which the evaluation framework counts as a false alarm (its *fake positive*).
 ///
 /// Two cases are outside of this: a task much later than its node explains (three deviations) is believed
 /// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
@@ -95,7 +94,7 @@ struct node_aware {
     /// By how much, as a factor, speed changes with time: that of the rest of a task against its beginning,
     /// that of a node against what its tasks have shown. It has to be as large as contention is fickle.
     double drift = 0.1;
-    /// What the progress a task reports may be off by. 64 records read of a block of 64 MB are 2 %.
+    /// What the progress a task reports may be off by: whole per cents, and what is read but not yet done.
     double resolution = 0.02;
     /// The time between two reports of a task, as old may one be: the cluster's heartbeat. 0: unknown, taken
     /// to be a twentieth of the usual time, Hadoop's 3 seconds for tasks of a minute.
@@ -126,8 +125,7 @@ struct node_aware {
 
   private:
     static constexpr double unknown = -(std::numeric_limits<double>::max)(); // for a logarithm
-    static constexpr double sqrt_12 =
-        3.4641016151377545871; // a uniform deviate of width 1 deviates by 1 / this
+    static constexpr double sqrt_12 = 3.4641016151377545871;  // 1 / deviation of a uniform number in [0, 1]
     static constexpr double good_nodes = 0.8, good_sd = 0.08; // what is known of a node without a model
     static constexpr double slow_log = 0.6, slow_sd = 0.5;
     static constexpr double prior_tasks = 10; // as many tasks' worth is `spread`
@@ -301,11 +299,6 @@ struct node_aware {
     void compare_siblings(facts& f) const {
         double const assumed = spread * spread;
         double squares = prior_tasks * assumed, freedom = prior_tasks;
-        for (std::size_t k = 0; k < f.job.nodes.size(); ++k) {
-            if (!f.finished_on(k) || !(f.job.nodes[k].log_squares >= 0)) continue;
-            squares += f.job.nodes[k].log_squares;
-            freedom += f.tasks_finished_on(k) - 1;
-        }
         for (std::size_t i = 0; i < f.usual.size(); ++i) {
             running_task const& t = f.job.running[i];
             f.own[i] = f.others[i] = unknown;
@@ -344,7 +337,7 @@ struct node_aware {
         }
         if (known == 0) return false;
         double scale = fast_one(f.order.first(known));
-        for (int round = 0; round < 30; ++round) {
+        for (int round = 0; round < 8; ++round) {
             double weights = 0, sum = 0;
             for (std::size_t k = 0; k < f.log.size(); ++k) {
                 if (!(f.precision[k] > least)) continue;
