@@ -127,6 +127,31 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
     CHECK(ask_about(1, 0, predicted).empty());   // nothing to compare with was told
 }
 
+TEST_CASE("node_aware: what all tasks of a node have in common may change") {
+    // A thousand tasks took exp(0.3) times the usual on a node known as a good one. By hand: variance
+    // 0.15^2 / 1000 + 0.1^2 (drift) of what they say against 0.15^2 of the model.
+    job_data job = on_nodes({{{0, 0}}});
+    job.nodes[0] = {.modelled = true, .compared = 1000, .log_mean = std::log(60) + 0.3};
+    double const fresh = 1 / (0.0225 / 1000 + 0.01), old = 1 / 0.0225;
+    double const log = 0.3 * fresh / (fresh + old), sd = std::sqrt(0.0225 + 1 / (fresh + old));
+    double const sure = (log - std::log(1.2)) / sd;
+    REQUIRE(sure > 0);
+    CHECK(ask(node_aware<>{.sureness = sure - 0.001, .usual_time = 60}, job).suspects.size() == 1);
+    CHECK(ask(node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
+}
+
+TEST_CASE("node_aware: the usual time is found in the middle of the good nodes, not at their fast end") {
+    std::vector<std::vector<std::pair<double, double>>> nodes;
+    for (int k = 0; k <= 20; ++k) {
+        double const time = 60 * std::exp(0.4 * (k / 20.0 - 0.5)), report = 1.5;
+        nodes.emplace_back(8, std::pair(0.5, time / 2 + report));
+    }
+    nodes.emplace_back(8, std::pair(0.1, 30.0));
+    answer const a = ask(node_aware<>{.report_interval = 3}, on_nodes(nodes));
+    REQUIRE(a.suspects.size() == 8);
+    CHECK(a.suspects[0].baseline == doctest::Approx(60).epsilon(0.03)); // the fast fifth is 12 % below
+}
+
 TEST_CASE("node_aware: large tasks are no slow ones, if that is known") {
     job_data job = on_nodes({{{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.16, 30}}});
     CHECK(ask(node_aware<>{}, job).tasks() == places{5});
