@@ -9,24 +9,13 @@
 #include <straggle/core/attempt.hpp>
 #include <straggle/core/interner.hpp>
 #include <straggle/node/normalizer.hpp>
+#include <straggle/node/prefetch.hpp>
 
 #include <algorithm>
 #include <ranges>
 #include <vector>
 
 namespace straggle::detail {
-
-// How many records ahead their table rows are asked for; tuned at 1e6 and 1e7 random jobs.
-inline constexpr std::size_t prefetch_distance = 24;
-
-// Asks for a row that will be needed soon. The slot is not checked yet and may be anything, so the address is
-// reckoned as a number: a pointer far outside its table may not even be formed.
-template <class Row>
-STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
-                                         [[maybe_unused]] std::size_t slot) {
-    STRAGGLE_PREFETCH(
-        reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(rows) + slot * sizeof(Row)));
-}
 
 template <class Fields, class Record>
 using job_key_t = field_value_t<decltype(Fields::job), Record>;

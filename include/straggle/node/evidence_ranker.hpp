@@ -6,9 +6,9 @@
 /// its own sums, and each of its pairs scored as one; see `score_moments`.
 #pragma once
 
-#include <straggle/node/attempt_table.hpp>
 #include <straggle/node/evidence.hpp>
 #include <straggle/node/job_groups.hpp>
+#include <straggle/node/prefetch.hpp>
 #include <straggle/node/rank_options.hpp>
 #include <straggle/node/ranking.hpp>
 
@@ -180,13 +180,13 @@ class evidence_ranker {
     STRAGGLE_ALWAYS_INLINE void for_each_prefetched(std::span<pair const> pairs, scores_type* scores,
                                                     Use&& use) {
         pair const* const next = next_pairs_;
-        std::size_t const size = pairs.size(), far = size > 16 ? size - 16 : 0;
-        for (std::size_t i = 0; i < far; ++i) {
+        std::size_t const size = pairs.size(), settled = size > 16 ? size - 16 : 0;
+        for (std::size_t i = 0; i < settled; ++i) {
             prefetch_row(next, i);
             prefetch_row(scores, pairs[i + 16].node);
             use(pairs[i]);
         }
-        for (std::size_t i = far; i < size; ++i) {
+        for (std::size_t i = settled; i < size; ++i) {
             prefetch_row(next, i);
             use(pairs[i]);
         }

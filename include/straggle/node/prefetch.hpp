@@ -1,0 +1,28 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `node/attempt_table.hpp` and `node/evidence_ranker.hpp`: asks for rows of tables before
+/// they are needed.
+#pragma once
+
+#include <straggle/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace straggle::detail {
+
+// How many records ahead their table rows are asked for; tuned at 1e6 and 1e7 random jobs.
+inline constexpr std::size_t prefetch_distance = 24;
+
+// Asks for a row that will be needed soon. The slot is not checked yet and may be anything, so the address is
+// reckoned as a number: a pointer far outside its table may not even be formed.
+template <class Row>
+STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
+                                         [[maybe_unused]] std::size_t slot) {
+    STRAGGLE_PREFETCH(
+        reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(rows) + slot * sizeof(Row)));
+}
+
+} // namespace straggle::detail
