@@ -276,7 +276,10 @@ class evidence {
             return node;
         }
         void keep() noexcept {
-            if (new_job_ != none) e_.pairs_[new_job_].seen = e_.jobs_seen_++;
+            if (new_job_ != none) {
+                e_.pairs_[new_job_].seen = e_.jobs_seen_++;
+                e_.pairs_[new_job_].listed = job_pairs<Pair>::nowhere;
+            }
             if (new_node_ != none) {
                 e_.node_uses_[new_node_] = 0;
                 e_.order_.push_back(new_node_); // node() made room
@@ -308,14 +311,17 @@ class evidence {
         make_room_in(listed);
         Pair& pair = pairs_[j].insert(n, s);
         names.keep();
-        if (listed.empty() || listed.back() != j) listed.push_back(j);
+        if (std::int64_t const number = number_of(s); pairs_[j].listed != number) {
+            pairs_[j].listed = number;
+            listed.push_back(j);
+        }
         ++node_uses_[n];
         ++size_;
         return pair;
     }
 
-    // The same for the jobs of a bucket, of which many may be gone or named twice by now: without that a step
-    // of time that never ends would remember all jobs it ever saw.
+    // The same for the jobs of a bucket, of which many may be gone by now, or be named twice: without that a
+    // step of time that never ends would remember all jobs it ever saw.
     void make_room_in(std::vector<std::uint32_t>& listed) {
         if (listed.size() < listed.capacity()) return;
         std::erase_if(listed,

@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,10 @@ namespace straggle::detail {
 template <class Pair>
 class job_pairs {
   public:
-    std::uint64_t seen = 0; // when the job first appeared, counted in jobs
+    static constexpr std::int64_t nowhere = (std::numeric_limits<std::int64_t>::min)();
+
+    std::uint64_t seen = 0;        // when the job first appeared, counted in jobs
+    std::int64_t listed = nowhere; // the bucket that last noted the job
 
     [[nodiscard]] std::span<Pair const> all() const noexcept { return pairs_; }
     [[nodiscard]] bool empty() const noexcept { return pairs_.empty(); }
