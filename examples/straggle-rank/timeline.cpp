@@ -190,7 +190,10 @@ class row_of_windows {
             else
                 ++t.untimed;
         }
-        std::ranges::stable_sort(order, {}, [this](std::size_t i) { return *attempts_[i].end; });
+        std::ranges::sort(order, [this](std::size_t i, std::size_t j) {
+            auto const &a = *attempts_[i].end, &b = *attempts_[j].end;
+            return a < b || (a == b && i < j);
+        });
         bool const once = options_.counted == straggle::completions::first_of_task;
         straggle::interner<std::uint64_t> done;
         std::vector<arrival> arrivals;

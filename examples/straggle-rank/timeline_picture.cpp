@@ -35,7 +35,9 @@ std::vector<std::uint32_t> rows_of(timeline const& t, result const& whole) {
     std::size_t const most = t.nodes.size() <= most_rows ? most_rows : (std::max)(rows.size(), usual_rows);
     rows.resize((std::min)(rows.size(), most_rows));
     auto nodes = slowest_first(whole.ranking);
-    std::ranges::stable_sort(nodes, std::greater<>{}, &ranking::node_type::mean);
+    std::ranges::sort(nodes, [](auto const& a, auto const& b) {
+        return a.mean > b.mean || (a.mean == b.mean && a.seen < b.seen);
+    });
     for (auto const& node : nodes)
         if (rows.size() < (std::min)(most, most_rows) && !t.nodes[node.id].was_weak())
             rows.push_back(node.id);
