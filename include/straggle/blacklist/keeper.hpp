@@ -14,6 +14,7 @@
 #include <straggle/blacklist/verdicts.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/core/interner.hpp>
+#include <straggle/core/room.hpp>
 
 namespace straggle {
 
@@ -146,7 +147,7 @@ class blacklist_keeper {
                            state.state == custody::on_probation;
         if (!known || state.until < state.since || !detail::is_finite(state.probe_sum))
             return status::out_of_domain;
-        if (records_.size() == records_.capacity()) records_.reserve(2 * records_.size() + 8);
+        detail::make_room_for_one(records_);
         auto const r = ids_.insert(id);
         if (r == records_.size()) records_.emplace_back();
         records_[r] = {};

@@ -59,9 +59,6 @@ concept has_task_traits = requires { task_traits<Record>::fields; };
 
 namespace detail {
 
-template <class Field>
-concept given = !std::same_as<std::remove_cvref_t<Field>, no_field>;
-
 template <class Fields>
 concept fields_aggregate = requires(Fields const& f) {
     f.job;
@@ -237,14 +234,6 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> read_duration(Duration 
         return checked_duration<Value>(d);
     else
         return checked_duration<Value>(static_cast<typename Duration::rep>(d.count()));
-}
-
-template <class T>
-constexpr bool is_unordered(T const& t) noexcept {
-    if constexpr (std::is_floating_point_v<T>)
-        return !is_finite(static_cast<double>(t));
-    else
-        return false;
 }
 
 // Whole ticks since an epoch, such as a std::chrono::time_point.

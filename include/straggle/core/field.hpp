@@ -21,6 +21,10 @@ struct no_field {};
 
 namespace detail {
 
+// A field that a record has.
+template <class Field>
+concept given = !std::same_as<std::remove_cvref_t<Field>, no_field>;
+
 // std::invoke for one argument, without <functional>, which would double the size of this header.
 template <class Projection, class Record>
 constexpr decltype(auto) project(Projection const& projection, Record const& record)

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace straggle::detail {
 
@@ -15,6 +16,15 @@ inline constexpr std::uint64_t infinity_bits = 0x7ff0000000000000u;
 // Looks at the exponent bits: -ffast-math folds std::isfinite to true.
 constexpr bool is_finite(double x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & infinity_bits) != infinity_bits;
+}
+
+// NaN or infinite; what cannot be either, such as a whole number or a point in time, never is.
+template <class T>
+constexpr bool is_unordered(T const& t) noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+        return !is_finite(static_cast<double>(t));
+    else
+        return false;
 }
 
 } // namespace straggle::detail

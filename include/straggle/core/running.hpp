@@ -51,9 +51,6 @@ concept running_aggregate = requires(Fields const& f) {
     f.copies;
 };
 
-template <class Field>
-concept named = !std::same_as<std::remove_cvref_t<Field>, no_field>;
-
 } // namespace detail
 
 /// Fields with which a `Record` can be read as a running task.
@@ -61,9 +58,9 @@ template <class Fields, class Record>
 concept running_fields_for =
     detail::running_aggregate<Fields> && node_field<decltype(Fields::node), Record> &&
     time_field<decltype(Fields::start), Record> &&
-    (!detail::named<decltype(Fields::progress)> || progress_field<decltype(Fields::progress), Record>) &&
-    (!detail::named<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
-    (!detail::named<decltype(Fields::copies)> || copies_field<decltype(Fields::copies), Record>);
+    (!detail::given<decltype(Fields::progress)> || progress_field<decltype(Fields::progress), Record>) &&
+    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
+    (!detail::given<decltype(Fields::copies)> || copies_field<decltype(Fields::copies), Record>);
 
 /// Why a snapshot of a running task could not be used.
 enum class running_rejection : std::uint8_t {

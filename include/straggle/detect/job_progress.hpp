@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/core/interner.hpp>
+#include <straggle/core/room.hpp>
 #include <straggle/core/running.hpp>
 #include <straggle/detect/detector.hpp>
 
@@ -28,14 +29,6 @@ constexpr double to_time(Duration const& d) noexcept {
     else
         return static_cast<double>(d.count()) * static_cast<double>(Duration::period::num) /
                static_cast<double>(Duration::period::den);
-}
-
-template <class Time>
-constexpr bool is_number(Time const& t) noexcept {
-    if constexpr (std::is_floating_point_v<Time>)
-        return is_finite(static_cast<double>(t));
-    else
-        return true;
 }
 
 } // namespace detail
@@ -169,7 +162,7 @@ class job_progress {
 
   private:
     std::uint32_t node_index(node_key node) {
-        if (nodes_.size() == nodes_.capacity()) nodes_.reserve(2 * nodes_.size() + 8);
+        detail::make_room_for_one(nodes_);
         std::uint32_t const index = ids_.insert(node);
         if (index == nodes_.size()) nodes_.emplace_back();
         return index;
@@ -196,14 +189,14 @@ class job_progress {
         auto&& node = detail::project(fields.node, task);
         if (!detail::is_present(node)) return reject(running_rejection::missing_node);
         auto&& start = detail::project(fields.start, task);
-        if (!detail::is_present(start) || !detail::is_number(detail::unwrap(start)))
+        if (!detail::is_present(start) || detail::is_unordered(detail::unwrap(start)))
             return reject(running_rejection::missing_start);
         if (!(detail::unwrap(start) <= now)) return reject(running_rejection::not_started);
         running_task t;
         t.elapsed = detail::to_time(now - detail::unwrap(start));
         t.row = row;
         bool reported = true;
-        if constexpr (detail::named<decltype(Fields::progress)>) {
+        if constexpr (detail::given<decltype(Fields::progress)>) {
             auto const& progress = detail::project(fields.progress, task);
             reported = detail::is_present(progress);
             if (reported) t.progress = static_cast<double>(detail::unwrap(progress));
@@ -212,12 +205,12 @@ class job_progress {
         } else {
             reported = false;
         }
-        if constexpr (detail::named<decltype(Fields::input)>) {
+        if constexpr (detail::given<decltype(Fields::input)>) {
             auto const& input = detail::project(fields.input, task);
             double const size = detail::is_present(input) ? static_cast<double>(detail::unwrap(input)) : 0.0;
             if (size > 0 && detail::is_finite(size)) t.input = size;
         }
-        if constexpr (detail::named<decltype(Fields::copies)>) {
+        if constexpr (detail::given<decltype(Fields::copies)>) {
             auto const& copies = detail::project(fields.copies, task);
             if (detail::is_present(copies) && detail::unwrap(copies) > 1)
                 t.copies = static_cast<std::uint32_t>(detail::unwrap(copies));

@@ -12,7 +12,7 @@
 #include <straggle/core/contract.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
-#include <straggle/evaluate/long_sum.hpp>
+#include <straggle/stats/long_sum.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
 
 #include <algorithm>

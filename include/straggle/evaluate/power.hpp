@@ -11,7 +11,7 @@
 
 #include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
-#include <straggle/evaluate/long_sum.hpp>
+#include <straggle/stats/long_sum.hpp>
 
 #include <algorithm>
 #include <concepts>

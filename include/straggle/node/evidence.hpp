@@ -8,6 +8,7 @@
 
 #include <straggle/core/attempt.hpp>
 #include <straggle/core/interner.hpp>
+#include <straggle/core/room.hpp>
 #include <straggle/node/job_table.hpp>
 #include <straggle/node/pair_sums.hpp>
 #include <straggle/node/performance.hpp>
@@ -19,12 +20,6 @@
 #include <vector>
 
 namespace straggle::detail {
-
-// Doubles like push_back, but before anything else is changed.
-template <class T>
-void make_room_for_one(std::vector<T>& v) {
-    if (v.size() == v.capacity()) v.reserve(v.size() < 8 ? 8 : 2 * v.size());
-}
 
 // What finished jobs said of nodes within one bucket: room for those nodes only, however many others there
 // are.
@@ -320,8 +315,8 @@ class evidence {
         return pair;
     }
 
-    // The same for the jobs of a bucket, of which many may be gone by now, or be named twice: without that a
-    // step of time that never ends would remember all jobs it ever saw.
+    // Room for one more job of a bucket. Many may be gone by now, or be named twice: if they stayed, a step of
+    // time that never ends would remember all jobs it ever saw.
     void make_room_in(std::vector<std::uint32_t>& listed) {
         if (listed.size() < listed.capacity()) return;
         std::erase_if(listed,

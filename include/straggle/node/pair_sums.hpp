@@ -35,11 +35,6 @@ class wide_sums {
     }
     void give_back(std::uint64_t place) noexcept { free_.push_back(place); } // keep() made room
 
-    void clear() noexcept {
-        sums_.clear();
-        free_.clear();
-    }
-
   private:
     std::vector<tick_moments> sums_;
     std::vector<std::uint64_t> free_;
@@ -146,9 +141,7 @@ class tick_pair {
 };
 
 // Nothing outgrows a pair of reals.
-struct no_wide_sums {
-    void clear() noexcept {}
-};
+struct no_wide_sums {};
 
 // Running mean and squared deviations (Welford 1962, Chan et al. 1979), for floating-point durations.
 class real_pair {

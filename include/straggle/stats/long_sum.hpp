@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `evaluate/detection_metrics.hpp` and `evaluate/power.hpp`: sums of numbers that are not
-/// negative, so precise that it does not matter in which order, and in how many parts, they are added.
+/// Private part of `stats/empirical.hpp`, `evaluate/detection_metrics.hpp` and `evaluate/power.hpp`: sums of
+/// numbers that are not negative, so precise that it does not matter in which order, and in how many parts,
+/// they are added.
 #pragma once
 
 namespace straggle::detail {
