@@ -140,6 +140,58 @@ TEST_CASE("node_aware: what all tasks of a node have in common may change") {
     CHECK(ask(node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
 }
 
+TEST_CASE("node_aware: a slow node that empties gets faster") {
+    // Two of eight tasks are left on a node, one of them just begun; by hand: of the 8 x 60 that it had to
+    // share with when the node was full 60 + 12 remain.
+    job_data job = on_nodes({{{0, 0}, {0.8, 80}}, {{0.5, 30}}});
+    job.nodes[0] = {.slowness = 2, .modelled = true, .running = 2, .most_running = 8};
+    double const emptier = std::log(8 * 60 / 72.0);
+    double const own_siblings = std::log((80 - 1.5) / (0.8 * 60)); // what the other one says
+    auto const with = [](double sharing, double sureness = 0) {
+        return node_aware<>{.sureness = sureness, .usual_time = 60, .report_interval = 3, .sharing = sharing};
+    };
+    answer const stays = ask(with(0), job);
+    REQUIRE(stays.tasks().front() == 0);
+    double const expected = std::log(stays.suspects[0].value / 60);
+    CHECK(expected > std::min(own_siblings, std::log(2)));
+    CHECK(expected < std::max(own_siblings, std::log(2)));
+    for (double const sharing : {0.1, 0.2}) {
+        answer const a = ask(with(sharing), job);
+        REQUIRE(a.tasks().front() == 0);
+        CHECK(std::log(a.suspects[0].value / 60) ==
+              doctest::Approx(expected - sharing * emptier).epsilon(1e-12));
+    }
+    CHECK(ask(with(0.75), job).suspects.empty());
+    // Others wait for the places: as many as run, and then one less, so that the last one of those that run
+    // leaves its place to nobody.
+    job.tasks = 6;
+    CHECK(ask(with(0.75), job).suspects == stays.suspects);
+    job.tasks = 4;
+    CHECK(ask(with(0.75), job).suspects != stays.suspects);
+    // Unless it is known how full the node was, nothing is.
+    job.tasks = 0;
+    job.nodes[0].most_running = 0;
+    CHECK(ask(with(0.75), job).suspects == stays.suspects);
+}
+
+TEST_CASE("node_aware: job_progress knows how full a node was") {
+    struct snapshot {
+        int node;
+        double done, start;
+    };
+    running_fields const fields{
+        .node = &snapshot::node, .progress = &snapshot::done, .start = &snapshot::start};
+    job_progress<int, double> job;
+    job.running(std::vector<snapshot>{{7, 0, 0}, {7, 0, 0}, {8, 0, 0}, {7, 2, 0}}, fields, 1.0);
+    job.running(std::vector<snapshot>{{8, 0, 0}, {8, 0, 0}}, fields, 2.0);
+    job_view const view = job.view();
+    REQUIRE(view.nodes.size() == 2);
+    CHECK(view.nodes[0].running == 0);
+    CHECK(view.nodes[0].most_running == 2); // the third was no progress
+    CHECK(view.nodes[1].running == 2);
+    CHECK(view.nodes[1].most_running == 2);
+}
+
 TEST_CASE("node_aware: the usual time is found in the middle of the good nodes, not at their fast end") {
     std::vector<std::vector<std::pair<double, double>>> nodes;
     for (int k = 0; k <= 20; ++k) {
@@ -282,6 +334,7 @@ struct world {
     double heartbeat = 3;     // seconds
     double sizes = 0;         // of the logarithm of usual times, known from inputs
     double misprediction = 0; // of the logarithm of predicted usual times
+    bool sharing = true;      // a node that empties gets faster; else its tasks go on as slowly
 };
 using cluster = std::array<int, 4>; // nodes with 1, 2, 3, 4 active cores
 
@@ -342,7 +395,8 @@ class simulation {
     void work_on(std::uint32_t k, double now, std::function<void(task_of_world const&)> const& finished) {
         double const memory = std::exp(-1 / 30.0);
         mood_[k] = memory * mood_[k] + std::sqrt(1 - memory * memory) * world_.contention * normal();
-        double const share = std::min(1.0, cores[k] / static_cast<double>(on_[k].size()));
+        double const crowd = static_cast<double>(world_.sharing ? on_[k].size() : slots);
+        double const share = std::min(1.0, cores[k] / crowd);
         if (world_.episodes > 0) {
             episode_[k] -= 1;
             if (!(episode_[k] > 0) && uniform() < world_.episodes) episode_[k] = -60 * std::log(uniform());
@@ -529,13 +583,14 @@ TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {
             if (std::getenv("STRAGGLE_SHOW_SCORES")) show(title, all);
             score const &cold = all.at("cold"), &warm = all.at("warm");
             double const best = best_f1_of_others(all);
-            // At C4 the other rules, told to wait 20 s, find all stragglers without an error. Ours names them
-            // after 5 s, and with them tasks on slow nodes that get faster as these run empty.
-            double const margin = i == 3 ? 0.08 : 0.0;
-            CHECK(cold.f1 >= best - margin);
-            CHECK(warm.f1 > (i == 3 ? best - margin : best + 0.1));
+            // At C4 other rules, told to wait 20 s, find all stragglers without an error. Ours names them
+            // after 5 s, and one task in eight jobs that is none; there is nothing left to beat but the
+            // latency. Over five blocks of eight seeds the smallest difference there was -0.023 cold, -0.004
+            // warm.
+            CHECK(cold.f1 >= best - (i == 3 ? 0.03 : 0.0));
+            CHECK(warm.f1 > (i == 3 ? best - 0.01 : best + 0.1));
             CHECK(warm.f1 >= cold.f1 - 0.01);
-            CHECK(warm.precision > 0.85);
+            CHECK(warm.precision > (spread > 0.05 ? 0.9 : 0.97));
             CHECK(warm.recall > (spread > 0.05 ? 0.9 : 0.97)); // chance cannot be foreseen
             CHECK(warm.latency < 0.1);
             for (std::string const rival : {"D", "L", "H"}) {
@@ -552,12 +607,13 @@ TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {
 }
 
 TEST_CASE("node_aware: noise of every kind") {
-    std::array<world, 6> const variants{{{.name = "nodes", .contention = 0.2},
+    std::array<world, 7> const variants{{{.name = "nodes", .contention = 0.2},
                                          {.name = "episodes", .episodes = 1.0 / 600},
                                          {.name = "reports", .misreport = 0.03, .heartbeat = 10},
                                          {.name = "sizes", .sizes = 0.4, .misprediction = 0.1},
                                          {.name = "chance 0.15", .spread = 0.15},
-                                         {.name = "chance 0.3", .spread = 0.3}}};
+                                         {.name = "chance 0.3", .spread = 0.3},
+                                         {.name = "frozen", .sharing = false}}};
     for (world const& w : variants) {
         for (std::size_t i = 0; i < clusters.size(); ++i) {
             scores const all = compete(w, clusters[i], seeds);
@@ -566,11 +622,11 @@ TEST_CASE("node_aware: noise of every kind") {
             if (std::getenv("STRAGGLE_SHOW_SCORES")) show(title, all);
             score const &cold = all.at("cold"), &warm = all.at("warm");
             double const best = best_f1_of_others(all);
-            // Over five blocks of eight seeds the smallest difference was -0.05 cold (nodes, episodes at C4),
-            // -0.07 warm (episodes at C4: speed that changes later is nothing to know of); reports and sizes
-            // 0.00 cold and 0.14 warm.
-            CHECK(cold.f1 > best - 0.08);
-            CHECK(warm.f1 > (w.misreport > 0 || w.sizes > 0 ? best + 0.1 : best - 0.08));
+            // Over five blocks of eight seeds the smallest difference was -0.04 cold and warm (episodes at
+            // C4: speed that changes later is nothing to know of), elsewhere -0.03 and -0.01; reports and
+            // sizes 0.02 cold and 0.17 warm.
+            CHECK(cold.f1 > best - 0.05);
+            CHECK(warm.f1 > (w.misreport > 0 || w.sizes > 0 ? best + 0.1 : best - 0.05));
             CHECK(warm.latency < 0.2);
             if (w.spread == 0.05) CHECK(warm.latency < 0.14);
             for (std::string const rival : {"D", "L", "H"}) {

@@ -38,6 +38,8 @@ struct job_node {
     /// task's usual time where `job_view::usual_told`, else over what it had to read.
     std::uint64_t compared = 0;
     double log_mean = 0; ///< mean of these logarithms
+    std::uint32_t running = 0;      ///< tasks of the job that run there now
+    std::uint32_t most_running = 0; ///< the most that ever ran there at once; 0: not known
 };
 
 /// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as

@@ -41,7 +41,7 @@ constexpr double to_time(Duration const& d) noexcept {
 /// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
-/// told), 48 and the name per node. Allocates nothing in the steady state.
+/// told), 56 and the name per node. Allocates nothing in the steady state.
 /// @par Guarantees deterministic; only allocation can throw, and then the last snapshot may be half replaced
 template <identifier NodeId, time_like Time>
 class job_progress {
@@ -102,12 +102,14 @@ class job_progress {
         counts_ = {};
         running_.clear();
         now_ = now;
+        for (job_node& n : nodes_) n.running = 0;
         std::uint32_t row = 0;
         for (auto const& task : tasks) {
             ++counts_.seen;
             read(task, fields, now, row++);
         }
         counts_.used = running_.size();
+        for (job_node& n : nodes_) n.most_running = (std::max)(n.most_running, n.running);
         return counts_;
     }
 
@@ -216,6 +218,7 @@ class job_progress {
                 t.copies = static_cast<std::uint32_t>(detail::unwrap(copies));
         }
         t.node = node_index(detail::unwrap(node));
+        ++nodes_[t.node].running;
         if (!reported) ++counts_.unreported;
         if (!begin_ || detail::unwrap(start) < *begin_) begin_ = detail::unwrap(start);
         running_.push_back(t);

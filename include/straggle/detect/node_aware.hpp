@@ -9,6 +9,7 @@
 #include <straggle/core/contract.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
+#include <straggle/detect/node_facts.hpp>
 #include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/suspects.hpp>
 
@@ -56,6 +57,12 @@ struct no_prediction {
 /// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
 /// two deviations is taken to last as long again.
 ///
+/// **Nodes that empty.** A slow node is mostly slow because its tasks share what there is too little of. When
+/// no task waits any more (`job_view::tasks`), those that end leave it to the rest, which then takes less
+/// than all this says: by the factor by which the node will be emptier than at its fullest, to the power of
+/// `sharing`, for what the task has left to do. How long places are still taken again is known from how
+/// many tasks wait, and how long those that run will take.
+///
 /// **Usual time.** u is what the predictor says (`usual_time_of`); if it has nothing to say, `usual_time`
 /// times the input of the task; if that is 0, the input times a factor found from the faster nodes of the
 /// job: it starts at the `fast_share` quantile of the nodes' times and moves to the middle of the nodes near
@@ -66,17 +73,17 @@ struct no_prediction {
 ///
 /// **What it cannot see.** Chance that is still to come. Whether all nodes are slow, unless the usual time is
 /// known. Whether a task is long because there is much to do, unless inputs or a predictor say so: then the
-/// rule takes size for slowness. That a slow node gets faster when it empties at the end of a job.
+/// rule takes size for slowness. Tasks of other jobs on a node.
 ///
 /// @tparam UsualTime a `time_estimate`: usual time of a task on a good node, from earlier runs or similar
 /// tasks; a status where it is not known. Tell `job_progress::finished` the same times.
 /// @par Example
 /// `node_aware<>{}`, `node_aware<>{.usual_time = 60}`,
 /// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
-/// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` in [0, 1], the others
-/// not negative
-/// @par Cost O(tasks + nodes), and to sort the suspects; up to six logarithms or exponentials per task, some
-/// 0.1 us in all; 24 bytes per task and 64 per node of scratch; allocates nothing in the steady state
+/// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and `sharing` in [0,
+/// 1], the others not negative
+/// @par Cost O(tasks + nodes), and to sort the suspects; up to seven logarithms or exponentials per task,
+/// some 0.1 us in all; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
 /// @par Guarantees deterministic
 template <time_estimate UsualTime = no_prediction>
 struct node_aware {
@@ -102,18 +109,21 @@ struct node_aware {
     /// Share of nodes that are taken to be good if nothing better is known. In the hardest of the
     /// experiments' scenarios 25 % are.
     double fast_share = 0.2;
+    /// By how much of it a node gets faster when it empties: 1 where all its tasks share one resource, 0
+    /// where they go on as slowly.
+    double sharing = 0.75;
     double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowness`, from job to job
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         STRAGGLE_EXPECTS(slowdown > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
         STRAGGLE_EXPECTS(sureness >= 0 && usual_time >= 0 && drift >= 0 && report_interval >= 0);
-        STRAGGLE_EXPECTS(fast_share >= 0 && fast_share <= 1);
+        STRAGGLE_EXPECTS(fast_share >= 0 && fast_share <= 1 && sharing >= 0 && sharing <= 1);
         if (job.running.empty()) return detection_note::too_few_running;
-        facts f = lay_out(job, scratch);
+        facts f(job, scratch, {.resolution = resolution, .drift = drift}, report_interval);
         bool const known = read_usual_times(f);
         if (!known && !guess_usual_time(f)) return detection_note::too_early;
-        add_up(f);
+        f.add_up();
         compare_siblings(f);
         if (!known && !find_usual_time(f)) return detection_note::too_early;
         std::size_t const first = out.size();
@@ -124,66 +134,13 @@ struct node_aware {
     }
 
   private:
-    static constexpr double unknown = -(std::numeric_limits<double>::max)(); // for a logarithm
-    static constexpr double sqrt_12 = 3.4641016151377545871;  // 1 / deviation of a uniform number in [0, 1]
+    using facts = detail::node_facts;
+    using estimate = detail::log_estimate;
+    using sums = detail::progress_sums;
+
     static constexpr double good_nodes = 0.8, good_sd = 0.08; // what is known of a node without a model
     static constexpr double slow_log = 0.6, slow_sd = 0.5;
     static constexpr double prior_tasks = 10; // as many tasks' worth is `spread`
-
-    struct estimate {
-        double log = 0, precision = 0; // 1 / variance
-        void add(double other, double weight) noexcept {
-            precision += weight;
-            log += (other - log) * (weight / precision);
-        }
-    };
-    // Sums over the running tasks of a node: of p u, w, w^2, u^2 and the deviations of w.
-    struct sums {
-        double done = 0, time = 0, time2 = 0, usual2 = 0, stale = 0;
-    };
-    struct facts {
-        job_view const& job;
-        std::span<double> usual, own,
-            others; // by task: time or factor; 0 where the numbers are none; logarithms
-        std::span<double> done, time, time2, usual2, stale; // by node: `sums`
-        std::span<double> log, precision, order;            // by node: `estimate`; scratch
-        double rough = 1;                                   // what `usual` has to be multiplied with, roughly
-        double log_scale = 0;                               // and precisely
-        double scale_variance = 0;                          // of that
-        double variance = 0;       // of the logarithm of a task's time on a known node
-        double log_usual_time = 0; // of a finished task
-        bool predicted = false, reported = false;
-
-        [[nodiscard]] sums of(std::size_t node) const noexcept {
-            return {done[node], time[node], time2[node], usual2[node], stale[node]};
-        }
-        [[nodiscard]] bool finished_on(std::size_t node) const noexcept {
-            return node < job.nodes.size() && job.nodes[node].compared > 0 && predicted == job.usual_told &&
-                   detail::is_finite(job.nodes[node].log_mean);
-        }
-        [[nodiscard]] double finished_log(std::size_t node) const noexcept {
-            return job.nodes[node].log_mean - log_usual_time;
-        }
-        [[nodiscard]] double tasks_finished_on(std::size_t node) const noexcept {
-            return static_cast<double>(job.nodes[node].compared);
-        }
-    };
-
-    static facts lay_out(job_view const& job, detector_scratch& scratch) {
-        std::size_t const tasks = job.running.size();
-        std::size_t nodes = job.nodes.size(); // a view made by hand may not list them
-        for (running_task const& t : job.running) nodes = (std::max)(nodes, t.node + std::size_t{1});
-        scratch.values.assign(3 * tasks, 0.0);
-        scratch.node_values.assign(8 * nodes, 0.0);
-        auto const by_task = [&](std::size_t k) {
-            return std::span(scratch.values).subspan(k * tasks, tasks);
-        };
-        auto const by_node = [&](std::size_t k) {
-            return std::span(scratch.node_values).subspan(k * nodes, nodes);
-        };
-        return {job,        by_task(0), by_task(1), by_task(2), by_node(0), by_node(1),
-                by_node(2), by_node(3), by_node(4), by_node(5), by_node(6), by_node(7)};
-    }
 
     // Whether they are times: otherwise they are factors, and one has to be found.
     [[nodiscard]] bool read_usual_times(facts& f) const {
@@ -244,75 +201,24 @@ struct node_aware {
         return *at;
     }
 
-    // How old the report of a task may be.
-    [[nodiscard]] double age_of_report(facts const& f, std::size_t i) const noexcept {
-        return report_interval > 0 ? report_interval : 0.05 * f.rough * f.usual[i];
-    }
-    // The time in which the progress of the last report was made, on average over its age.
-    [[nodiscard]] static double worked(double elapsed, double age) noexcept {
-        return elapsed < age ? elapsed * (elapsed / age) / 2 : elapsed - age / 2;
-    }
-    [[nodiscard]] sums part_of(facts const& f, std::size_t i) const noexcept {
-        running_task const& t = f.job.running[i];
-        double const u = f.usual[i], age = age_of_report(f, i), w = worked(t.elapsed, age);
-        return {t.progress * u, w, w * w, u * u, (std::min)(age, t.elapsed) / sqrt_12};
-    }
-    void add_up(facts& f) const {
-        for (std::size_t i = 0; i < f.usual.size(); ++i) {
-            if (!(f.usual[i] > 0)) continue;
-            std::uint32_t const k = f.job.running[i].node;
-            sums const s = part_of(f, i);
-            f.done[k] += s.done;
-            f.time[k] += s.time;
-            f.time2[k] += s.time2;
-            f.usual2[k] += s.usual2;
-            f.stale[k] += s.stale;
-        }
-    }
-
-    // At least so much may have been done; more exactly it is not known.
-    [[nodiscard]] double done_at_least(sums const& s) const noexcept {
-        return (std::max)(s.done, resolution * std::sqrt(s.usual2));
-    }
-    // Variance of the logarithm of time / done. Reports of one node are of one age: their errors add up.
-    [[nodiscard]] double variance_of(sums const& s, double variance) const noexcept {
-        double const done = done_at_least(s);
-        return resolution * resolution * s.usual2 / (done * done) +
-               (variance * s.time2 + s.stale * s.stale) / (s.time * s.time);
-    }
-    // Variance of what a task's own progress says.
-    [[nodiscard]] double doubt(running_task const& t, double age) const noexcept {
-        double const p = (std::max)(t.progress, resolution), reading = resolution / p;
-        double const rest = drift * (1 - p), stale = age / sqrt_12 / worked(t.elapsed, age);
-        return reading * reading + rest * rest + stale * stale;
-    }
-    // The others on the node of a task; no time if there are none.
-    [[nodiscard]] sums siblings(facts const& f, std::size_t i) const noexcept {
-        sums const all = f.of(f.job.running[i].node), own = part_of(f, i);
-        sums const rest{(std::max)(all.done - own.done, 0.0), all.time - own.time, all.time2 - own.time2,
-                        all.usual2 - own.usual2, (std::max)(all.stale - own.stale, 0.0)};
-        bool const any = rest.usual2 > 1e-9 * all.usual2 && rest.time > 1e-9 * all.time && rest.time2 > 0;
-        return any ? rest : sums{}; // more than rounding
-    }
-
     // What each task and its siblings say, and how much they differ.
     void compare_siblings(facts& f) const {
         double const assumed = spread * spread;
         double squares = prior_tasks * assumed, freedom = prior_tasks;
         for (std::size_t i = 0; i < f.usual.size(); ++i) {
             running_task const& t = f.job.running[i];
-            f.own[i] = f.others[i] = unknown;
+            f.own[i] = f.others[i] = detail::no_log;
             if (!(f.usual[i] > 0) || !f.reported) continue;
-            double const age = age_of_report(f, i);
+            double const age = f.age_of_report(i);
             if (t.elapsed > age)
-                f.own[i] =
-                    std::log(worked(t.elapsed, age) / ((std::max)(t.progress, resolution) * f.usual[i]));
-            sums const rest = siblings(f, i);
+                f.own[i] = std::log(f.trust.worked(t.elapsed, age) /
+                                    ((std::max)(t.progress, resolution) * f.usual[i]));
+            sums const rest = f.siblings(i);
             if (!(rest.time > 0)) continue;
-            f.others[i] = std::log(rest.time / done_at_least(rest));
-            if (!(f.own[i] > unknown)) continue;
+            f.others[i] = std::log(rest.time / f.trust.done_at_least(rest));
+            if (!(f.own[i] > detail::no_log)) continue;
             // A task tells of the spread what its reading does not blur; one that hangs tells nothing.
-            double const blur = doubt(t, age) + variance_of(rest, assumed);
+            double const blur = f.trust.doubt(t, age) + f.trust.variance_of(rest, assumed);
             double const apart = f.own[i] - f.others[i], share = assumed / (assumed + blur);
             double const bound = 9 * (assumed + blur);
             squares += share * share * ((std::min)(apart * apart, bound) - blur);
@@ -329,7 +235,7 @@ struct node_aware {
             estimate e;
             sums const s = f.of(k);
             if (f.reported && s.time > 0 && s.usual2 > 0)
-                e.add(std::log(s.time / done_at_least(s)), 1 / variance_of(s, f.variance));
+                e.add(std::log(s.time / f.trust.done_at_least(s)), 1 / f.trust.variance_of(s, f.variance));
             if (f.finished_on(k)) e.add(f.finished_log(k), f.tasks_finished_on(k) / f.variance);
             f.log[k] = e.log;
             f.precision[k] = detail::is_finite(e.log) ? e.precision : 0;
@@ -362,8 +268,8 @@ struct node_aware {
         std::uint32_t const k = f.job.running[i].node;
         double const change = drift * drift;
         estimate e;
-        if (f.others[i] > unknown)
-            e.add(f.others[i] - f.log_scale, 1 / (variance_of(siblings(f, i), f.variance) + change));
+        if (f.others[i] > detail::no_log)
+            e.add(f.others[i] - f.log_scale, 1 / (f.trust.variance_of(f.siblings(i), f.variance) + change));
         if (f.finished_on(k))
             e.add(f.finished_log(k) - f.log_scale, 1 / (f.variance / f.tasks_finished_on(k) + change));
         if (k < f.job.nodes.size() && f.job.nodes[k].modelled) {
@@ -396,8 +302,8 @@ struct node_aware {
             if (!(usual > 0)) continue;
             estimate const e = expected(f, i);
             double log = e.log, variance = 1 / e.precision;
-            if (f.own[i] > unknown) {
-                double const own = f.own[i] - f.log_scale, blur = doubt(t, age_of_report(f, i));
+            if (f.own[i] > detail::no_log) {
+                double const own = f.own[i] - f.log_scale, blur = f.trust.doubt(t, f.age_of_report(i));
                 if (own - log > 3 * std::sqrt(variance + blur)) {
                     log = own;
                     variance = blur;
@@ -409,6 +315,10 @@ struct node_aware {
                 log = std::log(2 * t.elapsed / usual);
                 variance = 0;
             }
+            double const emptier = (1 - t.progress) * f.emptying(i);
+            double const vague = (std::min)(sharing, 1 - sharing) * 2 / detail::sqrt_12 * emptier;
+            log -= sharing * emptier;
+            variance += vague * vague;
             double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
             if (!(sure > log_slowdown) || !(sure > std::log(1 + t.elapsed / usual))) continue;
             double const time = usual * std::exp(log);
