@@ -32,8 +32,6 @@ template <class NodeId, class JobId>
 class node_ranking;
 
 template <class NodeId>
-struct verdict;
-template <class NodeId>
 class blacklist_decision;
 
 } // namespace straggle

@@ -12,7 +12,8 @@ namespace straggle {
 
 /// One node a policy found weak, with everything needed to explain it to an operator. A node that is avoided
 /// for several windows keeps the evidence of the last one that found it weak.
-template <class NodeId>
+/// @tparam Text how the names of policy and guard are held; `logged_verdict` owns them
+template <class NodeId, class Text = std::string_view>
 struct verdict {
     NodeId id{};                     ///< as in the ranking
     std::uint64_t n = 0;             ///< scores
@@ -24,11 +25,13 @@ struct verdict {
     std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
     double value = 0;                ///< what the policy compared
     double threshold = 0;            ///< with what
-    std::string_view rule;           ///< name of the policy
-    std::string_view spared_by;      ///< name of the guard that kept the node in service; empty: none did
+    Text rule{};                     ///< name of the policy
+    Text spared_by{};                ///< name of the guard that kept the node in service; empty: none did
     std::uint32_t strikes = 0;       ///< sentences not yet made good; 0 without a keeper
     std::int64_t since = 0;          ///< window that sentenced the node; 0 without a keeper, or spared
     std::int64_t until = 0; ///< first window that may end the sentence; 0 without a keeper, or spared
+
+    friend bool operator==(verdict const&, verdict const&) = default;
 };
 
 namespace detail {

@@ -20,25 +20,7 @@ namespace straggle {
 
 /// A `verdict` that owns its names.
 template <class NodeId>
-struct logged_verdict {
-    NodeId id{};                     ///< as in the ranking
-    std::uint64_t n = 0;             ///< scores
-    double mean = 0;                 ///< of the scores
-    double sd = 0;                   ///< of the scores
-    interval ci{};                   ///< of the mean
-    std::uint32_t level = 0;         ///< in the ranking, 0 weakest
-    std::size_t provably_faster = 0; ///< nodes whose whole interval lies below this one's
-    std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
-    double value = 0;                ///< what the policy compared
-    double threshold = 0;            ///< with what
-    std::string rule;                ///< name of the policy
-    std::string spared_by;           ///< name of the guard that kept the node in service; empty: none did
-    std::uint32_t strikes = 0;       ///< sentences not yet made good
-    std::int64_t since = 0;          ///< window that sentenced the node
-    std::int64_t until = 0;          ///< first window that may end the sentence
-
-    friend bool operator==(logged_verdict const&, logged_verdict const&) = default;
-};
+using logged_verdict = verdict<NodeId, std::string>;
 
 /// What is remembered of a node after a decision.
 template <class NodeId>
