@@ -6,6 +6,7 @@
 /// regression shows. `instructions.py` runs each kernel under callgrind, which counts inside `counted` only.
 
 #include "support/lcg.hpp"
+#include "support/scheduler_job.hpp"
 
 #include <straggle/straggle.hpp>
 
@@ -127,6 +128,22 @@ void top_k() {
     });
 }
 
+void take_snapshot() {
+    straggle_bench::scheduler_job const job = straggle_bench::make_job(100'000, 5);
+    straggle_bench::progress_of_job watched = straggle_bench::watch(job);
+    count([&] {
+        sink += static_cast<double>(watched.running(job.running, straggle_bench::task_fields, job.now).used);
+    });
+}
+
+// Many suspects, so that putting them in order counts too.
+template <class Rule>
+void scan(Rule rule) {
+    straggle_bench::progress_of_job watched = straggle_bench::watch(straggle_bench::make_job(100'000, 50));
+    straggle::straggler_scan scan{rule};
+    count([&] { sink += static_cast<double>(scan(watched.view()).size()); });
+}
+
 void quantile(bool whole) {
     lcg random;
     std::vector<double> p, dof;
@@ -176,6 +193,12 @@ int main(int argc, char** argv) {
         intervals(100'000);
     else if (kernel == "top_k_intersection")
         top_k();
+    else if (kernel == "job_progress_running")
+        take_snapshot();
+    else if (kernel == "scan_late")
+        scan(straggle::late{.alpha = 0.5});
+    else if (kernel == "scan_node_aware")
+        scan(straggle::node_aware<>{});
     else {
         std::fputs("usage: instructions KERNEL (see instructions.json for the names)\n", stderr);
         return 2;

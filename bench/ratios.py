@@ -3,11 +3,12 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Runs the benchmarks and prints how many times faster the library is than its rivals.
 
-usage: ratios.py [--repetitions N] [--update] PLAIN [NATIVE]
+usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
-table into docs/speed.md and its first rows into README.md, between the marks there.
+tables into docs/speed.md and their first rows into README.md, between the marks there; with --section only the
+tables named, and nothing into README.md.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 import argparse
@@ -97,21 +98,51 @@ MONITOR_ROWS = [
     watching("observe 1e6 new pairs, text identifiers", "observe", "text_ids_by_time", *MILLION, TEXT_MAPS),
     watching("rank 1e6 pairs, text identifiers", "rank", "text_ids_by_time", *MILLION, TEXT_MAPS),
 ]
-SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS}  # marks in docs/speed.md
-ALL_ROWS = ROWS + MONITOR_ROWS
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+RULES = ("progress_gap", "late", "hierarchical_late", "average_time", "over_median", "flink", "largest_gain",
+         "mantri", "late_with_caps", "node_aware")
+SCANS = [(rule, slow) for rule in RULES for slow in (5, 50)]  # rule, per cent of suspects: a line of the table
 
 
-def wanted(program):
+def scan(rule, slow, size):
+    program = "bench_detect_node_aware" if rule == "node_aware" else "bench_detect_straggler_scan"
+    where = f"/tasks:{size}/slow:{slow}"
+    return (rule, program, rule + "/straggle" + where, {"plain": rule + "/plain" + where}, False)
+
+
+def looking(text, kernel, size, ids=""):
+    return (text, "bench_detect_job_progress", f"{kernel}/straggle{ids}/tasks:{size}",
+            {"plain": f"{kernel}/plain{ids}/tasks:{size}"}, False)
+
+
+SNAPSHOT_ROWS = [
+    looking("snapshot of 1e3 tasks, hosts are numbers", "snapshot", 1_000, "_numbers"),
+    looking("snapshot of 1e5 tasks, hosts are numbers", "snapshot", 100_000, "_numbers"),
+    looking("snapshot of 1e6 tasks, hosts are numbers", "snapshot", 1_000_000, "_numbers"),
+    looking("snapshot of 1e3 tasks, hosts have names", "snapshot", 1_000, "_names"),
+    looking("snapshot of 1e5 tasks, hosts have names", "snapshot", 100_000, "_names"),
+    looking("snapshot of 1e6 tasks, hosts have names", "snapshot", 1_000_000, "_names"),
+    looking("finished tasks in order, 1e3 and 1 % more", "finished", 1_000),
+    looking("finished tasks in order, 1e5 and 1 % more", "finished", 100_000),
+    looking("snapshot and `late`, 1e3 tasks", "look", 1_000),
+    looking("snapshot and `late`, 1e5 tasks", "look", 100_000),
+]
+# Marks in docs/speed.md. "detectors" is a table of another shape.
+SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS,
+            "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS}
+
+
+def wanted(rows, program):
     """A filter for the benchmarks of a program that the tables need."""
-    names = [name for row in ALL_ROWS if row[1] == program for name in (row[2], *row[3].values()) if name != "pandas"]
+    names = [name for row in rows if row[1] == program for name in (row[2], *row[3].values()) if name != "pandas"]
     return "^BM_(" + "|".join(re.escape(name).replace(r"\ ", " ") for name in sorted(set(names))) + ")$"
 
 
-def run(program, repetitions):
+def run(program, rows, repetitions):
     out = subprocess.run(
         [program, "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
          "--benchmark_enable_random_interleaving=true", "--benchmark_min_time=0.02",
-         "--benchmark_filter=" + wanted(program.name)],
+         "--benchmark_filter=" + wanted(rows, program.name)],
         capture_output=True, text=True, check=True).stdout
     times = {}
     unit = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -154,14 +185,14 @@ def times(ratio):
     return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def measure(folders, repetitions):
+def measure(rows, folders, repetitions):
     """For each folder its name and the times that were found."""
     results = [(name, {}) for name, _ in folders]
     for (_, found), (_, folder) in zip(results, folders):
-        for program in sorted({row[1] for row in ALL_ROWS}):
+        for program in sorted({row[1] for row in rows}):
             if (folder / program).exists():
                 print("running", folder / program, file=sys.stderr)
-                found.update(run(folder / program, repetitions))
+                found.update(run(folder / program, rows, repetitions))
     return results
 
 
@@ -179,6 +210,22 @@ def table(rows, results, pandas):
     return lines
 
 
+def scan_tables(rows, results):
+    """A line for each rule, a column for each size: time of the library, and how many times faster it is."""
+    lines = []
+    for name, found in results:
+        lines += ["", name + ":", "", "| rule | suspects | " + " | ".join(f"{size:.0e}".replace("+0", "") for size in SIZES) + " |",
+                  "|---|---:|" + "---:|" * len(SIZES)]
+        cells = iter(rows)
+        for rule, slow in SCANS:
+            line = []
+            for _, (_, _, ours, rivals, _) in zip(SIZES, cells):
+                mine, other = found.get(ours), found.get(rivals["plain"])
+                line.append((shown(mine) if mine else "-") + (f" ({times(other / mine)})" if mine and other else ""))
+            lines.append(f"| `{rule}` | {slow} % | " + " | ".join(line) + " |")
+    return [(line, False) for line in lines[1:]]
+
+
 def replace(path, mark, lines):
     text = path.read_text()
     begin, end = f"<!-- {mark} begin -->", f"<!-- {mark} end -->"
@@ -193,20 +240,25 @@ def main():
     parser.add_argument("plain", type=pathlib.Path)
     parser.add_argument("native", type=pathlib.Path, nargs="?")
     parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--section", action="append", choices=SECTIONS, help="only this table; may be repeated")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     folders = [("-O2", options.plain)]
     if options.native:
         folders.append(("-O3 -march=native", options.native))
-    results, pandas = measure(folders, options.repetitions), pandas_ns(1_000_000)
-    tables = {mark: table(rows, results, pandas) for mark, rows in SECTIONS.items()}
+    sections = {mark: rows for mark, rows in SECTIONS.items() if mark in (options.section or SECTIONS)}
+    results = measure([row for rows in sections.values() for row in rows], folders, options.repetitions)
+    pandas = pandas_ns(1_000_000) if "ratios" in sections else None
+    tables = {mark: scan_tables(rows, results) if mark == "detectors" else table(rows, results, pandas)
+              for mark, rows in sections.items()}
     for lines in tables.values():
         print("\n".join(line for line, _ in lines), end="\n\n")
     if options.update:
         for mark, lines in tables.items():
             replace(ROOT / "docs/speed.md", mark, [line for line, _ in lines])
-        shown_first = [line for lines in tables.values() for line, readme in lines if readme]
-        replace(ROOT / "README.md", "ratios", list(dict.fromkeys(shown_first)))  # one head for all
+        if not options.section:
+            shown_first = [line for lines in tables.values() for line, readme in lines if readme]
+            replace(ROOT / "README.md", "ratios", list(dict.fromkeys(shown_first)))  # one head for all
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class keeper_of final : public keeper {
     }
     [[nodiscard]] straggle::outcome<std::optional<decision_difference>>
     replay(decision_record const& record) override {
-        return straggle::replay(record, keeper_, nodes_);
+        return straggle::replay_decision(record, keeper_, nodes_);
     }
 
   private:

@@ -64,7 +64,7 @@ struct finding {
 std::optional<finding> first_difference(std::vector<record> const& log) {
     auto keeper = new_keeper();
     for (std::size_t i = 0; i < log.size(); ++i) {
-        auto const difference = replay(log[i], keeper);
+        auto const difference = replay_decision(log[i], keeper);
         REQUIRE(difference.has_value());
         if (*difference) return finding{i, **difference};
     }
@@ -255,8 +255,8 @@ TEST_CASE("a log with a named fleet needs the fleet") {
     std::size_t different = 0;
     decide([&](record const& r) {
         CHECK(r.blacklisted.size() + r.on_probation.size() == 4);
-        CHECK(!*replay(r, with, fleet));
-        different += static_cast<std::size_t>((*replay(r, without)).has_value());
+        CHECK(!*replay_decision(r, with, fleet));
+        different += static_cast<std::size_t>((*replay_decision(r, without)).has_value());
     });
     CHECK(different == 20);
 }
@@ -324,9 +324,9 @@ TEST_CASE("evidence that was changed makes another decision") {
 TEST_CASE("a record that cannot be of any decision changes nothing") {
     auto const log = history(30);
     auto keeper = new_keeper();
-    REQUIRE(!*replay(log[0], keeper));
+    REQUIRE(!*replay_decision(log[0], keeper));
     auto const refuses = [&](record const& r) {
-        CHECK(replay(r, keeper).reason() == status::out_of_domain);
+        CHECK(replay_decision(r, keeper).reason() == status::out_of_domain);
         CHECK(keeper.decision().window() == log[0].window);
     };
     refuses(log[0]); // again
@@ -339,7 +339,7 @@ TEST_CASE("a record that cannot be of any decision changes nothing") {
     record backwards = log[1];
     backwards.window = -5;
     refuses(backwards);
-    CHECK(!*replay(log[1], keeper));
+    CHECK(!*replay_decision(log[1], keeper));
 }
 
 TEST_CASE("windows before zero are windows") {
@@ -347,7 +347,7 @@ TEST_CASE("windows before zero are windows") {
     for (std::int64_t w = -3; w < 3; ++w) {
         auto const ranking = window_of({0.1, 5, 0.3, 0.2, 0, 0.1});
         original.decide(ranking, w);
-        auto const difference = replay(record_of(ranking, original), again);
+        auto const difference = replay_decision(record_of(ranking, original), again);
         REQUIRE(difference.has_value());
         CHECK(!*difference);
     }

@@ -203,6 +203,19 @@ TEST_CASE("random: every ordered sample is equally likely") {
     }
 }
 
+TEST_CASE("random: the unit interval, from its first number to its last") {
+    words64 lowest({0x7FF}), highest({~std::uint64_t{0}}), half({std::uint64_t{1} << 63});
+    CHECK(straggle::uniform_unit(lowest) == 0);
+    CHECK(straggle::uniform_unit(highest) == 1 - 0x1p-53);
+    CHECK(straggle::uniform_unit(half) == 0.5);
+    std::uint64_t const seed = straggle_test::seed_or(7);
+    INFO("seed ", seed);
+    std::mt19937 engine(static_cast<std::uint32_t>(seed)); // 32 bits at a time
+    std::vector<double> counts(64);
+    for (int i = 0; i < 100000; ++i) counts[static_cast<std::size_t>(64 * straggle::uniform_unit(engine))] += 1;
+    CHECK(chi_square(counts) < chi_square_limit(63));
+}
+
 TEST_CASE("random: sampling allocates nothing and draws once per item") {
     words64 engine({~std::uint64_t{0} - 10});
     std::array<int, 100> items{};

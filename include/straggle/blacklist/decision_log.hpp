@@ -233,8 +233,8 @@ template <class NodeId, class JobId, class Keeper>
 /// @par Cost the keeper's, plus O(nodes log nodes); allocates
 template <identifier NodeId, class Keeper>
 [[nodiscard]] outcome<std::optional<decision_difference>>
-replay(decision_record<NodeId> const& record, Keeper& keeper,
-       std::type_identity_t<std::span<NodeId const>> fleet = {}) {
+replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
+                std::type_identity_t<std::span<NodeId const>> fleet = {}) {
     if (detail::has_twins(record)) return status::out_of_domain;
     auto const ranking = ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
     if (!ranking) return ranking.reason();

@@ -77,12 +77,12 @@ struct selection_scratch {
 /// first; `nodes` come weakest level first, in order of first appearance within a level. `name` stands in
 /// every verdict.
 template <class Policy>
-concept selection_policy =
-    std::movable<Policy> && requires(Policy& policy, std::span<ranked_node<std::uint64_t> const> nodes,
-                                     selection_scratch& scratch, std::vector<candidate>& out) {
-        { policy.select(nodes, scratch, out) } -> std::same_as<selection_note>;
-        { Policy::name } -> std::convertible_to<std::string_view>;
-    };
+concept selection_policy = std::move_constructible<Policy> &&
+                           requires(Policy& policy, std::span<ranked_node<std::uint64_t> const> nodes,
+                                    selection_scratch& scratch, std::vector<candidate>& out) {
+                               { policy.select(nodes, scratch, out) } -> std::same_as<selection_note>;
+                               { Policy::name } -> std::convertible_to<std::string_view>;
+                           };
 
 namespace detail {
 

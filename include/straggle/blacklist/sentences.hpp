@@ -81,7 +81,7 @@ struct sentence {
 /// memory may go by it all the same.
 template <class Policy>
 concept sentence_policy =
-    std::movable<Policy> &&
+    std::move_constructible<Policy> &&
     requires(Policy const& policy, sentence& s, window_evidence const& evidence, std::int64_t window) {
         { policy.advance(s, evidence, window) } -> std::same_as<void>;
         { Policy::name } -> std::convertible_to<std::string_view>;

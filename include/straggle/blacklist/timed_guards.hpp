@@ -8,6 +8,7 @@
 
 #include <straggle/blacklist/guards.hpp>
 #include <straggle/core/finite.hpp>
+#include <straggle/core/token_bucket.hpp>
 
 namespace straggle {
 
@@ -27,35 +28,34 @@ class rate_limit {
     /// @param per_window tokens a window adds, at least 0 and finite; 0.25 is one node in four windows
     /// @param burst tokens the bucket holds, at least 1; it is full at first
     explicit constexpr rate_limit(double per_window, double burst = 1)
-        : per_window_(per_window), burst_(burst), tokens_(burst), at_begin_(burst) {
+        : per_window_(per_window), bucket_(burst), at_begin_(burst) {
         STRAGGLE_EXPECTS(per_window >= 0.0 && detail::is_finite(per_window) && burst >= 1.0);
     }
 
     template <class Fleet>
     void begin(Fleet const& fleet, std::size_t) noexcept {
         if (started_ && fleet.window() != window_) {
-            double const passed = static_cast<double>(fleet.window()) - static_cast<double>(window_);
-            double const filled = passed > 0 ? tokens_ + passed * per_window_ : tokens_;
-            at_begin_ = filled < burst_ ? filled : burst_;
+            at_begin_ = bucket_;
+            at_begin_.fill((static_cast<double>(fleet.window()) - static_cast<double>(window_)) *
+                           per_window_);
         }
-        tokens_ = at_begin_;
+        bucket_ = at_begin_;
         window_ = fleet.window();
         started_ = true;
     }
     template <class NodeId>
     bool admits(NodeId const&) const noexcept {
-        return tokens_ >= 1.0 - 1e-9; // ten times 0.1 is one
+        return bucket_.has_one();
     }
     template <class NodeId>
     void take(NodeId const&) noexcept {
-        tokens_ -= 1.0;
+        bucket_.take_one();
     }
 
   private:
     double per_window_;
-    double burst_;
-    double tokens_;
-    double at_begin_; // of the window being decided on
+    detail::token_bucket bucket_;
+    detail::token_bucket at_begin_; // of the window being decided on
     std::int64_t window_ = 0;
     bool started_ = false;
 };

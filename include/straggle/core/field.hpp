@@ -122,6 +122,20 @@ concept clock_time = (std::is_arithmetic_v<Time> && !std::same_as<Time, bool>) |
     { t - t } -> std::same_as<std::remove_cvref_t<decltype(t.time_since_epoch())>>;
 };
 
+namespace detail {
+
+// A length of time as a number: seconds if it knows its unit, else what it is. Any other amount as it is.
+template <duration_like Duration>
+constexpr double to_time(Duration const& d) noexcept {
+    if constexpr (std::is_arithmetic_v<Duration>)
+        return static_cast<double>(d);
+    else
+        return static_cast<double>(d.count()) * static_cast<double>(Duration::period::num) /
+               static_cast<double>(Duration::period::den);
+}
+
+} // namespace detail
+
 // One concept per field, so that a diagnostic names the field that does not fit.
 
 /// The group of sibling tasks an attempt belongs to: all of them are expected to take equally long.

@@ -62,6 +62,13 @@ template <random_engine Engine>
     }
 }
 
+/// A uniform draw from [0, 1): a whole multiple of 2^-53.
+/// @par Guarantees the same on every platform
+template <random_engine Engine>
+[[nodiscard]] double uniform_unit(Engine& engine) {
+    return static_cast<double>(detail::random_bits(engine) >> 11) * 0x1p-53;
+}
+
 /// Moves a uniform sample without replacement of `count` items to the front of `items`.
 /// @pre `count <= items.size()`
 /// @par Cost O(count) draws and swaps, allocates nothing

@@ -44,11 +44,11 @@ struct average_time {
             average = detail::mean_and_deviation_of(scratch.values).mean;
         }
         double const threshold = factor * average;
-        std::size_t const first = out.size();
-        for (std::uint32_t i = 0; i < job.running.size(); ++i)
-            if (double const elapsed = job.running[i].elapsed; elapsed > threshold)
-                out.push_back({i, elapsed, threshold, average});
-        detail::highest_first(out, first);
+        detail::name_suspects<detail::worst::highest>(
+            job, scratch, out, {0, 0, threshold, average}, [&](std::size_t i) {
+                double const elapsed = job.running[i].elapsed;
+                return detail::judgement{elapsed, elapsed > threshold};
+            });
         return detection_note::none;
     }
 };

@@ -23,7 +23,7 @@ inline constexpr char cap_name[] = "cap";
 /// @par Cost the base's, O(tasks) more
 template <straggler_detector Base>
 struct cap {
-    static constexpr std::string_view name = detail::wrapped_name<detail::cap_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::cap_name, Base>;
 
     Base base{};              ///< the rule
     std::uint64_t least = 10; ///< that many copies are always allowed

@@ -112,7 +112,7 @@ struct detector_scratch {
 /// `out`, worst first, ties in the order of the running tasks. `name` stands in reports.
 template <class Detector>
 concept straggler_detector =
-    std::movable<Detector> &&
+    std::move_constructible<Detector> &&
     requires(Detector& detector, job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
         { detector.detect(job, scratch, out) } -> std::same_as<detection_note>;
         { Detector::name } -> std::convertible_to<std::string_view>;

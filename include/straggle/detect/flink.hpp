@@ -22,7 +22,7 @@ namespace straggle {
 ///
 /// Verdict: value = elapsed / input, threshold = multiplier * median, baseline = median, all per unit of
 /// input (1 where it is not known).
-/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing
+/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees deterministic
 struct flink {
     static constexpr std::string_view name = "flink";
@@ -31,7 +31,7 @@ struct flink {
     double ratio = 0.75;       ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
     double lower_bound = 60.0; ///< `baseline-lower-bound`: nobody younger is slow; a minute, if in seconds
 
-    detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         std::span<double const> const times =
             job.finished_per_input.empty() ? job.finished : job.finished_per_input;
@@ -45,13 +45,12 @@ struct flink {
             median = times[place];
         }
         double const threshold = multiplier * median;
-        std::size_t const first = out.size();
-        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
-            running_task const& t = job.running[i];
-            double const time = t.elapsed / t.input;
-            if (t.elapsed >= lower_bound && time >= threshold) out.push_back({i, time, threshold, median});
-        }
-        detail::highest_first(out, first);
+        detail::name_suspects<detail::worst::highest>(
+            job, scratch, out, {0, 0, threshold, median}, [&](std::size_t i) {
+                running_task const& t = job.running[i];
+                double const time = t.elapsed / t.input;
+                return detail::judgement{time, t.elapsed >= lower_bound && time >= threshold};
+            });
         return detection_note::none;
     }
 };

@@ -26,7 +26,7 @@ inline constexpr char hierarchical_name[] = "hierarchical";
 /// @par Cost the base's, O(tasks + nodes) more; allocates nothing in the steady state
 template <straggler_detector Base>
 struct hierarchical {
-    static constexpr std::string_view name = detail::wrapped_name<detail::hierarchical_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::hierarchical_name, Base>;
 
     Base base{};        ///< the rule whose suspects are looked at again
     double share = 0.9; ///< a node is slow below that share of the nodes' mean speed; the paper's
@@ -38,18 +38,20 @@ struct hierarchical {
 
         std::vector<double>& speed = scratch.node_values;
         std::vector<std::uint32_t>& tasks = scratch.order;
-        std::size_t nodes = 0; // a view made by hand may not list them
-        for (running_task const& t : job.running) nodes = (std::max)(nodes, t.node + std::size_t{1});
-        speed.assign(nodes, 0.0);
-        tasks.assign(nodes, 0);
+        speed.assign(job.nodes.size(), 0.0);
+        tasks.assign(job.nodes.size(), 0);
         for (running_task const& t : job.running) {
+            if (t.node >= speed.size()) { // a view made by hand may not list them
+                speed.resize(t.node + std::size_t{1});
+                tasks.resize(t.node + std::size_t{1});
+            }
             double const s = t.progress * t.input / t.elapsed;
             if (!(t.elapsed > 0) || !(s >= 0)) continue;
             speed[t.node] += s;
             ++tasks[t.node];
         }
         double sum = 0, known = 0;
-        for (std::size_t n = 0; n < nodes; ++n) {
+        for (std::size_t n = 0; n < speed.size(); ++n) {
             if (tasks[n] == 0) continue;
             speed[n] /= static_cast<double>(tasks[n]);
             sum += speed[n];

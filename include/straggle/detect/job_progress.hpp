@@ -19,20 +19,6 @@
 
 namespace straggle {
 
-namespace detail {
-
-// A length of time as a number: seconds if it knows its unit, else what it is.
-template <duration_like Duration>
-constexpr double to_time(Duration const& d) noexcept {
-    if constexpr (std::is_arithmetic_v<Duration>)
-        return static_cast<double>(d);
-    else
-        return static_cast<double>(d.count()) * static_cast<double>(Duration::period::num) /
-               static_cast<double>(Duration::period::den);
-}
-
-} // namespace detail
-
 /// The running and finished tasks of one job.
 ///
 /// @tparam NodeId how nodes are named: `std::string` for text
@@ -41,7 +27,7 @@ constexpr double to_time(Duration const& d) noexcept {
 /// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
-/// told), 56 and the name per node. Allocates nothing in the steady state.
+/// told), 60 and the name per node. Allocates nothing in the steady state.
 /// @par Guarantees deterministic; only allocation can throw, and then the last snapshot may be half replaced
 template <identifier NodeId, time_like Time>
 class job_progress {
@@ -100,16 +86,18 @@ class job_progress {
         requires running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
     running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
         counts_ = {};
-        running_.clear();
         now_ = now;
-        for (job_node& n : nodes_) n.running = 0;
+        running_on_.assign(nodes_.size(), 0);
+        place at{0, 0, running_.size()};
         std::uint32_t row = 0;
-        for (auto const& task : tasks) {
-            ++counts_.seen;
-            read(task, fields, now, row++);
+        for (auto const& task : tasks) read(task, fields, now, row++, at);
+        running_.resize(at.used);
+        counts_.seen = row;
+        counts_.used = at.used;
+        for (std::size_t k = 0; k < nodes_.size(); ++k) {
+            nodes_[k].running = running_on_[k];
+            nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
         }
-        counts_.used = running_.size();
-        for (job_node& n : nodes_) n.most_running = (std::max)(n.most_running, n.running);
         return counts_;
     }
 
@@ -124,15 +112,9 @@ class job_progress {
         v.finished_per_input = inputs_told_ ? per_input_.times : times;
         v.finished_input = input_;
         v.nodes = nodes_;
-        if (!times.empty()) {
-            double const n = static_cast<double>(times.size());
-            double sum = 0, squares = 0;
-            // From the shortest on: the mean of equal times is that time to the last bit.
-            for (double const t : times) sum += t - times.front();
-            v.mean_finished = times.front() + sum / n;
-            for (double const t : times) squares += (t - v.mean_finished) * (t - v.mean_finished);
-            v.sd_finished = std::sqrt(squares / n);
-        }
+        if (summed_ != times.size()) sum_up();
+        v.mean_finished = mean_finished_;
+        v.sd_finished = sd_finished_;
         v.tasks = (std::max)(tasks_, static_cast<std::uint64_t>(running_.size() + times.size()));
         v.slots = slots_;
         v.usual_told = usual_told_;
@@ -154,7 +136,8 @@ class job_progress {
             t->sorted = 0;
         }
         inputs_told_ = usual_told_ = false;
-        input_ = 0;
+        input_ = mean_finished_ = sd_finished_ = 0;
+        summed_ = 0;
         running_.clear();
         counts_ = {};
         begin_.reset();
@@ -185,8 +168,37 @@ class job_progress {
         node.log_mean += (log - node.log_mean) / static_cast<double>(node.compared);
     }
 
+    // Where in `running_` the next task is written, over the last snapshot, and where it may stand in what is
+    // left of that: most tasks are still there, in the same order, and to compare a name is cheaper than to
+    // look it up.
+    struct place {
+        std::size_t used, next, end;
+        int strangers = 0; // tasks in a row that are not found
+    };
+    std::uint32_t node_index(node_key node, place& at) {
+        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
+        constexpr int most_strangers = 16; // then the order is another one
+        std::size_t next = (std::max)(at.next, at.used);
+        std::uint32_t index = 0;
+        if (next < at.end && ids_[running_[next].node] == node) {
+            index = running_[next].node;
+        } else {
+            index = node_index(node);
+            std::size_t const last = (std::min)(at.end, next + ended);
+            while (next < last && running_[next].node != index) ++next;
+            if (!(next < last)) {
+                if (++at.strangers > most_strangers) at.end = 0;
+                return index;
+            }
+        }
+        at.strangers = 0;
+        at.next = next + 1;
+        return index;
+    }
+
     template <class Task, class Fields>
-    void read(Task const& task, Fields const& fields, Time const& now, std::uint32_t row) {
+    STRAGGLE_ALWAYS_INLINE void read(Task const& task, Fields const& fields, Time const& now,
+                                     std::uint32_t row, place& at) {
         auto const reject = [this](running_rejection r) { ++counts_.rejected[static_cast<std::size_t>(r)]; };
         auto&& node = detail::project(fields.node, task);
         if (!detail::is_present(node)) return reject(running_rejection::missing_node);
@@ -194,34 +206,41 @@ class job_progress {
         if (!detail::is_present(start) || detail::is_unordered(detail::unwrap(start)))
             return reject(running_rejection::missing_start);
         if (!(detail::unwrap(start) <= now)) return reject(running_rejection::not_started);
-        running_task t;
-        t.elapsed = detail::to_time(now - detail::unwrap(start));
-        t.row = row;
-        bool reported = true;
+        double const elapsed = detail::to_time(now - detail::unwrap(start));
+        double done = 0, size = 1;
+        bool reported = false;
         if constexpr (detail::given<decltype(Fields::progress)>) {
             auto const& progress = detail::project(fields.progress, task);
             reported = detail::is_present(progress);
-            if (reported) t.progress = static_cast<double>(detail::unwrap(progress));
-            if (!detail::is_finite(t.progress) || !(t.progress >= 0) || !(t.progress <= 1))
+            if (reported) done = static_cast<double>(detail::unwrap(progress));
+            if (!detail::is_finite(done) || !(done >= 0) || !(done <= 1))
                 return reject(running_rejection::bad_progress);
-        } else {
-            reported = false;
         }
         if constexpr (detail::given<decltype(Fields::input)>) {
             auto const& input = detail::project(fields.input, task);
-            double const size = detail::is_present(input) ? static_cast<double>(detail::unwrap(input)) : 0.0;
-            if (size > 0 && detail::is_finite(size)) t.input = size;
+            if (detail::is_present(input)) size = static_cast<double>(detail::unwrap(input));
+            if (!(size > 0) || !detail::is_finite(size)) size = 1;
         }
+        std::uint32_t several = 1;
         if constexpr (detail::given<decltype(Fields::copies)>) {
             auto const& copies = detail::project(fields.copies, task);
             if (detail::is_present(copies) && detail::unwrap(copies) > 1)
-                t.copies = static_cast<std::uint32_t>(detail::unwrap(copies));
+                several = static_cast<std::uint32_t>(detail::unwrap(copies));
         }
-        t.node = node_index(detail::unwrap(node));
-        ++nodes_[t.node].running;
+        std::uint32_t const index = node_index(detail::unwrap(node), at);
+        if (index >= running_on_.size()) running_on_.resize(nodes_.size());
+        if (at.used == running_.size()) running_.emplace_back();
+        ++running_on_[index];
         if (!reported) ++counts_.unreported;
         if (!begin_ || detail::unwrap(start) < *begin_) begin_ = detail::unwrap(start);
-        running_.push_back(t);
+        // Member by member: a copy of the whole would have to wait for its parts.
+        running_task& t = running_[at.used++];
+        t.progress = done;
+        t.elapsed = elapsed;
+        t.input = size;
+        t.node = index;
+        t.row = row;
+        t.copies = several;
     }
 
     struct sorted_times {
@@ -242,17 +261,33 @@ class job_progress {
         t.sorted = t.times.size();
     }
 
+    void sum_up() {
+        std::vector<double> const& times = finished_.times;
+        double const n = static_cast<double>(times.size());
+        double sum = 0, squares = 0;
+        // From the shortest on: the mean of equal times is that time to the last bit.
+        for (double const t : times) sum += t - times.front();
+        mean_finished_ = times.front() + sum / n;
+        for (double const t : times) squares += (t - mean_finished_) * (t - mean_finished_);
+        sd_finished_ = std::sqrt(squares / n);
+        summed_ = times.size();
+    }
+
     interner<NodeId> ids_;
     std::vector<job_node> nodes_; // by index
     sorted_times finished_;
     sorted_times per_input_;    // kept only once an input was told
     std::vector<double> fresh_; // scratch
     std::vector<running_task> running_;
+    std::vector<std::uint32_t>
+        running_on_; // tasks of the snapshot, by node: a table that stays in the caches
     running_counts counts_;
     std::optional<Time> begin_, now_;
     std::uint64_t tasks_;
     std::uint64_t slots_ = 0;
     double input_ = 0; // of the finished tasks
+    double mean_finished_ = 0, sd_finished_ = 0;
+    std::size_t summed_ = 0; // finished tasks in these
     bool inputs_told_ = false;
     bool usual_told_ = false;
 };

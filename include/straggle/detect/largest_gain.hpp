@@ -80,12 +80,7 @@ struct largest_gain {
     /// What the rule thinks of one task of the view.
     [[nodiscard]] gain_judgement judge(running_task const& task, job_view const& job) const {
         if (is_too_early(job)) return {gain_state::on_schedule};
-        if (task.copies > 1) return {gain_state::already_copied};
-        outcome<double> remaining = estimate(task, job);
-        if (remaining.reason() == status::out_of_range) remaining = (std::numeric_limits<double>::max)();
-        outcome<double> const copy = replacement(task, job);
-        if (!is_time(remaining) || !is_time(copy)) return {gain_state::too_new};
-        return {*remaining > *copy ? gain_state::gains : gain_state::too_late, *remaining, *copy};
+        return weigh(task, job);
     }
 
     detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
@@ -93,29 +88,46 @@ struct largest_gain {
         if (job.running.empty()) return detection_note::too_few_running;
         if (is_too_early(job)) return detection_note::too_few_finished;
         auto const first = static_cast<std::ptrdiff_t>(out.size());
+        std::size_t gains = 0;
+        double least = -1; // of the gains that are named, once there are enough of them
         for (std::uint32_t i = 0; i < job.running.size(); ++i) {
-            gain_judgement const j = judge(job.running[i], job);
-            if (j.state == gain_state::gains)
-                out.push_back({i, j.remaining, j.replacement, job.mean_finished});
+            gain_judgement const j = weigh(job.running[i], job);
+            // One branch that is seldom taken, where one on the state would be taken at random.
+            bool const is_gain = j.state == gain_state::gains, named = is_gain & (j.gain() > least);
+            gains += is_gain ? 1u : 0u;
+            if (!named) continue;
+            if (gains > most) {
+                std::pop_heap(out.begin() + first, out.end(), gains_more);
+                out.pop_back();
+            }
+            out.push_back({i, j.remaining, j.replacement, job.mean_finished});
+            std::push_heap(out.begin() + first, out.end(), gains_more);
+            if (gains >= most) least = gain_of(out[static_cast<std::size_t>(first)]);
         }
-        auto const found = out.begin() + first;
-        std::size_t const count = static_cast<std::size_t>(out.end() - found);
-        std::size_t const named = (std::min)(count, most);
-        std::partial_sort(found, found + static_cast<std::ptrdiff_t>(named), out.end(),
-                          [](suspect const& a, suspect const& b) {
-                              double const x = a.value - a.threshold, y = b.value - b.threshold;
-                              return x > y || (!(y > x) && a.task < b.task);
-                          });
-        out.resize(static_cast<std::size_t>(first) + named);
-        return named < count ? detection_note::cap_reached : detection_note::none;
+        std::sort_heap(out.begin() + first, out.end(), gains_more);
+        return gains > most ? detection_note::cap_reached : detection_note::none;
     }
 
   private:
+    // Once enough tasks have finished.
+    [[nodiscard]] gain_judgement weigh(running_task const& task, job_view const& job) const {
+        if (task.copies > 1) return {gain_state::already_copied};
+        outcome<double> remaining = estimate(task, job);
+        if (remaining.reason() == status::out_of_range) remaining = (std::numeric_limits<double>::max)();
+        outcome<double> const copy = replacement(task, job);
+        if (!is_time(remaining) || !is_time(copy)) return {gain_state::too_new};
+        return {*remaining > *copy ? gain_state::gains : gain_state::too_late, *remaining, *copy};
+    }
     [[nodiscard]] bool is_too_early(job_view const& job) const noexcept {
         double const finished = static_cast<double>(job.finished.size());
         // The small step forward keeps 0.05 * 60 from becoming more than 3 by rounding.
         return job.finished.size() < min_finished ||
                !(finished + 1e-9 >= min_share * static_cast<double>(detail::tasks_of(job)));
+    }
+    [[nodiscard]] static double gain_of(suspect const& s) noexcept { return s.value - s.threshold; }
+    [[nodiscard]] static bool gains_more(suspect const& a, suspect const& b) noexcept {
+        double const x = gain_of(a), y = gain_of(b);
+        return x > y || (!(y > x) && a.task < b.task);
     }
     [[nodiscard]] static bool is_time(outcome<double> const& t) noexcept {
         return t && detail::is_finite(*t) && *t >= 0;

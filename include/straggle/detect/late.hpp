@@ -15,16 +15,21 @@ namespace detail {
 template <class Threshold>
 detection_note suspect_low_rates(job_view const& job, task_scope over, detector_scratch& scratch,
                                  std::vector<suspect>& out, Threshold threshold_of) {
-    collect_rates(job, over, 0, scratch.values);
+    std::size_t const known = collect_rates(job, over, 0, scratch.values);
     if (scratch.values.size() < 2 || job.running.empty()) return lack_of_rates(job);
     mean_and_deviation const usual = mean_and_deviation_of(scratch.values);
     double const threshold = threshold_of(usual);
-    std::size_t const first = out.size();
-    for (std::uint32_t i = 0; i < job.running.size(); ++i) {
-        double const rate = progress_rate(job.running[i]);
-        if (rate >= 0 && rate < threshold) out.push_back({i, rate, threshold, usual.mean});
-    }
-    lowest_first(out, first);
+    suspect const like{0, 0, threshold, usual.mean};
+    if (known == job.running.size()) // each stands in the place of its task
+        name_suspects<worst::lowest>(job, scratch, out, like, [&](std::size_t i) {
+            double const rate = scratch.values[i];
+            return judgement{rate, rate < threshold};
+        });
+    else
+        name_suspects<worst::lowest>(job, scratch, out, like, [&](std::size_t i) {
+            double const rate = progress_rate(job.running[i]);
+            return judgement{rate, rate >= 0 && rate < threshold};
+        });
     return detection_note::none;
 }
 

@@ -85,7 +85,7 @@ struct late_with_caps {
                 too_young = true;
         }
         if (out.size() == first) return too_young ? detection_note::too_early : detection_note::none;
-        detail::lowest_first(out, first, [&job](suspect const& s) {
+        detail::lowest_first(out, first, scratch, [&job](suspect const& s) {
             double const left = 1.0 - job.running[s.task].progress;
             return s.value / (left > 1e-4 ? left : 1e-4); // Hadoop's floor
         });

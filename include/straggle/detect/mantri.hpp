@@ -8,6 +8,7 @@
 #include <straggle/core/contract.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/detect/remaining_time.hpp>
+#include <straggle/detect/suspects.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -58,8 +59,8 @@ concept uncertain_time_estimate =
 /// stands still, is probability 1.
 ///
 /// @tparam Estimate a `time_estimate` or an `uncertain_time_estimate`
-/// @par Cost O(log finished) per task where t_rem is a number; O(finished) where it is normal; plus sorting
-/// the suspects; allocates nothing in the steady state
+/// @par Cost O(1) per task and O(log finished) per suspect where t_rem is a number; O(finished) per
+/// task where it is normal; plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees deterministic
 template <class Estimate = linear_estimate>
     requires time_estimate<Estimate> || uncertain_time_estimate<Estimate>
@@ -77,29 +78,34 @@ struct mantri {
         if (job.running.empty()) return detection_note::too_few_running;
         if (job.finished.size() < min_finished) return detection_note::too_few_finished;
         double const usual = probability_of(job.finished, {job.mean_finished, 0}, 2);
-        auto const first = static_cast<std::ptrdiff_t>(out.size());
-        scratch.values.assign(job.running.size(), 0.0); // time left
+        std::size_t const first = out.size(), n = job.finished.size();
+        // So many of the finished times have to be short enough; who is not longer than the last of them is
+        // no suspect, whatever the others say.
+        std::size_t needed = static_cast<std::size_t>(delta * static_cast<double>(n));
+        while (needed > 0 && static_cast<double>(needed) / static_cast<double>(n) > delta) --needed;
+        while (!(static_cast<double>(needed) / static_cast<double>(n) > delta)) ++needed;
         for (std::uint32_t i = 0; i < job.running.size(); ++i) {
             running_task const& task = job.running[i];
             if (task.copies >= max_copies) continue;
             outcome<uncertain_time> const left = time_left(task, job);
-            double p = 1;
+            double p = 1, mean = (std::numeric_limits<double>::max)();
             if (left) {
                 double const c = static_cast<double>((std::max)(task.copies, std::uint32_t{1}));
-                p = probability_of(job.finished, *left, (c + 1) / c);
-                scratch.values[i] = left->mean;
-            } else if (left.reason() == status::out_of_range) {
-                scratch.values[i] = (std::numeric_limits<double>::max)();
-            } else {
+                double const factor = (c + 1) / c;
+                mean = left->mean;
+                if (!(left->sd > 0) && !(mean > (job.finished[needed - 1] + start_up) * factor)) continue;
+                p = probability_of(job.finished, *left, factor);
+            } else if (left.reason() != status::out_of_range) {
                 continue;
             }
-            if (p > delta) out.push_back({i, p, delta, usual});
+            if (p > delta) out.push_back({i, p, mean, usual}); // the time left is what ties are broken by
         }
-        std::sort(out.begin() + first, out.end(), [&](suspect const& a, suspect const& b) {
-            if (a.value != b.value) return a.value > b.value;
-            double const x = scratch.values[a.task], y = scratch.values[b.task];
-            return x > y || (!(y > x) && a.task < b.task);
-        });
+        detail::lowest_first(out, first, scratch, [](suspect const& s) { return -s.value; });
+        for (std::size_t i = first, next = first; i < out.size(); i = next) {
+            while (next < out.size() && out[next].value == out[i].value) ++next;
+            detail::lowest_first(out, i, next, scratch, [](suspect const& s) { return -s.threshold; });
+        }
+        for (std::size_t i = first; i < out.size(); ++i) out[i].threshold = delta;
         return detection_note::none;
     }
 
@@ -137,9 +143,15 @@ struct mantri {
                 sum += std::erfc(z * 0.70710678118654752440) / 2; // 1 / sqrt(2)
             }
         } else {
-            auto const end = std::ranges::partition_point(
-                finished, [&](double x) { return left.mean > (x + start_up) * factor; });
-            sum = static_cast<double>(end - finished.begin());
+            auto const is_shorter = [&](double x) { return left.mean > (x + start_up) * factor; };
+            // All of them, more often than not; else halved without a branch, which would be taken at random.
+            std::size_t rest = finished.size(), shorter = is_shorter(finished.back()) ? rest : 0;
+            for (rest -= shorter; rest > 0;) {
+                std::size_t const half = rest - rest / 2;
+                shorter += (is_shorter(finished[shorter + half - 1]) ? 1u : 0u) * half;
+                rest -= half;
+            }
+            sum = static_cast<double>(shorter);
         }
         return sum / static_cast<double>(finished.size());
     }

@@ -26,7 +26,7 @@ inline constexpr char min_progress_name[] = "min_progress";
 /// @par Cost the base's, O(suspects) more
 template <straggler_detector Base>
 struct min_progress {
-    static constexpr std::string_view name = detail::wrapped_name<detail::min_progress_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::min_progress_name, Base>;
 
     Base base{};         ///< the rule
     double least = 0.05; ///< share done, in [0, 1]

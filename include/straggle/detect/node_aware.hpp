@@ -128,7 +128,7 @@ struct node_aware {
         if (!known && !find_usual_time(f)) return detection_note::too_early;
         std::size_t const first = out.size();
         judge(f, out);
-        detail::lowest_first(out, first,
+        detail::lowest_first(out, first, scratch,
                              [&job](suspect const& s) { return job.running[s.task].elapsed - s.value; });
         return detection_note::none;
     }

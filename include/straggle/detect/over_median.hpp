@@ -26,7 +26,7 @@ namespace straggle {
 ///
 /// Verdict: value = elapsed time, threshold as above, baseline = median (the threshold, for
 /// `task_threshold`).
-/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing
+/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees deterministic
 struct over_median {
     static constexpr std::string_view name = "over_median";
@@ -51,39 +51,43 @@ struct over_median {
         return rule;
     }
 
-    detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
-        std::size_t const first = out.size();
         double const n = static_cast<double>(job.finished.size());
         double const tasks = static_cast<double>(detail::tasks_of(job));
         double const needed = (std::max)(std::floor(quantile * tasks), 1.0);
         if (!(n >= needed)) {
             if (!(task_threshold > 0) || detail::tasks_of(job) > few_tasks)
                 return detection_note::too_few_finished;
-            suspect_over(job, task_threshold, task_threshold, out, [](running_task const&) { return true; });
+            suspect_over(job, scratch, task_threshold, task_threshold, out);
         } else {
             double const median = job.finished[job.finished.size() / 2];
             double const threshold = (std::max)(multiplier * median, min_time);
             double const time = job.mean_finished * n;
             double const slow = process_rate * (job.finished_input / time);
             bool const rate_known = job.finished_input > 0 && time > 0;
-            suspect_over(job, threshold, median, out, [&](running_task const& t) {
-                if (!efficiency || !rate_known || t.elapsed > long_run * threshold) return true;
-                return t.progress * t.input / t.elapsed < slow;
-            });
+            if (!efficiency || !rate_known)
+                suspect_over(job, scratch, threshold, median, out);
+            else
+                suspect_over(job, scratch, threshold, median, out, [&](running_task const& t) {
+                    return t.elapsed > long_run * threshold || t.progress * t.input / t.elapsed < slow;
+                });
         }
-        detail::highest_first(out, first);
         return detection_note::none;
     }
 
   private:
-    template <class Inefficient>
-    static void suspect_over(job_view const& job, double threshold, double median, std::vector<suspect>& out,
-                             Inefficient inefficient) {
-        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
-            running_task const& t = job.running[i];
-            if (t.elapsed > threshold && inefficient(t)) out.push_back({i, t.elapsed, threshold, median});
-        }
+    struct any_task {
+        bool operator()(running_task const&) const noexcept { return true; }
+    };
+    template <class Inefficient = any_task>
+    static void suspect_over(job_view const& job, detector_scratch& scratch, double threshold, double median,
+                             std::vector<suspect>& out, Inefficient inefficient = {}) {
+        detail::name_suspects<detail::worst::highest>(
+            job, scratch, out, {0, 0, threshold, median}, [&](std::size_t i) {
+                running_task const& t = job.running[i];
+                return detail::judgement{t.elapsed, t.elapsed > threshold && inefficient(t)};
+            });
     }
 };
 

@@ -28,24 +28,27 @@ struct progress_gap {
     double gap = 0.2;                  ///< of progress, in [0, 1]; Hadoop's
     task_scope over = task_scope::all; ///< which tasks the average is taken over
 
-    detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         std::span<running_task const> const tasks = job.running;
-        double known = 0;
-        for (running_task const& t : tasks) known += t.progress >= 0 ? 1.0 : 0.0;
-        double n = known, done = 0;
+        std::size_t known = 0;
+        double done = detail::sum_of(tasks.size(), [&](std::size_t i) {
+            bool const is_known = tasks[i].progress >= 0;
+            known += is_known ? 1u : 0u;
+            return is_known ? tasks[i].progress : 0.0;
+        });
+        double n = static_cast<double>(known);
         if (over != task_scope::running) {
-            done = static_cast<double>(job.finished.size());
-            n += over == task_scope::started ? done
+            double const finished = static_cast<double>(job.finished.size());
+            done += finished;
+            n += over == task_scope::started ? finished
                                              : static_cast<double>(detail::tasks_of(job) - tasks.size());
         }
-        if (!(known > 0) || !(n > 1)) return detection_note::too_few_running;
-        done += detail::sum_of(
-            tasks.size(), [&](std::size_t i) { return tasks[i].progress >= 0 ? tasks[i].progress : 0.0; });
+        if (known == 0 || !(n > 1)) return detection_note::too_few_running;
         double const average = done / n, threshold = average - gap;
-        std::size_t const first = out.size();
-        for (std::uint32_t i = 0; i < tasks.size(); ++i)
-            if (tasks[i].progress < threshold) out.push_back({i, tasks[i].progress, threshold, average});
-        detail::lowest_first(out, first);
+        detail::name_suspects<detail::worst::lowest>(
+            job, scratch, out, {0, 0, threshold, average}, [&](std::size_t i) {
+                return detail::judgement{tasks[i].progress, tasks[i].progress < threshold};
+            });
         return detection_note::none;
     }
 };

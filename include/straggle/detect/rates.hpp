@@ -16,18 +16,26 @@ inline double progress_rate(running_task const& t, double tick = 0) noexcept {
     return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
 }
 
-// The known rates of the tasks within the scope: a finished task has done all in its time, a waiting one
-// nothing.
-inline void collect_rates(job_view const& job, task_scope over, double tick, std::vector<double>& rates) {
-    rates.clear();
-    for (running_task const& t : job.running)
-        if (double const rate = progress_rate(t, tick); rate >= 0) rates.push_back(rate);
-    if (over == task_scope::running) return;
+// The known rates of the tasks within the scope, those that run first: a finished task has done all in its
+// time, a waiting one nothing.
+// @return how many of the running tasks have one
+inline std::size_t collect_rates(job_view const& job, task_scope over, double tick,
+                                 std::vector<double>& rates) {
+    rates.resize(job.running.size());
+    std::size_t known = 0;
+    for (running_task const& t : job.running) {
+        double const rate = progress_rate(t, tick);
+        rates[known] = rate;
+        known += rate >= 0 ? 1u : 0u;
+    }
+    rates.resize(known);
+    if (over == task_scope::running) return known;
     for (double const time : job.finished)
         if (double const elapsed = time > tick ? time : tick; elapsed > 0) rates.push_back(1.0 / elapsed);
-    if (over == task_scope::started) return;
+    if (over == task_scope::started) return known;
     std::uint64_t const waiting = tasks_of(job) - job.running.size() - job.finished.size();
     rates.insert(rates.end(), static_cast<std::size_t>(waiting), 0.0);
+    return known;
 }
 
 // Why there are too few rates to compare.

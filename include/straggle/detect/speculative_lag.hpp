@@ -24,7 +24,7 @@ inline constexpr char task_lag_name[] = "task_lag";
 /// @par Cost the base's
 template <straggler_detector Base>
 struct speculative_lag {
-    static constexpr std::string_view name = detail::wrapped_name<detail::speculative_lag_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::speculative_lag_name, Base>;
 
     Base base{};       ///< the rule
     double lag = 60.0; ///< since the job began; a minute, if in seconds: Hadoop's
@@ -50,7 +50,7 @@ speculative_lag(Base, double) -> speculative_lag<Base>;
 /// @par Cost the base's, O(suspects) more
 template <straggler_detector Base>
 struct task_lag {
-    static constexpr std::string_view name = detail::wrapped_name<detail::task_lag_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::task_lag_name, Base>;
 
     Base base{};       ///< the rule
     double lag = 60.0; ///< since the task began; a minute, if in seconds: Hadoop's

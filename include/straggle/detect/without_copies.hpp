@@ -24,7 +24,7 @@ inline constexpr char without_copies_name[] = "without_copies";
 /// @par Cost the base's, O(suspects) more
 template <straggler_detector Base>
 struct without_copies {
-    static constexpr std::string_view name = detail::wrapped_name<detail::without_copies_name, Base>;
+    static constexpr std::string_view name = detail::nested_name<detail::without_copies_name, Base>;
 
     Base base{}; ///< the rule
 

@@ -1,0 +1,103 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Nodes that a forecast expects to be weak, as a selection policy, and two policies in one: what was
+/// measured and what is expected enter the same decision, under the same guards, each with its reason.
+#pragma once
+
+#include <straggle/blacklist/selection.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/core/rule_name.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace straggle {
+
+/// Nodes that are likely to be weak, the likeliest first, by what the user says of each: mostly the forecast
+/// of a `forecaster` for the period to come.
+///
+/// A node that has no forecast is not selected, whatever was measured of it (`either` asks both). Nodes that
+/// are not in the ranking cannot be: a policy names what was ranked.
+///
+/// Source: ML-NA (Ouyang et al. 2017), section V: nodes likely to be in their weak phase are to be
+/// blacklisted. Verdict: value = probability, threshold = `least`.
+/// @tparam Probability `probability_of(id)` is an `outcome<double>` or a number; a status, and what is no
+/// number from 0 to 1, is no forecast
+/// @par Example
+/// `blacklister{forecast_weak{[&](std::string const& id) { return forecast.at(id); }}}`
+/// @pre `least` in [0, 1]
+/// @par Cost one call per ranked node, and to sort the selected ones; allocates nothing in the steady state
+/// @par Guarantees deterministic if the forecast is; ties: the worse mean, then the one seen first
+template <class Probability>
+struct forecast_weak {
+    static constexpr std::string_view name = "forecast_weak";
+
+    Probability probability_of; ///< how likely a node is to be weak
+    double least = 0.5;         ///< from this probability on a node is selected
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) {
+        STRAGGLE_EXPECTS(least >= 0 && least <= 1);
+        std::size_t const first = out.size();
+        scratch.values.clear();
+        for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+            outcome<double> const p = probability_of(nodes[i].id);
+            if (p && *p >= least && *p <= 1) out.push_back({i, *p, least});
+        }
+        std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                  [nodes](candidate const& a, candidate const& b) {
+                      if (a.value != b.value) return a.value > b.value;
+                      return detail::is_worse(nodes[a.node], nodes[b.node]);
+                  });
+        return selection_note::none;
+    }
+};
+
+template <class Probability>
+forecast_weak(Probability) -> forecast_weak<Probability>;
+template <class Probability>
+forecast_weak(Probability, double) -> forecast_weak<Probability>;
+
+namespace detail {
+inline constexpr char either_name[] = "either";
+}
+
+/// Nodes that one policy or another selects: first those of the first, in its order, then what the second
+/// adds.
+///
+/// Verdict: that of the policy which named the node first; the note is that of the first policy, or of the
+/// second where the first has none.
+/// @par Example
+/// `blacklister{either{dominated{}, forecast_weak{probability_of}}}`
+/// @par Cost of both, and O(nodes) more; allocates nothing in the steady state
+/// @par Guarantees deterministic if both are
+template <selection_policy First, selection_policy Second>
+struct either {
+    static constexpr std::string_view name = detail::nested_name<detail::either_name, First, Second>;
+
+    First first{};   ///< asked first
+    Second second{}; ///< asked for more
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) {
+        std::size_t const begin = out.size();
+        selection_note const note = first.select(nodes, scratch, out);
+        std::size_t const middle = out.size();
+        selection_note const other = second.select(nodes, scratch, out);
+        scratch.order.assign(nodes.size(), 0);
+        for (std::size_t k = begin; k < middle; ++k) scratch.order[out[k].node] = 1;
+        auto const named = [&](candidate const& c) { return scratch.order[c.node] != 0; };
+        out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(middle), out.end(), named),
+                  out.end());
+        return note != selection_note::none ? note : other;
+    }
+};
+
+template <class First, class Second>
+either(First, Second) -> either<First, Second>;
+
+} // namespace straggle
