@@ -1,0 +1,227 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Trains gradient-boosted trees: the classifier of ML-NA. For the same parameters the trees are those of
+/// XGBoost with exact greedy splits.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/learn/boosted_trees.hpp>
+#include <straggle/learn/classifier.hpp>
+#include <straggle/learn/feature_matrix.hpp>
+#include <straggle/learn/logistic.hpp>
+#include <straggle/learn/sorted_columns.hpp>
+#include <straggle/learn/tree_grower.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace straggle {
+
+/// How boosted trees are trained; the names of XGBoost where they differ. Real numbers are used as floats, as
+/// there.
+struct boosted_trees_options {
+    std::uint32_t rounds = 100;   ///< trees, at most (num_boost_round)
+    double eta = 0.1;             ///< how much of each leaf counts, in (0, 1]
+    std::uint32_t max_depth = 12; ///< questions on the way to a leaf, 1 to 64
+    double lambda = 1;            ///< what is added to each sum of curvatures, not negative
+    double gamma = 0;             ///< the least gain of a last split, not negative
+    double min_child_weight = 1;  ///< the least sum of curvatures of a child, not negative
+    double base_score = 0.5;      ///< the probability to begin with, within (0, 1)
+    std::uint32_t patience = 0;   ///< rounds without a better validation loss before training ends; 0: none
+                                  ///< ends it (early_stopping_rounds)
+    friend constexpr bool operator==(boosted_trees_options const&, boosted_trees_options const&) = default;
+};
+
+/// Learns boosted trees from examples, again and again in the same memory, and holds the last ones learned.
+///
+/// Source: Chen and Guestrin 2016, algorithm 1 (exact greedy) with algorithm 3's default directions, as
+/// XGBoost 1.7.4 does it with `tree_method=exact, objective=binary:logistic` in one thread: candidate splits,
+/// tie-breaks, the float or double in which each number is held, default directions, pruning by gamma. Same
+/// features, thresholds and directions of all splits; leaves to the last bit, too, if both use the same
+/// `exp`. Two examples with the same value are added up in the order of the rows, which XGBoost leaves open:
+/// it makes no difference as long as the double sums are exact, and they are while the number of rows times
+/// the ratio of the largest to the smallest slope is below 2^29. The defaults are those of ML-NA (eta 0.1,
+/// depth 12).
+///
+/// Rows whose value is missing (NaN) go where they do best, and a feature that nobody lacks sends them left.
+/// @par Cost `fit` O(columns * rows * (log rows + rounds * depth)), a few ns per value, round and level;
+/// memory of 16 bytes per value and about 40 per row, kept. Allocates nothing once it has twice fitted as
+/// many examples with trees of as many nodes
+/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw. One thread at a time
+class boosted_trees_trainer {
+  public:
+    /// What stands in reports.
+    static constexpr std::string_view name = "boosted_trees";
+    /// How to train.
+    using options = boosted_trees_options;
+
+    /// @param how see there
+    /// @pre all within their bounds
+    explicit boosted_trees_trainer(options const& how = {}) : options_(how) {
+        STRAGGLE_EXPECTS(how.eta > 0 && how.eta <= 1);
+        STRAGGLE_EXPECTS(how.max_depth >= 1 && how.max_depth <= 64);
+        STRAGGLE_EXPECTS(not_negative(how.lambda) && not_negative(how.gamma) &&
+                         not_negative(how.min_child_weight));
+        STRAGGLE_EXPECTS(how.base_score > 0 && how.base_score < 1);
+        base_margin_ = detail::margin_of(static_cast<float>(how.base_score));
+        STRAGGLE_EXPECTS(
+            detail::is_finite(static_cast<double>(base_margin_))); // no float is so close to 0 or 1
+    }
+
+    /// Learns from examples, all rounds of it.
+    /// @param rows a row per example, NaN where a value is missing
+    /// @param labels of each: 0 or 1
+    /// @return `status::ok`, or why nothing was learned and all is as before: `status::insufficient_evidence`
+    /// for no rows; `status::out_of_domain` for labels other than 0 and 1 or not one per row, and for
+    /// infinite values; `status::out_of_range` for values no float can hold, more than 2^30 rows or columns,
+    /// and trees of more than 2^32 nodes
+    [[nodiscard]] status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
+        return train(rows, labels, {}, {}, false);
+    }
+    /// The same for floats.
+    [[nodiscard]] status fit(feature_matrix<float> const& rows, std::span<std::uint8_t const> labels) {
+        return train(rows, labels, {}, {}, false);
+    }
+
+    /// Learns from examples and watches the loss on others: `validation_losses`. With `options::patience`,
+    /// training ends that many rounds after the best one, and in any case only the trees up to that are kept:
+    /// those that XGBoost predicts with after early stopping on logloss.
+    /// @param rows, labels what is learned from
+    /// @param validation, validation_labels what is only watched, in the same form
+    /// @return as the other; the same faults of the validation examples count, and another number of columns
+    /// is `status::out_of_domain`
+    [[nodiscard]] status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels,
+                             feature_matrix<double> const& validation,
+                             std::span<std::uint8_t const> validation_labels) {
+        return train(rows, labels, validation, validation_labels, true);
+    }
+    /// The same for floats.
+    [[nodiscard]] status fit(feature_matrix<float> const& rows, std::span<std::uint8_t const> labels,
+                             feature_matrix<float> const& validation,
+                             std::span<std::uint8_t const> validation_labels) {
+        return train(rows, labels, validation, validation_labels, true);
+    }
+
+    /// What was learned last; without trees before the first success.
+    [[nodiscard]] boosted_trees const& model() const noexcept { return model_; }
+    /// `model().predict(row)`.
+    [[nodiscard]] double predict(std::span<double const> row) const { return model_.predict(row); }
+    /// `model().predict(row)`.
+    [[nodiscard]] double predict(std::span<float const> row) const { return model_.predict(row); }
+
+    /// Mean logarithmic loss on the validation examples after each round, those after the best one included;
+    /// empty where there was no validation.
+    [[nodiscard]] std::span<double const> validation_losses() const noexcept { return losses_; }
+    /// The round with the first of the smallest losses, from 0; 0 where there was no validation.
+    [[nodiscard]] std::size_t best_round() const noexcept { return best_round_; }
+
+    /// How it trains.
+    [[nodiscard]] options const& how() const noexcept { return options_; }
+
+  private:
+    [[nodiscard]] static constexpr bool not_negative(double x) noexcept {
+        return x >= 0 && x <= static_cast<double>((std::numeric_limits<float>::max)());
+    }
+
+    [[nodiscard]] static status status_of(std::span<std::uint8_t const> labels, std::size_t rows) noexcept {
+        if (rows == 0) return status::insufficient_evidence;
+        if (labels.size() != rows) return status::out_of_domain;
+        for (std::uint8_t const label : labels)
+            if (label > 1) return status::out_of_domain;
+        return status::ok;
+    }
+
+    template <class Real>
+    status train(feature_matrix<Real> const& rows, std::span<std::uint8_t const> labels,
+                 feature_matrix<Real> const& validation, std::span<std::uint8_t const> validation_labels,
+                 bool validated) {
+        if (status const s = status_of(labels, rows.rows()); s != status::ok) return s;
+        if (validated) {
+            if (status const s = status_of(validation_labels, validation.rows()); s != status::ok) return s;
+            if (validation.columns() != rows.columns()) return status::out_of_domain;
+            if (status const s = detail::sorted_columns::status_of(validation); s != status::ok) return s;
+        }
+        if (status const s = columns_.assign(rows); s != status::ok) return s;
+        begin(rows.rows(), rows.columns(), validation.rows());
+        for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+            for (std::size_t i = 0; i < labels.size(); ++i)
+                slopes_[i] = detail::slope_of(margins_[i], static_cast<float>(labels[i]));
+            std::size_t const root = next_.nodes_.size();
+            std::uint32_t const depth = grower_.grow(slopes_, next_.nodes_);
+            if (next_.nodes_.size() > (std::numeric_limits<std::uint32_t>::max)())
+                return status::out_of_range;
+            next_.ends_.push_back({static_cast<std::uint32_t>(next_.nodes_.size()), depth});
+            grower_.add_leaves(margins_);
+            if (validated && !goes_on({next_.nodes_.data() + root, depth}, validation, validation_labels))
+                break;
+        }
+        if (validated && options_.patience != 0 && !next_.ends_.empty()) keep_rounds(next_best_ + 1);
+        // Nothing can go wrong from here on; what was there before is memory for the next time.
+        std::swap(model_, next_);
+        std::swap(losses_, next_losses_);
+        best_round_ = next_best_;
+        return status::ok;
+    }
+
+    void begin(std::size_t rows, std::size_t columns, std::size_t validation_rows) {
+        next_.nodes_.clear();
+        next_.ends_.clear();
+        next_.columns_ = columns;
+        next_.base_margin_ = base_margin_;
+        next_losses_.clear();
+        next_best_ = 0;
+        margins_.assign(rows, base_margin_);
+        validation_margins_.assign(validation_rows, base_margin_);
+        slopes_.resize(rows);
+        grower_.begin(columns_, {static_cast<float>(options_.eta), static_cast<float>(options_.lambda),
+                                 static_cast<float>(options_.gamma),
+                                 static_cast<float>(options_.min_child_weight), options_.max_depth});
+    }
+
+    // Whether there is still hope after the tree just grown.
+    template <class Real>
+    bool goes_on(detail::rooted_tree tree, feature_matrix<Real> const& rows,
+                 std::span<std::uint8_t const> labels) {
+        detail::add_leaves<false>(tree, rows, validation_margins_);
+        double sum = 0;
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            sum += static_cast<double>(
+                detail::log_loss(detail::probability_of(validation_margins_[i]), labels[i] != 0));
+        next_losses_.push_back(sum / static_cast<double>(labels.size()));
+        std::size_t const round = next_losses_.size() - 1;
+        if (next_losses_[next_best_] > next_losses_[round]) next_best_ = round;
+        return options_.patience == 0 || round - next_best_ < options_.patience;
+    }
+
+    void keep_rounds(std::size_t rounds) {
+        next_.ends_.resize(rounds);
+        next_.nodes_.resize(next_.ends_.back().node);
+    }
+
+    options options_;
+    float base_margin_ = 0;
+    boosted_trees model_;
+    std::vector<double> losses_;
+    std::size_t best_round_ = 0;
+
+    boosted_trees next_; // being trained
+    std::vector<double> next_losses_;
+    std::size_t next_best_ = 0;
+    detail::sorted_columns columns_;
+    detail::tree_grower grower_;
+    std::vector<float> margins_, validation_margins_;
+    std::vector<detail::loss_slope> slopes_;
+};
+
+static_assert(classifier<boosted_trees_trainer>);
+
+} // namespace straggle

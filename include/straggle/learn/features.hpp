@@ -1,0 +1,253 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How a node did, day by day, as numbers to learn from: three per day, each of all days so far.
+///
+/// Source: X. Ouyang, C. Wang, R. Yang, G. Yang, P. Townend, J. Xu, ML-NA: a machine learning based node
+/// performance analyzer utilizing straggler statistics (ICPADS 2017), section III.A.
+#pragma once
+
+#include <straggle/core/interner.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/core/room.hpp>
+#include <straggle/learn/feature_matrix.hpp>
+#include <straggle/node/normalize.hpp>
+#include <straggle/stats/moments.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+#include <vector>
+
+namespace straggle {
+
+/// What stands for a day on which a node ran nothing.
+enum class idle_days : std::uint8_t {
+    carried, ///< what was known the day before; missing only until there is a first task
+    missing, ///< NaN, as ML-NA prints it: a month that began with three idle days was then judged by these
+};
+
+/// How the features of a day are made.
+struct feature_options {
+    idle_days idle = idle_days::carried; ///< what stands for a day without attempts of the node
+    /// Days a feature looks back on, that day included; 0: all of the period, as ML-NA does. A month of 30
+    /// days says what a node was like, its last week what it is like now: the better start for a forecast.
+    std::size_t look_back = 0;
+};
+
+/// What one column of a feature table is.
+enum class day_feature : std::uint8_t {
+    mean_score, ///< mean score of all attempts up to this day; above 0: slow
+    sd_score,   ///< their population standard deviation
+    attempts,   ///< their number, standardised over the nodes of the table
+};
+/// How many features a day has.
+inline constexpr std::size_t features_per_day = 3;
+
+/// What column `c` of a feature table is.
+[[nodiscard]] constexpr day_feature feature_of_column(std::size_t c) noexcept {
+    return static_cast<day_feature>(c % features_per_day);
+}
+/// Of which day column `c` of a feature table is, from 0.
+[[nodiscard]] constexpr std::size_t day_of_column(std::size_t c) noexcept {
+    return c / features_per_day;
+}
+
+/// The scores of nodes in a period of some days, one attempt or one batch of jobs at a time, and the features
+/// they make.
+///
+/// Source: ML-NA section III.A: 3 D features for D days, day by day (mean, sd, number), each over day 1 to d.
+/// The paper does not say how numbers of tasks are normalised; here by their mean and standard deviation over
+/// the nodes, as scores are.
+///
+/// @tparam NodeId how nodes are named: `std::string` for text
+/// @par Example
+/// `node_days<std::string> month(30);  month.add_attempts(attempts, fields, day_of);  month.table(rows);`
+/// @par Cost `add` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day. Adding allocates when a node is
+/// new, `table` never once its memory is large enough
+/// @par Guarantees deterministic; nodes in order of first appearance; the order of attempts changes results
+/// by rounding only; strong exception guarantee
+template <identifier NodeId>
+class node_days {
+  public:
+    /// What nodes are looked up by.
+    using node_key = typename interner<NodeId>::key_type;
+
+    /// @param days length of the period
+    /// @pre `days > 0`
+    explicit node_days(std::size_t days) : days_(days) { STRAGGLE_EXPECTS(days > 0); }
+
+    /// How many days the period has.
+    [[nodiscard]] std::size_t days() const noexcept { return days_; }
+    /// Columns of the table.
+    [[nodiscard]] std::size_t columns() const noexcept { return features_per_day * days_; }
+    /// Rows of the table: nodes that have had an attempt.
+    [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
+    /// The node of a row. @pre `row < size()`
+    [[nodiscard]] NodeId const& node(std::size_t row) const { return ids_[static_cast<std::uint32_t>(row)]; }
+    /// The row of a node, or `size()` where it has had no attempt.
+    [[nodiscard]] std::size_t row_of(node_key node) const {
+        std::uint32_t const row = ids_.find(node);
+        return row == ids_.none ? size() : row;
+    }
+
+    /// Takes in the score of one attempt.
+    /// @param day on which its job was submitted, from 0
+    /// @return false, and nothing else, for a score that is not a number or a day outside of the period
+    bool add(node_key node, std::size_t day, double score) {
+        if (!detail::is_finite(score) || day >= days_) return false;
+        at(node, day).add(score);
+        return true;
+    }
+    /// Takes in the scores of several attempts of a node, such as a shard has summed them up.
+    /// @return as `add`; for no scores false
+    bool merge(node_key node, std::size_t day, moments const& scores) {
+        if (scores.count() == 0 || !detail::is_finite(scores.mean()) ||
+            !detail::is_finite(scores.sum_of_squared_deviations()) || day >= days_)
+            return false;
+        at(node, day).merge(scores);
+        return true;
+    }
+
+    /// Scores a range of records (`normalize`) and takes the scores in: whole jobs, as an attempt is scored
+    /// by its siblings.
+    /// @param attempts a random access range of records
+    /// @param fields an `attempt_fields`
+    /// @param day_of day of a record, from 0: the paper's is the one on which its job was submitted. An
+    /// unsigned number; any outside of the period for a record that is not in it
+    /// @param options as for `rank_nodes`
+    /// @return what became of the records
+    template <std::ranges::random_access_range Attempts, class Fields, class Day,
+              class Options = rank_options<>>
+        requires attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+                 projection_of<Day, std::ranges::range_value_t<Attempts>>
+    attempt_counts add_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
+                                Options const& options = {}) {
+        auto const scored = normalize(attempts, fields, options);
+        for (auto const& a : scored.attempts) {
+            auto const& record =
+                std::ranges::begin(attempts)[static_cast<std::ranges::range_difference_t<Attempts>>(a.row)];
+            auto const day = detail::project(day_of, record);
+            static_assert(std::unsigned_integral<std::remove_cvref_t<decltype(day)>>, "a day is unsigned");
+            add(scored.nodes[a.node], static_cast<std::size_t>(day), a.score);
+        }
+        return scored.counts;
+    }
+
+    /// Writes the features: a row per node, in order of first appearance, a column per day and feature.
+    ///
+    /// A mean and a deviation are NaN as long as a node has had no attempt; its number of attempts is known
+    /// then, too: none. Where all nodes have had equally many, that feature is 0.
+    /// @param values their memory
+    /// @param options how far a feature looks back, and what stands for idle days
+    /// @return a view of `values`
+    feature_matrix<double> table(std::vector<double>& values, feature_options const& options = {}) const {
+        bool const carried = options.idle == idle_days::carried;
+        values.resize(size() * columns());
+        for (std::size_t row = 0; row < size(); ++row) {
+            moments sofar;
+            double mean = missing, sd = missing;
+            for (std::size_t day = 0; day < days_; ++day) {
+                moments const* const cells = &cells_[row * days_];
+                if (options.look_back == 0) {
+                    sofar.merge(cells[day]);
+                } else {
+                    sofar = {};
+                    std::size_t const first = day < options.look_back ? 0 : day + 1 - options.look_back;
+                    for (std::size_t d = first; d <= day; ++d) sofar.merge(cells[d]);
+                }
+                if (sofar.count() > 0) {
+                    mean = sofar.mean();
+                    sd = std::sqrt(sofar.population_variance());
+                }
+                bool const told = carried || cells[day].count() > 0;
+                double* const out = &values[row * columns() + features_per_day * day];
+                out[0] = told ? mean : missing;
+                out[1] = told ? sd : missing;
+                out[2] = told ? static_cast<double>(sofar.count()) : missing;
+            }
+        }
+        for (std::size_t day = 0; day < days_; ++day)
+            standardize(values, features_per_day * day + static_cast<std::size_t>(day_feature::attempts));
+        return feature_matrix<double>(values, columns());
+    }
+
+    /// Forgets everything but the memory, for the next period.
+    void clear() noexcept {
+        ids_.clear();
+        cells_.clear();
+    }
+
+  private:
+    static constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+    moments& at(node_key node, std::size_t day) {
+        if (cells_.capacity() - cells_.size() < days_) cells_.reserve(2 * cells_.size() + 8 * days_);
+        std::size_t const row = ids_.insert(node);
+        if (row * days_ == cells_.size()) cells_.resize(cells_.size() + days_);
+        return cells_[row * days_ + day];
+    }
+
+    void standardize(std::vector<double>& values, std::size_t column) const {
+        moments all;
+        for (std::size_t at = column; at < values.size(); at += columns())
+            if (detail::is_finite(values[at])) all.add(values[at]);
+        if (all.count() == 0) return;
+        double const mean = all.mean(), sd = std::sqrt(all.population_variance());
+        for (std::size_t at = column; at < values.size(); at += columns())
+            if (detail::is_finite(values[at])) values[at] = sd > 0 ? (values[at] - mean) / sd : 0.0;
+    }
+
+    std::size_t days_;
+    interner<NodeId> ids_;
+    std::vector<moments> cells_; // by row and day
+};
+
+/// A feature table without missing values, for learners that can take none, such as k-means.
+struct complete_features {
+    std::vector<double> values;         ///< rows one behind the other
+    std::vector<std::uint32_t> columns; ///< of the table these columns are of
+
+    /// The values as a table. @pre made by `complete`
+    [[nodiscard]] feature_matrix<double> matrix() const {
+        return feature_matrix<double>(values, columns.size());
+    }
+};
+
+/// Fills the gaps of a feature table. A column that is missing in all rows is left out; where some rows lack
+/// a value they get the mean of the others: unknown is not bad, nor good.
+/// @param table any table with NaN where a value is missing
+/// @param out replaced
+/// @return `status::insufficient_evidence` where no column is left, `status::out_of_domain` for infinite
+/// values
+/// @par Cost O(rows columns); allocates when `out` is too small
+/// @par Guarantees deterministic
+inline status complete(feature_matrix<double> const& table, complete_features& out) {
+    out.values.clear();
+    out.columns.clear();
+    for (std::uint32_t c = 0; c < table.columns(); ++c)
+        for (std::size_t row = 0; row < table.rows(); ++row)
+            if (double const x = table.row(row)[c]; x == x) {
+                out.columns.push_back(c);
+                break;
+            }
+    if (out.columns.empty()) return status::insufficient_evidence;
+    out.values.resize(table.rows() * out.columns.size());
+    for (std::size_t k = 0; k < out.columns.size(); ++k) {
+        moments known;
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+            double const x = table.row(row)[out.columns[k]];
+            if (x == x && !detail::is_finite(x)) return status::out_of_domain;
+            if (x == x) known.add(x);
+        }
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+            double const x = table.row(row)[out.columns[k]];
+            out.values[row * out.columns.size() + k] = x == x ? x : known.mean();
+        }
+    }
+    return status::ok;
+}
+
+} // namespace straggle

@@ -1,0 +1,148 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Puts rows of numbers into groups of similar ones (k-means), and says how well they are separated
+/// (Calinski-Harabasz).
+///
+/// Source: S. Lloyd (1982), doi:10.1109/TIT.1982.1056489; seeding: D. Arthur, S. Vassilvitskii, k-means++
+/// (SODA 2007), in its greedy form; bounds: C. Elkan, Using the triangle inequality to accelerate k-means
+/// (ICML 2003); score: T. Calinski, J. Harabasz (1974), doi:10.1080/03610927408827101.
+#pragma once
+
+#include <straggle/core/contract.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/core/random.hpp>
+#include <straggle/learn/feature_matrix.hpp>
+#include <straggle/learn/kmeans_lloyd.hpp>
+#include <straggle/learn/kmeans_rows.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle {
+
+/// How rows are put into groups.
+struct kmeans_options {
+    std::size_t restarts = 10;     ///< seedings tried; the one with the smallest inertia is kept
+    std::size_t most_rounds = 300; ///< after so many rounds a try ends
+    /// A try ends when the centres move, squared and summed, by no more than this share of the mean variance
+    /// of a column.
+    double tolerance = 1e-4;
+};
+
+/// Rows in groups.
+struct clustering {
+    std::size_t columns = 0;          ///< of a row
+    std::vector<std::uint32_t> label; ///< group of each row
+    std::vector<std::uint32_t> size;  ///< rows of each group; 0 where there are fewer distinct rows
+    std::vector<double> centers;      ///< mean of each group, one behind the other
+    double inertia = 0;               ///< sum of squared distances from the rows to their centres
+    double total = 0;                 ///< the same to the mean of all rows
+    std::size_t rounds = 0;           ///< of all tries together
+
+    /// The centre of a group; all zero for an empty one. @pre `group < size.size()`
+    [[nodiscard]] std::span<double const> center(std::size_t group) const {
+        STRAGGLE_EXPECTS(group < size.size());
+        return std::span(centers).subspan(group * columns, columns);
+    }
+    /// How many groups have rows.
+    [[nodiscard]] std::size_t groups() const noexcept {
+        std::size_t n = 0;
+        for (std::uint32_t const s : size) n += s != 0;
+        return n;
+    }
+    /// The Calinski-Harabasz score: variance between the groups over variance within, each by its degrees of
+    /// freedom. Larger is better separated.
+    /// @return `status::insufficient_evidence` for less than two groups, or a group for each row;
+    /// `status::no_spread` where the rows of each group are equal
+    [[nodiscard]] outcome<double> score() const noexcept {
+        std::size_t const k = groups(), n = label.size();
+        if (k < 2 || k >= n) return status::insufficient_evidence;
+        if (!(inertia > 0)) return status::no_spread;
+        return ((total - inertia) / static_cast<double>(k - 1)) / (inertia / static_cast<double>(n - k));
+    }
+};
+
+/// Puts the rows of one table into groups, as many as asked for, again and again.
+///
+/// @par Example
+/// `kmeans groups;  groups.load(table);  for (k = 2; k <= 10; ++k) groups.fit(k, engine, result);`
+/// @par Cost `load` copies the table, and for up to 2048 rows takes the distances of all pairs, which then
+/// serve all seedings (8 bytes per pair, at most 34 MB); `fit` O(restarts rounds rows clusters columns) at
+/// most, the bounds save most of it for many rows. Allocates nothing once tables as large have been loaded
+/// @par Guarantees the same engine gives the same groups; on other machines up to rounding. Ties go to the
+/// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
+/// groups the surplus groups are empty. Strong exception guarantee of `fit` for `out`: none of its vectors is
+/// of use after a failed allocation
+class kmeans {
+  public:
+    /// @pre `restarts > 0`, `most_rounds > 0`, `tolerance >= 0`
+    explicit kmeans(kmeans_options options = {}) : options_(options) {
+        STRAGGLE_EXPECTS(options.restarts > 0 && options.most_rounds > 0 && options.tolerance >= 0);
+    }
+
+    /// Takes a copy of the rows.
+    /// @return `status::insufficient_evidence` for no rows or columns; `status::out_of_domain` for NaN and
+    /// infinite values, `status::out_of_range` where squares overflow; there are no rows then
+    status load(feature_matrix<double> const& table) { return tries_.load(table); }
+
+    /// Puts the rows into groups.
+    /// @param clusters how many
+    /// @param engine for the seeds
+    /// @param out replaced
+    /// @return `status::insufficient_evidence` for fewer rows than groups, `status::out_of_domain` for none
+    template <random_engine Engine>
+    status fit(std::size_t clusters, Engine& engine, clustering& out) {
+        if (clusters == 0) return status::out_of_domain;
+        if (clusters > tries_.rows()) return status::insufficient_evidence;
+        out.inertia = -1;
+        out.rounds = 0;
+        double const enough =
+            options_.tolerance * tries_.total() / static_cast<double>(tries_.rows() * tries_.columns());
+        for (std::size_t t = 0; t < options_.restarts; ++t) {
+            std::size_t const used = tries_.seed(clusters, engine);
+            out.rounds += tries_.run(used, options_.most_rounds, enough);
+            double const inertia = tries_.inertia();
+            if (out.inertia >= 0 && !(inertia < out.inertia)) continue;
+            out.inertia = inertia;
+            out.label.assign(tries_.labels().begin(), tries_.labels().end());
+            if (used < clusters) break; // another try would find the same
+        }
+        out.columns = tries_.columns();
+        out.total = tries_.total();
+        tries_.describe(out.label, clusters, out.size, out.centers);
+        return status::ok;
+    }
+
+  private:
+    kmeans_options options_;
+    detail::kmeans_tries tries_;
+};
+
+/// The Calinski-Harabasz score of any grouping.
+/// @param table one row per point
+/// @param label group of each row, any numbers
+/// @return as `clustering::score`; `status::out_of_domain` for NaN and infinite values
+/// @pre `label.size() == table.rows()`
+/// @par Cost O(rows columns) and memory for a centre per group
+/// @par Accuracy relative error below 1e-12 for up to 1e6 rows: columns are shifted by their means first
+[[nodiscard]] inline outcome<double> calinski_harabasz(feature_matrix<double> const& table,
+                                                       std::span<std::uint32_t const> label) {
+    STRAGGLE_EXPECTS(label.size() == table.rows());
+    detail::kmeans_tries tries;
+    if (status const s = tries.load(table, false); s != status::ok) return s;
+    interner<std::uint32_t> groups;
+    clustering c;
+    c.columns = table.columns();
+    for (std::uint32_t const l : label) c.label.push_back(groups.insert(l));
+    tries.describe(c.label, groups.size(), c.size, c.centers);
+    c.inertia = tries.inertia_of(c.label);
+    c.total = tries.total();
+    return c.score();
+}
+
+} // namespace straggle

@@ -1,0 +1,96 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `learn/kmeans.hpp`: rows of numbers padded to whole lanes, and their distances.
+#pragma once
+
+#include <straggle/learn/feature_matrix.hpp>
+#include <straggle/node/p_cores_lanes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace straggle::detail {
+
+// Rows of equal length, one behind the other, filled up with zeros.
+class padded_rows {
+  public:
+    void resize(std::size_t rows, std::size_t columns) {
+        rows_ = rows;
+        columns_ = columns;
+        width_ = (columns + pad - 1) / pad * pad;
+        values_.assign(rows * width_, 0.0);
+    }
+    [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+    [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
+    [[nodiscard]] std::size_t width() const noexcept { return width_; }
+    [[nodiscard]] double* row(std::size_t i) noexcept { return values_.data() + i * width_; }
+    [[nodiscard]] double const* row(std::size_t i) const noexcept { return values_.data() + i * width_; }
+    void copy_row(std::size_t to, padded_rows const& other, std::size_t from) {
+        std::copy_n(other.row(from), width_, row(to));
+    }
+    void clear_values() { std::fill(values_.begin(), values_.end(), 0.0); }
+
+  private:
+    static constexpr std::size_t pad = 8; // the widest lanes there are
+    std::size_t rows_ = 0, columns_ = 0, width_ = 0;
+    std::vector<double> values_;
+};
+
+inline constexpr std::size_t doubles_per_lane = levels::lane_bytes / sizeof(double);
+
+STRAGGLE_ALWAYS_INLINE double sum_of_lanes(levels::lanes v) noexcept {
+    double parts[doubles_per_lane];
+    std::memcpy(parts, &v, sizeof v);
+    double sum = 0;
+    for (double const p : parts) sum += p;
+    return sum;
+}
+
+// Squared distance of two padded rows.
+inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
+    using levels::lanes;
+    lanes even = levels::splat(0.0), odd = levels::splat(0.0);
+    constexpr bool two = doubles_per_lane <= 4; // the width is a multiple of 8
+    for (std::size_t c = 0; c < width; c += (two ? 2 : 1) * doubles_per_lane) {
+        lanes const d = levels::load(a + c) - levels::load(b + c);
+        even = even + d * d;
+        if constexpr (two) {
+            lanes const e = levels::load(a + c + doubles_per_lane) - levels::load(b + c + doubles_per_lane);
+            odd = odd + e * e;
+        }
+    }
+    return sum_of_lanes(even + odd);
+}
+
+// Of one row to each of several: four at a time, so that the row is read once for four.
+inline void squared_distances(double const* a, padded_rows const& others, std::size_t count,
+                              double* out) noexcept {
+    using levels::lanes;
+    std::size_t const width = others.width();
+    std::size_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        double const *p = others.row(k), *q = p + width, *r = q + width, *s = r + width;
+        lanes sp = levels::splat(0.0), sq = sp, sr = sp, ss = sp;
+        for (std::size_t c = 0; c < width; c += doubles_per_lane) {
+            lanes const x = levels::load(a + c);
+            lanes const dp = x - levels::load(p + c), dq = x - levels::load(q + c);
+            lanes const dr = x - levels::load(r + c), ds = x - levels::load(s + c);
+            sp = sp + dp * dp;
+            sq = sq + dq * dq;
+            sr = sr + dr * dr;
+            ss = ss + ds * ds;
+        }
+        out[k] = sum_of_lanes(sp);
+        out[k + 1] = sum_of_lanes(sq);
+        out[k + 2] = sum_of_lanes(sr);
+        out[k + 3] = sum_of_lanes(ss);
+    }
+    for (; k < count; ++k) out[k] = squared_distance(a, others.row(k), width);
+}
+
+} // namespace straggle::detail
