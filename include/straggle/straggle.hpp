@@ -9,9 +9,11 @@
 /// | `core/` | what is a record, a result, a contract? |
 /// | `stats/` | numbers, no scheduling words |
 /// | `node/` | how well does a node run tasks? |
-/// | `predict/` | how long will this task still take? |
+/// | `predict/` | how long will this task take, here or there? |
 /// | `blacklist/` | whom to avoid, how many, and for how long? |
 /// | `detect/` | which running task is a straggler? |
+/// | `learn/` | which node will be weak next? |
+/// | `assign/` | is a backup worth it, and where? |
 /// | `evaluate/` | how good were we? |
 #pragma once
 
@@ -30,6 +32,7 @@
 #include <straggle/core/running.hpp>
 
 #include <straggle/stats/confidence.hpp>
+#include <straggle/stats/empirical.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/order.hpp>
@@ -47,11 +50,22 @@
 #include <straggle/node/ranking.hpp>
 #include <straggle/node/sibling_normalizers.hpp>
 
+#include <straggle/predict/calibration.hpp>
+#include <straggle/predict/factors.hpp>
+#include <straggle/predict/node_weights.hpp>
+#include <straggle/predict/profile_store.hpp>
+#include <straggle/predict/progress.hpp>
+#include <straggle/predict/similar_tasks.hpp>
+#include <straggle/predict/similarity.hpp>
+#include <straggle/predict/smoothed_progress.hpp>
+#include <straggle/predict/weights.hpp>
+
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/cluster_watch.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/guards.hpp>
 #include <straggle/blacklist/keeper.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
@@ -59,9 +73,6 @@
 #include <straggle/blacklist/sentences.hpp>
 #include <straggle/blacklist/timed_guards.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
-
-#include <straggle/predict/progress.hpp>
-#include <straggle/predict/smoothed_progress.hpp>
 
 #include <straggle/detect/average_time.hpp>
 #include <straggle/detect/cap.hpp>
@@ -82,9 +93,33 @@
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/without_copies.hpp>
 
+#include <straggle/learn/boosted_trees.hpp>
+#include <straggle/learn/boosted_trees_trainer.hpp>
+#include <straggle/learn/classifier.hpp>
+#include <straggle/learn/feature_matrix.hpp>
+#include <straggle/learn/features.hpp>
+#include <straggle/learn/forecast.hpp>
+#include <straggle/learn/kmeans.hpp>
+#include <straggle/learn/labeling.hpp>
+#include <straggle/learn/tree_node.hpp>
+#include <straggle/learn/weak_nodes.hpp>
+
+#include <straggle/assign/assigner.hpp>
+#include <straggle/assign/assigner_options.hpp>
+#include <straggle/assign/backup_fields.hpp>
+#include <straggle/assign/backup_plan.hpp>
+#include <straggle/assign/budget.hpp>
+#include <straggle/assign/greedy_assignment.hpp>
+#include <straggle/assign/kill_rule.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
+#include <straggle/assign/profit.hpp>
+#include <straggle/assign/reservation.hpp>
+
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/first_order.hpp>
 #include <straggle/evaluate/power.hpp>
+#include <straggle/evaluate/recording.hpp>
+#include <straggle/evaluate/replay.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 

@@ -1,0 +1,219 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Who gets which copy: the optimal assignment against the Hungarian method as in textbooks, O(n^3) on a full
+/// matrix, and against greedy and one after the other. `BM_<profits>/<rival>/<stragglers>`; as many nodes as
+/// stragglers, which is the hardest, but in `plenty`, where there are four times as many. The two optimal
+/// rivals give the same sum, which is checked before they are timed; the counter `of_best` is what share of
+/// it the others reach. `BM_choose` is the whole: filters, predictions from 32 samples, profits, plan.
+
+#include <straggle/assign/assigner.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include "support/lcg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct table {
+    std::size_t rows = 0, columns = 0;
+    std::vector<double> full; // row by row, 0 where there is no profit
+    std::vector<std::uint32_t> first{0}, column, room;
+    std::vector<double> value, second;
+
+    [[nodiscard]] straggle::assignable_pairs view() const { return {first, column, value, second}; }
+    [[nodiscard]] double sum(std::vector<straggle::assigned_pair> const& assigned) const {
+        double total = 0;
+        for (auto const& a : assigned) total += value[a.pair];
+        return total;
+    }
+};
+
+enum class profits {
+    uniform,   // independent
+    realistic, // what is left of the straggler less what a copy takes there, with noise
+    scaled,    // the same factor for all of a straggler and all of a node, with noise
+    whole,     // whole numbers up to ten: most are equal to others
+    plenty,    // as realistic, four nodes for a straggler
+};
+
+table made(profits kind, std::size_t rows) {
+    straggle_bench::lcg next;
+    table t;
+    t.rows = rows;
+    t.columns = kind == profits::plenty ? 4 * rows : rows;
+    std::vector<double> left(t.rows), slowness(t.columns);
+    for (double& x : left) x = 100 - 300 * std::log(1 - next.uniform());
+    for (double& x : slowness) x = 1 + 2 * next.uniform();
+    for (std::size_t i = 0; i < t.rows; ++i) {
+        for (std::size_t j = 0; j < t.columns; ++j) {
+            double const noise = next.uniform();
+            double x = noise;
+            if (kind == profits::realistic || kind == profits::plenty)
+                x = left[i] - 60 * slowness[j] * (0.7 + 0.6 * noise);
+            if (kind == profits::scaled) x = left[i] / slowness[j] * (1 + 0.3 * noise);
+            if (kind == profits::whole) x = 1 + std::floor(10 * noise);
+            t.full.push_back(x > 0 ? x : 0);
+            if (!(x > 0)) continue;
+            t.column.push_back(static_cast<std::uint32_t>(j));
+            t.value.push_back(x);
+            t.second.push_back(0.5);
+        }
+        t.first.push_back(static_cast<std::uint32_t>(t.column.size()));
+    }
+    t.room.assign(t.columns, 1);
+    return t;
+}
+
+// The Hungarian method with potentials, rows put in one after the other, as it is found everywhere. Who does
+// without is one who gets a pair of value 0.
+double textbook(table const& t, std::vector<std::size_t>& row_of) {
+    std::size_t const n = t.rows, m = t.columns;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> u(n + 1), v(m + 1), least(m + 1);
+    std::vector<std::size_t> way(m + 1);
+    std::vector<char> used(m + 1);
+    row_of.assign(m + 1, 0);
+    for (std::size_t i = 1; i <= n; ++i) {
+        row_of[0] = i;
+        std::size_t j0 = 0;
+        std::fill(least.begin(), least.end(), infinity);
+        std::fill(used.begin(), used.end(), false);
+        do {
+            used[j0] = true;
+            std::size_t const i0 = row_of[j0];
+            std::size_t j1 = 0;
+            double delta = infinity;
+            for (std::size_t j = 1; j <= m; ++j) {
+                if (used[j]) continue;
+                double const cost = -t.full[(i0 - 1) * m + j - 1] - u[i0] - v[j];
+                if (cost < least[j]) {
+                    least[j] = cost;
+                    way[j] = j0;
+                }
+                if (least[j] < delta) {
+                    delta = least[j];
+                    j1 = j;
+                }
+            }
+            for (std::size_t j = 0; j <= m; ++j) {
+                if (used[j]) {
+                    u[row_of[j]] += delta;
+                    v[j] -= delta;
+                } else {
+                    least[j] -= delta;
+                }
+            }
+            j0 = j1;
+        } while (row_of[j0] != 0);
+        for (; j0 != 0; j0 = way[j0]) row_of[j0] = row_of[way[j0]];
+    }
+    double sum = 0;
+    for (std::size_t j = 1; j <= m; ++j)
+        if (row_of[j] != 0) sum += t.full[(row_of[j] - 1) * m + j - 1];
+    return sum;
+}
+
+void BM_textbook(benchmark::State& state, profits kind) {
+    table const t = made(kind, static_cast<std::size_t>(state.range(0)));
+    std::vector<std::size_t> row_of;
+    for (auto _ : state) benchmark::DoNotOptimize(textbook(t, row_of));
+}
+
+// No more than this share of the stragglers is admitted.
+template <class Solver>
+void BM_solver(benchmark::State& state, profits kind, double most) {
+    table const t = made(kind, static_cast<std::size_t>(state.range(0)));
+    Solver solver;
+    std::vector<straggle::assigned_pair> out;
+    std::vector<std::size_t> row_of;
+    for (auto _ : state) {
+        double left = most * static_cast<double>(t.rows);
+        solver(t.view(), t.room, out, [&](std::uint32_t) { return (left -= 1) >= 0; });
+        benchmark::DoNotOptimize(out.data());
+    }
+    if (most < 1) return;
+    double const best = textbook(t, row_of), sum = t.sum(out);
+    if (Solver::name == straggle::optimal_assignment::name && std::fabs(sum - best) > 1e-9 * best) {
+        std::fprintf(stderr, "not the same sum: %g, %g\n", sum, best);
+        std::abort();
+    }
+    state.counters["of_best"] = sum / best;
+}
+
+struct task {
+    std::uint32_t host;
+    double left;
+};
+struct host {
+    std::uint32_t name;
+    int free;
+    straggle::empirical times;
+};
+
+void BM_choose(benchmark::State& state, straggle::assignment_rule rule) {
+    straggle_bench::lcg next;
+    auto const n = static_cast<std::uint32_t>(state.range(0)), m = static_cast<std::uint32_t>(state.range(1));
+    std::vector<task> tasks;
+    std::vector<host> hosts;
+    for (std::uint32_t i = 0; i < n; ++i)
+        tasks.push_back({next() % m, 100 - 300 * std::log(1 - next.uniform())});
+    for (std::uint32_t j = 0; j < m; ++j) {
+        hosts.push_back({j, static_cast<int>(next() % 3), {}});
+        double const slowness = 1 + 2 * next.uniform();
+        std::vector<double> samples;
+        for (int k = 0; k < 32; ++k) samples.push_back(60 * slowness * (0.7 + 0.6 * next.uniform()));
+        hosts.back().times.assign(samples);
+    }
+    constexpr straggle::straggler_fields task_fields{.runs_on = &task::host, .remaining = &task::left};
+    constexpr straggle::backup_node_fields host_fields{.node = &host::name, .free = &host::free};
+    auto const predict = [](task const&, host const& h) { return h.times.view(); };
+    straggle::assigner assigner(straggle::expected_gain{}, straggle::assigner_options{.rule = rule});
+    for (auto _ : state)
+        benchmark::DoNotOptimize(assigner.choose(tasks, task_fields, hosts, host_fields, predict).profit);
+    state.counters["per_pair"] =
+        benchmark::Counter(static_cast<double>(n) * m,
+                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void rivals(char const* name, profits kind) {
+    using namespace straggle;
+    auto const add = [&](char const* rival, auto run) {
+        auto* b = benchmark::RegisterBenchmark((std::string("BM_") + name + "/" + rival).c_str(), run);
+        b->Arg(10)->Arg(20)->Arg(50)->Arg(100)->Arg(200)->Arg(500)->Unit(benchmark::kMicrosecond);
+    };
+    add("straggle", [kind](benchmark::State& s) { BM_solver<optimal_assignment>(s, kind, 1); });
+    add("straggle_a_fifth", [kind](benchmark::State& s) { BM_solver<optimal_assignment>(s, kind, 0.2); });
+    add("textbook", [kind](benchmark::State& s) { BM_textbook(s, kind); });
+    add("greedy", [kind](benchmark::State& s) { BM_solver<greedy_assignment>(s, kind, 1); });
+    add("in_turn", [kind](benchmark::State& s) { BM_solver<assignment_in_turn>(s, kind, 1); });
+}
+
+[[maybe_unused]] bool const registered = [] {
+    rivals("uniform", profits::uniform);
+    rivals("realistic", profits::realistic);
+    rivals("scaled", profits::scaled);
+    rivals("whole", profits::whole);
+    rivals("plenty", profits::plenty);
+    using straggle::assignment_rule;
+    for (assignment_rule const rule :
+         {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal})
+        benchmark::RegisterBenchmark(("BM_choose/" + std::string(to_string(rule))).c_str(),
+                                     [rule](benchmark::State& s) { BM_choose(s, rule); })
+            ->Args({1, 1000})
+            ->Args({20, 1000})
+            ->Args({200, 1000})
+            ->Unit(benchmark::kMicrosecond);
+    return true;
+}();
+
+} // namespace

@@ -1,0 +1,369 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Puts it all together: which stragglers get a copy, and on which nodes?
+#pragma once
+
+#include <straggle/assign/assigner_options.hpp>
+#include <straggle/assign/backup_fields.hpp>
+#include <straggle/assign/backup_plan.hpp>
+#include <straggle/assign/budget.hpp>
+#include <straggle/assign/priced_pairs.hpp>
+#include <straggle/assign/profit.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace straggle {
+
+/// Decides which stragglers get a copy and where, and says why the others do not.
+///
+/// For each straggler every node goes through the hard filters, in the order of `backup_refusal`; for those
+/// that pass the time of a copy is predicted, and the profit policy says what it is worth. Then stragglers
+/// and nodes are put together by `assigner_options::rule`: one copy for each straggler at most, on each node
+/// as many as it has slots for copies, none where a budget objects. A node on probation may get a copy but is
+/// never left with the only attempt: the straggler is not killed for it.
+///
+/// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
+///
+/// @par Example
+/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{riski_2014{}, storm_guard{},
+/// extra_load{}}` names a policy and budgets; naming budgets replaces the default one, `no_budget{}` removes
+/// it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::riski_2014}, storm_guard{}}`
+///
+/// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
+/// one node are two nodes, each with its slots.
+/// @par Cost one prediction and one profit for each pair that passes the filters, then that of the rule;
+/// about 40 bytes for each pair that is acceptable, and 600 for each straggler. Allocates nothing in the
+/// steady state
+/// @par Guarantees deterministic: of equal profits the larger win probability is better, then the straggler
+/// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
+/// is taken from a budget and the plan is empty
+template <profit_policy Profit = expected_gain, copy_budget... Budgets>
+class assigner {
+  public:
+    /// A policy, with every budget at its defaults.
+    explicit constexpr assigner(Profit profit = {}, assigner_options options = {})
+        requires(std::default_initializable<Budgets> && ...)
+        : profit_(std::move(profit)), options_(checked(options)) {}
+    /// A policy and its budgets.
+    constexpr assigner(Profit profit, Budgets... budgets)
+        requires(sizeof...(Budgets) > 0)
+        : profit_(std::move(profit)), budgets_(std::move(budgets)...) {}
+    /// A policy, options, and budgets.
+    constexpr assigner(Profit profit, assigner_options options, Budgets... budgets)
+        requires(sizeof...(Budgets) > 0)
+        : profit_(std::move(profit)), options_(checked(options)), budgets_(std::move(budgets)...) {}
+
+    /// Decides for many stragglers.
+    /// @param stragglers any forward range; worst first where the rule is `in_turn`
+    /// @param straggler_fields a `straggler_fields` that names the members of a straggler
+    /// @param nodes any forward range of nodes; in the same order each time where slots are reserved
+    /// @param node_fields a `backup_node_fields` that names the members of a node
+    /// @param predict a `backup_predictor`
+    /// @param load of the cluster, for the budgets
+    /// @pre where slots are reserved, the fields name all slots and those with copies
+    /// @return the plan, valid until the next call
+    template <std::ranges::forward_range Stragglers, class StragglerFields, std::ranges::forward_range Nodes,
+              class NodeFields, class Predict>
+        requires detail::backup_fields_for<StragglerFields, std::ranges::range_value_t<Stragglers>,
+                                           NodeFields, std::ranges::range_value_t<Nodes>> &&
+                 backup_predictor<Predict, std::ranges::range_value_t<Stragglers>,
+                                  std::ranges::range_value_t<Nodes>>
+    backup_plan const& choose(Stragglers&& stragglers, StragglerFields const& straggler_fields, Nodes&& nodes,
+                              NodeFields const& node_fields, Predict&& predict,
+                              cluster_load const& load = {}) {
+        begin();
+        read_nodes(nodes, node_fields, load);
+        budgets_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
+        for (auto const& straggler : stragglers) {
+            price(straggler, straggler_fields, nodes, node_fields, predict);
+            pairs_.end_straggler();
+        }
+        match();
+        write_plan();
+        return plan_;
+    }
+    /// The same for records whose `backup_traits` name the fields.
+    template <std::ranges::forward_range Stragglers, std::ranges::forward_range Nodes, class Predict>
+        requires has_backup_traits<std::ranges::range_value_t<Stragglers>> &&
+                 has_backup_traits<std::ranges::range_value_t<Nodes>>
+    backup_plan const& choose(Stragglers&& stragglers, Nodes&& nodes, Predict&& predict,
+                              cluster_load const& load = {}) {
+        return choose(stragglers, backup_traits<std::ranges::range_value_t<Stragglers>>::fields, nodes,
+                      backup_traits<std::ranges::range_value_t<Nodes>>::fields, predict, load);
+    }
+
+    /// Decides for one straggler: the best node for it, as `choose` does for a range of one.
+    /// @return the choice, valid until the next call
+    template <class Straggler, class StragglerFields, std::ranges::forward_range Nodes, class NodeFields,
+              class Predict>
+        requires detail::backup_fields_for<StragglerFields, Straggler, NodeFields,
+                                           std::ranges::range_value_t<Nodes>>
+    backup_choice const& choose_for(Straggler const& straggler, StragglerFields const& straggler_fields,
+                                    Nodes&& nodes, NodeFields const& node_fields, Predict&& predict,
+                                    cluster_load const& load = {}) {
+        std::span<Straggler const, 1> const one(&straggler, 1);
+        return choose(one, straggler_fields, nodes, node_fields, predict, load).choices.front();
+    }
+    /// The same for records whose `backup_traits` name the fields.
+    template <has_backup_traits Straggler, std::ranges::forward_range Nodes, class Predict>
+    backup_choice const& choose_for(Straggler const& straggler, Nodes&& nodes, Predict&& predict,
+                                    cluster_load const& load = {}) {
+        std::span<Straggler const, 1> const one(&straggler, 1);
+        return choose(one, nodes, predict, load).choices.front();
+    }
+
+    /// The last plan; empty before the first.
+    [[nodiscard]] backup_plan const& plan() const& noexcept { return plan_; }
+    void plan() const&& = delete;
+    /// The policy.
+    [[nodiscard]] Profit const& profit() const noexcept { return profit_; }
+    /// The options.
+    [[nodiscard]] assigner_options const& options() const noexcept { return options_; }
+    /// Changes the options for the next decision.
+    void set_options(assigner_options options) { options_ = checked(options); }
+    /// One of the budgets, by its place.
+    template <std::size_t Place>
+    [[nodiscard]] constexpr auto const& budget() const noexcept {
+        return budgets_.template get<Place>();
+    }
+
+  private:
+    using budget_row = detail::budget_row<Budgets...>;
+    static constexpr std::uint32_t none = detail::no_place;
+
+    // What is kept of a straggler while the plan is made.
+    struct draft {
+        detail::best_two options;
+        std::uint32_t attempts = 0;
+        std::size_t refused_by = budget_row::none;
+        std::uint32_t pair = none;
+    };
+
+    static constexpr assigner_options checked(assigner_options options) {
+        STRAGGLE_EXPECTS(detail::is_finite(options.launch) && options.launch >= 0);
+        return options;
+    }
+
+    void begin() {
+        plan_.choices.clear();
+        plan_.budgets.clear();
+        for (std::string_view const name : budget_row::names) plan_.budgets.push_back({name, 0});
+        plan_.nodes = {};
+        plan_.copies = 0;
+        plan_.profit = 0;
+        plan_.policy = Profit::name;
+        plan_.rule = to_string(options_.rule);
+        choices_.clear();
+        drafts_.clear();
+        pairs_.clear();
+    }
+
+    template <class Nodes, class Fields>
+    void read_nodes(Nodes& nodes, Fields const& fields, cluster_load const& load) {
+        constexpr bool occupied =
+            detail::given<decltype(Fields::slots)> && detail::given<decltype(Fields::copies)>;
+        STRAGGLE_EXPECTS(occupied || options_.slots.is_shared());
+        room_.clear();
+        states_.clear();
+        std::uint64_t before = 0;
+        for (auto const& node : nodes) {
+            node_slots slots;
+            slots.free = detail::read_count(detail::project(fields.free, node));
+            if constexpr (occupied) {
+                slots.slots = detail::read_count(detail::project(fields.slots, node));
+                slots.copies = detail::read_count(detail::project(fields.copies, node));
+            }
+            slots.before = before;
+            before += slots.slots;
+            room_.push_back(options_.slots.for_copies(slots, load.tasks_wait));
+            node_state state = node_state::healthy;
+            if constexpr (detail::given<decltype(Fields::state)>) {
+                auto&& told = detail::project(fields.state, node);
+                if (detail::is_present(told)) state = detail::unwrap(told);
+            }
+            states_.push_back(state);
+        }
+    }
+
+    // Takes one straggler through all nodes.
+    template <class Straggler, class Fields, class Nodes, class NodeFields, class Predict>
+    void price(Straggler const& straggler, Fields const& fields, Nodes& nodes, NodeFields const& node_fields,
+               Predict& predict) {
+        backup_choice& choice = choices_.emplace_back();
+        draft& d = drafts_.emplace_back();
+        choice.straggler = static_cast<std::uint32_t>(choices_.size() - 1);
+        auto&& runs_on = detail::project(fields.runs_on, straggler);
+        if (!detail::is_present(runs_on)) {
+            choice.reason = backup_refusal::no_straggler;
+            return;
+        }
+        auto const& here = detail::unwrap(runs_on);
+        if constexpr (detail::given<decltype(Fields::attempts)>)
+            d.attempts = detail::read_count(detail::project(fields.attempts, straggler));
+        else
+            d.attempts = detail::count_nodes(here);
+        d.refused_by = budgets_.objection({choice.straggler, d.attempts});
+        if (d.refused_by != budget_row::none && !options_.price_over_budget) {
+            choice.reason = backup_refusal::over_budget;
+            return;
+        }
+        detail::time_reading left, there;
+        auto&& remaining = detail::project(fields.remaining, straggler);
+        if (!left.read(remaining)) {
+            choice.reason = backup_refusal::no_straggler;
+            return;
+        }
+        backup_case c{.remaining = left.view(), .launch = options_.launch};
+        if constexpr (detail::given<decltype(Fields::next_slowest)>)
+            c.next_slowest = time_or_zero(detail::project(fields.next_slowest, straggler));
+
+        std::uint32_t place = 0;
+        for (auto const& node : nodes) {
+            std::uint32_t const at = place++;
+            std::optional<backup_refusal> refusal =
+                filter(here, d.attempts, detail::project(node_fields.node, node), at);
+            backup_option option{.node = at};
+            if (!refusal) {
+                auto&& predicted = predict(straggler, node);
+                refusal = backup_refusal::no_prediction;
+                if (there.read(predicted)) {
+                    c.copy = there.view();
+                    refusal = weigh(c, option);
+                }
+            }
+            if (refusal) ++choice.nodes.refused[static_cast<std::size_t>(*refusal)];
+            if (refusal && *refusal <= backup_refusal::no_prediction) continue;
+            option.refusal = refusal;
+            option.kill = option.kill && d.attempts > 0;
+            d.options.consider(option);
+            if (refusal) continue;
+            ++choice.nodes.acceptable;
+            if (d.refused_by == budget_row::none) pairs_.add(option);
+        }
+    }
+
+    template <class Time>
+    static double time_or_zero(Time const& field) noexcept {
+        if (!detail::is_present(field)) return 0;
+        double const t = static_cast<double>(detail::unwrap(field));
+        return t >= 0 && detail::is_finite(t) ? t : 0.0;
+    }
+
+    // The filters that need no prediction.
+    template <class RunsOn, class Name>
+    [[nodiscard]] std::optional<backup_refusal> filter(RunsOn const& here, std::uint32_t attempts,
+                                                       Name const& name, std::uint32_t node) const {
+        if (!detail::is_present(name)) return backup_refusal::unknown_node;
+        if (detail::runs_there(here, detail::unwrap(name))) return backup_refusal::same_node;
+        if (states_[node] == node_state::blacklisted) return backup_refusal::blacklisted;
+        if (room_[node] == 0) return backup_refusal::no_slot;
+        if (states_[node] == node_state::on_probation && attempts == 0) return backup_refusal::on_probation;
+        return std::nullopt;
+    }
+
+    // Those that follow from what the copy is worth.
+    [[nodiscard]] std::optional<backup_refusal> weigh(backup_case const& c, backup_option& option) const {
+        outcome<backup_value> const value = profit_.value(c);
+        if (!value || !detail::is_finite(value->profit) || !detail::is_finite(value->gain) ||
+            !detail::is_finite(value->cost) || !detail::is_finite(value->win_probability))
+            return backup_refusal::no_prediction;
+        option.value = *value;
+        option.kill = states_[option.node] == node_state::healthy &&
+                      kills_straggler(options_.kill, c.remaining, c.copy, c.launch);
+        if (!(value->profit > 0)) return backup_refusal::not_profitable;
+        if (!profit_.accepts(*value)) return backup_refusal::unlikely_to_win;
+        return std::nullopt;
+    }
+
+    void match() {
+        auto const admit = [this](std::uint32_t row) { return admits(row); };
+        assignable_pairs const pairs = pairs_.view();
+        switch (options_.rule) {
+        case assignment_rule::in_turn:
+            in_turn_(pairs, room_, matched_, admit);
+            break;
+        case assignment_rule::greedy:
+            greedy_(pairs, room_, matched_, admit);
+            break;
+        case assignment_rule::optimal:
+            optimal_(pairs, room_, matched_, admit);
+            break;
+        }
+    }
+    bool admits(std::uint32_t row) {
+        backup_request const request{row, drafts_[row].attempts};
+        drafts_[row].refused_by = budgets_.objection(request);
+        if (drafts_[row].refused_by != budget_row::none) return false;
+        budgets_.take(request);
+        return true;
+    }
+    void write_plan() noexcept {
+        for (assigned_pair const& m : matched_) drafts_[m.row].pair = m.pair;
+        for (std::size_t row = 0; row < choices_.size(); ++row) {
+            backup_choice& choice = choices_[row];
+            draft const& d = drafts_[row];
+            if (d.pair != none) {
+                choice.copy = pairs_.option(d.pair);
+                choice.runner_up = d.options.other_than(choice.copy->node);
+                ++plan_.copies;
+                plan_.profit += choice.copy->value.profit;
+            } else {
+                choice.runner_up = d.options.best;
+                if (!choice.reason) choice.reason = why_not(choice.nodes, d);
+                if (choice.reason == backup_refusal::over_budget) {
+                    budget_refusals& budget = plan_.budgets[d.refused_by];
+                    choice.refused_by = budget.budget;
+                    ++budget.refused;
+                }
+            }
+            plan_.nodes += choice.nodes;
+        }
+        plan_.choices.swap(choices_);
+    }
+
+    [[nodiscard]] static backup_refusal why_not(node_counts const& nodes, draft const& d) noexcept {
+        if (nodes.acceptable > 0)
+            return d.refused_by != budget_row::none ? backup_refusal::over_budget
+                                                    : backup_refusal::slots_taken;
+        for (std::size_t i = node_refusal_count; i-- > 0;)
+            if (nodes.refused[i] > 0) return static_cast<backup_refusal>(i);
+        return backup_refusal::no_nodes;
+    }
+
+    [[no_unique_address]] Profit profit_;
+    assigner_options options_{};
+    [[no_unique_address]] budget_row budgets_;
+    backup_plan plan_;
+    // Scratch: by straggler, by node, by pair.
+    std::vector<backup_choice> choices_;
+    std::vector<draft> drafts_;
+    std::vector<std::uint32_t> room_;
+    std::vector<node_state> states_;
+    detail::priced_pairs pairs_;
+    std::vector<assigned_pair> matched_;
+    assignment_in_turn in_turn_;
+    greedy_assignment greedy_;
+    optimal_assignment optimal_;
+};
+
+assigner() -> assigner<expected_gain, copies_per_task>;
+template <profit_policy Profit>
+assigner(Profit) -> assigner<Profit, copies_per_task>;
+template <profit_policy Profit>
+assigner(Profit, assigner_options) -> assigner<Profit, copies_per_task>;
+template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>
+assigner(Profit, Budget, Budgets...) -> assigner<Profit, Budget, Budgets...>;
+template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>
+assigner(Profit, assigner_options, Budget, Budgets...) -> assigner<Profit, Budget, Budgets...>;
+
+} // namespace straggle

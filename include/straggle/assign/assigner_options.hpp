@@ -1,0 +1,49 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What an assigner can be told beside its profit policy and its budgets.
+#pragma once
+
+#include <straggle/assign/greedy_assignment.hpp>
+#include <straggle/assign/kill_rule.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
+#include <straggle/assign/reservation.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace straggle {
+
+/// How many stragglers and many nodes are put together.
+enum class assignment_rule : std::uint8_t {
+    in_turn, ///< each straggler takes the best node left: RiskI's algorithm 2, one after the other
+    greedy,  ///< the pair of the largest profit first
+    optimal, ///< the largest sum of profits; under budgets, of as many copies as they admit
+};
+
+/// The name of a rule as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(assignment_rule r) noexcept {
+    switch (r) {
+    case assignment_rule::in_turn:
+        return assignment_in_turn::name;
+    case assignment_rule::greedy:
+        return greedy_assignment::name;
+    case assignment_rule::optimal:
+        return optimal_assignment::name;
+    }
+    return "unknown";
+}
+
+/// What an assigner does beside profit and budgets.
+struct assigner_options {
+    assignment_rule rule = assignment_rule::optimal; ///< how many are put together
+    kill_rule kill = kill_rule::race;                ///< what becomes of the straggler
+    reservation slots{};                             ///< which slots copies may take
+    double launch = 0;                               ///< before a copy runs, added to its time; at least 0
+    /// Also look for a node for stragglers that a budget will not admit, to be able to say what they miss.
+    /// Without, nothing is predicted where nothing can be launched.
+    bool price_over_budget = true;
+};
+
+} // namespace straggle

@@ -1,0 +1,260 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a straggler, and a node for a copy of it, are to the assigner: which of the user's members hold what.
+/// Records stay the user's, and are handed to the predictor as they are. A time may be a number or samples;
+/// it is asked for when it is needed and not before, so that all predictions can be made in the same memory.
+#pragma once
+
+#include <straggle/core/field.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/core/running.hpp>
+#include <straggle/stats/empirical.hpp>
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <ranges>
+#include <span>
+#include <string_view>
+
+namespace straggle {
+
+/// How far a node may be used for copies.
+enum class node_state : std::uint8_t {
+    healthy,      ///< for anything
+    on_probation, ///< for copies, but never for the only attempt of a task
+    blacklisted,  ///< for nothing
+};
+
+/// The name of a state as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(node_state s) noexcept {
+    switch (s) {
+    case node_state::healthy:
+        return "healthy";
+    case node_state::on_probation:
+        return "on_probation";
+    case node_state::blacklisted:
+        return "blacklisted";
+    }
+    return "unknown";
+}
+
+/// What a `blacklist_decision` says of a node.
+/// @par Example
+/// `backup_node_fields{..., .state = [&](host const& h) { return state_in(decision, h.name); }}`
+/// @par Cost O(nodes that are blacklisted or on probation)
+template <class Decision, class Id>
+    requires requires(Decision const& decision, Id const& id) {
+        { decision.avoids(id) } -> std::same_as<bool>;
+        { decision.tries(id) } -> std::same_as<bool>;
+    }
+[[nodiscard]] node_state state_in(Decision const& decision, Id const& id) {
+    if (decision.avoids(id)) return node_state::blacklisted;
+    return decision.tries(id) ? node_state::on_probation : node_state::healthy;
+}
+
+/// A time that is known for certain, a number, or by samples: an `empirical` or an `empirical_view`.
+template <class T>
+concept distributed_time = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) ||
+                           std::same_as<T, empirical_view> || std::same_as<T, empirical>;
+
+/// A `distributed_time`; may be a `std::optional` or an `outcome`: an empty one means unknown.
+template <class Field, class Record>
+concept distributed_time_field =
+    projection_of<Field, Record> && distributed_time<detail::field_value_t<Field, Record>>;
+
+/// A time as a number; may be optional.
+template <class Field, class Record>
+concept plain_time_field =
+    projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
+
+/// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
+template <class Field, class Record>
+concept count_field = projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+                      !std::same_as<detail::field_value_t<Field, Record>, bool>;
+
+/// A `node_state`; may be optional: an empty one means healthy.
+template <class Field, class Record>
+concept node_state_field =
+    projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, node_state>;
+
+/// The node a task runs on, or a range of all that run attempts of it; may be optional.
+template <class Field, class Record>
+concept runs_on_field = projection_of<Field, Record> &&
+                        (identifier<detail::field_value_t<Field, Record>> ||
+                         (std::ranges::forward_range<detail::field_value_t<Field, Record> const> &&
+                          identifier<std::ranges::range_value_t<detail::field_value_t<Field, Record>>>));
+
+/// Which members of a straggler are what. An aggregate meant for designated initialisers; projections may be
+/// callables that look the answer up elsewhere.
+///
+/// @par Example
+/// `straggler_fields{.runs_on = &task::host, .remaining = [&](task const& t) { return times_left(t); }}`
+template <class RunsOn = no_field, class Remaining = no_field, class Attempts = no_field,
+          class NextSlowest = no_field>
+struct straggler_fields {
+    /// `runs_on_field`: copies never go there
+    [[no_unique_address]] RunsOn runs_on{};
+    /// `distributed_time_field`: what it still takes, not negative; samples have to stay valid while copies
+    /// of this task are predicted
+    [[no_unique_address]] Remaining remaining{};
+    /// `copies_field`: attempts that run now; without it as many as nodes in `runs_on`. 0: it does not run,
+    /// and what is launched would be the only one
+    [[no_unique_address]] Attempts attempts{};
+    /// `plain_time_field`: what the job's next-slowest task still takes; without it, or where it is not a
+    /// number of at least 0, 0
+    [[no_unique_address]] NextSlowest next_slowest{};
+};
+
+/// Which members of a node are what. An aggregate meant for designated initialisers.
+template <class Node = no_field, class Free = no_field, class State = no_field, class Slots = no_field,
+          class Copies = no_field>
+struct backup_node_fields {
+    [[no_unique_address]] Node node{};   ///< `node_field`: its name, of the type that `runs_on` has
+    [[no_unique_address]] Free free{};   ///< `count_field`: slots that nothing runs on
+    [[no_unique_address]] State state{}; ///< `node_state_field`; without it all are healthy
+    [[no_unique_address]] Slots slots{}; ///< `count_field`: all slots; needed where some are reserved
+    [[no_unique_address]] Copies
+        copies{}; ///< `count_field`: slots with copies; needed where some are reserved
+};
+
+/// The place to name the fields of a straggler or a node type once: specialise it with a
+/// `static constexpr auto fields = straggler_fields{...};` or `backup_node_fields{...}`, and calls may leave
+/// their fields out.
+template <class Record>
+struct backup_traits {};
+
+/// A record type whose `backup_traits` name its fields.
+template <class Record>
+concept has_backup_traits = requires { backup_traits<Record>::fields; };
+
+/// Fields with which a `Record` can be read as a straggler.
+template <class Fields, class Record>
+concept straggler_fields_for =
+    runs_on_field<decltype(Fields::runs_on), Record> &&
+    distributed_time_field<decltype(Fields::remaining), Record> &&
+    (!detail::given<decltype(Fields::attempts)> || copies_field<decltype(Fields::attempts), Record>) &&
+    (!detail::given<decltype(Fields::next_slowest)> ||
+     plain_time_field<decltype(Fields::next_slowest), Record>);
+
+/// Fields with which a `Record` can be read as a node for copies.
+template <class Fields, class Record>
+concept backup_node_fields_for =
+    node_field<decltype(Fields::node), Record> && count_field<decltype(Fields::free), Record> &&
+    (!detail::given<decltype(Fields::state)> || node_state_field<decltype(Fields::state), Record>) &&
+    (!detail::given<decltype(Fields::slots)> || count_field<decltype(Fields::slots), Record>) &&
+    (!detail::given<decltype(Fields::copies)> || count_field<decltype(Fields::copies), Record>);
+
+/// Says how long a copy of a straggler would take on a node: `predict(straggler, node)`, a `distributed_time`
+/// that is not negative, without what it takes to launch it; may be an `outcome` or a `std::optional`: an
+/// empty one means unknown. Samples have to stay valid until the next call only.
+template <class Predict, class Straggler, class Node>
+concept backup_predictor = requires(Predict& predict, Straggler const& straggler, Node const& node) {
+    { predict(straggler, node) };
+    requires distributed_time<detail::unwrapped_t<decltype(predict(straggler, node))>>;
+};
+
+namespace detail {
+
+// A number of things as the user counts them.
+template <class T>
+constexpr std::uint32_t read_count(T const& field) noexcept {
+    if (!is_present(field)) return 0;
+    auto const n = unwrap(field);
+    if constexpr (std::is_signed_v<decltype(n)>)
+        if (n < 0) return 0;
+    constexpr std::uint64_t most = (std::numeric_limits<std::uint32_t>::max)();
+    auto const count = static_cast<std::uint64_t>(n);
+    return static_cast<std::uint32_t>(count < most ? count : most);
+}
+
+// A distribution that may be a single number, which is then kept here.
+class time_reading {
+  public:
+    time_reading() = default;
+    time_reading(time_reading const&) = delete;
+    time_reading& operator=(time_reading const&) = delete;
+
+    // False for what is unknown, negative or no number. Samples stay where they are.
+    template <class Time>
+    bool read(Time const& time) {
+        view_ = {};
+        if (!is_present(time)) return false;
+        auto const& t = unwrap(time);
+        using value = std::remove_cvref_t<decltype(t)>;
+        if constexpr (std::same_as<value, empirical_view>)
+            view_ = t;
+        else if constexpr (std::same_as<value, empirical>)
+            view_ = t.view();
+        else
+            view_ = known(static_cast<double>(t));
+        bool const usable = !view_.empty() && view_[0] >= 0 && is_finite(view_[view_.size() - 1]);
+        if (!usable) view_ = {};
+        return usable;
+    }
+    [[nodiscard]] empirical_view const& view() const noexcept { return view_; }
+
+  private:
+    empirical_view known(double x) {
+        sample_[0] = sums_[1] = x;
+        return {sample_, sums_};
+    }
+
+    double sample_[1] = {}, sums_[2] = {};
+    empirical_view view_;
+};
+
+// Numbers of different types may compare wrongly in silence.
+template <class A, class B>
+concept same_kind_of_id = identifier<A> && identifier<B> && ((text<A> && text<B>) || std::same_as<A, B>);
+
+template <class A, class B>
+constexpr bool same_id(A const& a, B const& b) {
+    if constexpr (text<A>)
+        return std::string_view(a) == std::string_view(b);
+    else
+        return a == b;
+}
+
+template <class T>
+struct id_in {
+    using type = T;
+};
+template <class T>
+    requires(!identifier<T>)
+struct id_in<T> {
+    using type = std::ranges::range_value_t<T>;
+};
+
+// How many nodes a task runs on, and whether one of them is that.
+template <class RunsOn>
+constexpr std::uint32_t count_nodes(RunsOn const& nodes) {
+    if constexpr (identifier<RunsOn>)
+        return 1;
+    else
+        return read_count(std::ranges::distance(nodes));
+}
+template <class RunsOn, class Id>
+constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
+    if constexpr (identifier<RunsOn>) {
+        return same_id(nodes, id);
+    } else {
+        for (auto const& node : nodes)
+            if (same_id(node, id)) return true;
+        return false;
+    }
+}
+
+// Both can be read, and their nodes compared.
+template <class StragglerFields, class Straggler, class NodeFields, class Node>
+concept backup_fields_for =
+    straggler_fields_for<StragglerFields, Straggler> && backup_node_fields_for<NodeFields, Node> &&
+    same_kind_of_id<typename id_in<field_value_t<decltype(StragglerFields::runs_on), Straggler>>::type,
+                    field_value_t<decltype(NodeFields::node), Node>>;
+
+} // namespace detail
+} // namespace straggle

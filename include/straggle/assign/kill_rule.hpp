@@ -1,0 +1,44 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What becomes of the straggler once a copy of it is launched: do both race, or is it killed at once?
+#pragma once
+
+#include <straggle/stats/empirical.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace straggle {
+
+/// When a straggler is killed as its copy is launched.
+enum class kill_rule : std::uint8_t {
+    race,       ///< never: whichever is done first wins, and the other is killed then
+    riski_2014, ///< if even the worst time of the copy is less than its best remaining time
+};
+
+/// The name of a rule as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(kill_rule r) noexcept {
+    return r == kill_rule::race ? "race" : "riski_2014";
+}
+
+/// Whether a straggler is killed in favour of its copy.
+///
+/// Source: RiskI (Zheng et al. 2014), algorithm 2, line 7, and figure 9(d): "if remaining time t_left > the
+/// worst reexecution time t_max". Both times are distributions here: the lowest sample of what remains
+/// against the highest of the copy. Samples are not bounds: the next copy takes longer than all n samples of
+/// its past once in n + 1 times, which is why the default is to race.
+/// @param rule by which to judge
+/// @param remaining what the straggler still takes where it runs
+/// @param copy what its copy takes
+/// @param launch before the copy runs, added to its time
+/// @return false where one of the distributions is empty
+/// @par Cost O(1), allocates nothing
+[[nodiscard]] constexpr bool kills_straggler(kill_rule rule, empirical_view const& remaining,
+                                             empirical_view const& copy, double launch = 0) noexcept {
+    if (rule == kill_rule::race || remaining.empty() || copy.empty()) return false;
+    return remaining.lowest().value_or(0) > copy.highest().value_or(0) + launch;
+}
+
+} // namespace straggle

@@ -1,0 +1,162 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Is a copy of a straggler worth it? What it can be expected to win, what it costs, and how likely it is to
+/// be the first.
+#pragma once
+
+#include <straggle/assign/race.hpp>
+#include <straggle/config.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/stats/empirical.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace straggle {
+
+/// A straggler and a node where a copy of it could run. All times are in one unit, counted from now, and not
+/// negative.
+struct backup_case {
+    /// r: what the straggler still takes where it runs; a single sample if it is known.
+    empirical_view remaining{};
+    /// X: what a copy would take on the node.
+    empirical_view copy{};
+    /// o: before the copy runs; added to every X.
+    double launch = 0;
+    /// s: what the job's next-slowest task still takes. To be done before that gains the job nothing.
+    double next_slowest = 0;
+};
+
+/// What a copy is worth, in the unit of the times.
+struct backup_value {
+    double profit = 0;          ///< gain - cost
+    double gain = 0;            ///< what the job can be expected to win
+    double cost = 0;            ///< of the slot the copy takes
+    double win_probability = 0; ///< that the copy is done before the straggler
+    friend constexpr bool operator==(backup_value const&, backup_value const&) = default;
+};
+
+/// A rule that says what a copy is worth, and whether that is enough: `value(c)`, `accepts(v)`; `name` stands
+/// in reports. Of several nodes the one of the largest profit is the best.
+template <class Policy>
+concept profit_policy = requires(Policy const& policy, backup_case const& c, backup_value const& v) {
+    { policy.value(c) } -> std::same_as<outcome<backup_value>>;
+    { policy.accepts(v) } -> std::same_as<bool>;
+    { Policy::name } -> std::convertible_to<std::string_view>;
+};
+
+namespace detail {
+
+// What both policies ask of a case.
+[[nodiscard]] constexpr status check_case(backup_case const& c) {
+    if (c.remaining.empty() || c.copy.empty()) return status::insufficient_evidence;
+    if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
+    if (!is_finite(c.next_slowest) || !(c.next_slowest >= 0)) return status::out_of_domain;
+    if (!(c.remaining[0] >= 0 && c.copy[0] >= 0)) return status::out_of_domain;
+    return status::ok;
+}
+
+[[nodiscard]] constexpr outcome<backup_value> finite_value(backup_value const& v) noexcept {
+    if (!is_finite(v.gain) || !is_finite(v.cost) || !is_finite(v.profit)) return status::out_of_range;
+    return v;
+}
+
+} // namespace detail
+
+/// Which form of equations 5 to 8 of the RiskI paper `riski_2014` computes.
+enum class riski_reading : std::uint8_t {
+    put_right, ///< the time won; the two parts next to each other
+    printed,   ///< the time lost; the second mean over both parts, and t_s in both
+};
+
+/// The expected profit of RiskI, put right: t_s - E[X + o], t_s the mean of `remaining`.
+///
+/// Source: Zheng et al. 2014, equations 5-8 and algorithm 2. The times of the copy are split at t_s, and
+/// E = P(X < t_s) U_1 + P(X >= t_s) U_2. Printed is U = avg - t_s, which is negative where the copy wins,
+/// while the text accepts E > 0: the sign is turned here. Printed for the second part is avg(t_i, t_j), the
+/// mean of the whole range: read as that of the second part, whose probability stands beside it. Then the
+/// parts add up to the mean of all (law of total expectation), whatever t_s is: E is the difference of the
+/// means, the very "direct method" that section 6.2 sets out to replace. By the word
+/// (`riski_reading::printed`) E is neither that nor a profit; for comparison only. `next_slowest` has no part
+/// in it, and the slot costs nothing.
+/// @par Cost value O(1), O(log n) for the win probability; allocates nothing
+/// @par Accuracy that of the two means
+struct riski_2014 {
+    static constexpr std::string_view name = "riski_2014";
+
+    riski_reading reading = riski_reading::put_right; ///< as meant, or as printed
+
+    /// What a copy is worth. The win probability is P(X + o < t_s).
+    /// @return `status::insufficient_evidence` where one of the distributions is empty,
+    /// `status::out_of_domain` for times, a launch or a next-slowest time that are negative, or the latter
+    /// two not finite, `status::out_of_range` where a sum is too large for a number
+    [[nodiscard]] constexpr outcome<backup_value> value(backup_case const& c) const {
+        if (status const s = detail::check_case(c); s != status::ok) return s;
+        empirical_view const copy = c.copy.moved(c.launch);
+        outcome<double> const left = c.remaining.mean(), mean = copy.mean();
+        if (!left || !mean) return status::out_of_range;
+        double const n = static_cast<double>(copy.size());
+        std::size_t const wins = copy.count_below(*left);
+        double gain = *left - *mean;
+        if (reading == riski_reading::printed) {
+            std::size_t const first = copy.count_up_to(*left);
+            double const won = first == 0 ? 0.0 : copy.mean_of(0, first).value_or(0.0) - *left;
+            gain = static_cast<double>(first) / n * won +
+                   static_cast<double>(copy.size() - wins) / n * (*mean - *left);
+        }
+        return detail::finite_value({gain, gain, 0, static_cast<double>(wins) / n});
+    }
+    /// Whether a copy shall be launched: "if E(T) > 0".
+    [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept { return v.profit > 0; }
+};
+
+/// What the job can expect to win, less what the slot of the copy costs. The default of the library.
+///
+/// r and X + o are independent. The gain is E[(max(r, s) - max(X + o, s))+]: a copy that is too late loses
+/// nothing, as the straggler goes on, and the time before s, when the next-slowest task of the job ends,
+/// gains nothing. With s = 0 it is E[(r - X - o)+]. The copy holds its slot until the first of both is done,
+/// so the cost is `slot_price` E[min(r, X + o)]. The time that the slot of the straggler is free earlier, if
+/// the copy wins, is not set against that.
+///
+/// Source: ours; figure 9 of RiskI (Zheng et al. 2014), which that paper's own formula does not express.
+///
+/// The slot price is what a second of a slot is worth in seconds of the job. In a full cluster the slot is
+/// taken from another task, and delays a job that runs on k slots by 1/k seconds: 1 / k for the number of
+/// slots a job usually has. 0 where slots are idle and free of charge. At 1 with s = 0, profit > 0 exactly if
+/// all attempts together are expected to take less slot time with the copy than without: speculation that
+/// frees resources, as Mantri's.
+/// @par Cost value O(min(a log b, a + b)) for a samples on one side and b >= a on the other; allocates
+/// nothing
+/// @par Accuracy gain and cost over price are off by 4 units in the last place of the largest time; of views
+/// that are parts, as their means
+struct expected_gain {
+    static constexpr std::string_view name = "expected_gain";
+
+    double slot_price = 0.1;            ///< seconds of the job per second of a slot; at least 0 (ours)
+    double least_win_probability = 0.5; ///< a copy must be the first at least so often; in [0, 1] (ours)
+
+    /// What a copy is worth. The win probability is P(X + o < r); a tie is not won.
+    /// @pre `slot_price` and `least_win_probability` are in their ranges
+    /// @return as `riski_2014`; the sums of `status::out_of_range` are over all pairs
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
+        STRAGGLE_EXPECTS(detail::is_finite(slot_price) && slot_price >= 0);
+        STRAGGLE_EXPECTS(least_win_probability >= 0 && least_win_probability <= 1);
+        if (status const s = detail::check_case(c); s != status::ok) return s;
+        empirical_view const copy = c.copy.moved(c.launch);
+        detail::race_means const means = detail::race(c.remaining, copy, c.next_slowest);
+        double const cost = slot_price * means.earlier;
+        return detail::finite_value({means.won - cost, means.won, cost, means.wins});
+    }
+    /// Whether a copy shall be launched: the profit is more than 0 and it wins often enough.
+    [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
+        return v.profit > 0 && v.win_probability >= least_win_probability;
+    }
+};
+
+} // namespace straggle

@@ -1,0 +1,102 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `assign/profit.hpp`: sums over all pairs of samples of two distributions, without looking
+/// at the pairs.
+#pragma once
+
+#include <straggle/config.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/stats/empirical.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace straggle::detail {
+
+// A sum whose rounding errors are summed beside it (Ogita, Rump and Oishi's Sum2): as precise as long_sum for
+// these few numbers, and an addition need not wait for the errors of the one before.
+class sum_with_errors {
+  public:
+    constexpr void add(double x) noexcept {
+        double const sum = sum_ + x, part = sum - sum_;
+        errors_ += (sum_ - (sum - part)) + (x - part);
+        sum_ = sum;
+    }
+    [[nodiscard]] constexpr double value() const noexcept { return sum_ + errors_; }
+
+  private:
+    double sum_ = 0, errors_ = 0;
+};
+
+// The means over all pairs of an r of one distribution and an x of the other, r and x independent.
+struct race_means {
+    double wins = 0;    // of x < r
+    double won = 0;     // of (max(r, s) - max(x, s))+
+    double earlier = 0; // of min(r, x)
+};
+
+class race_totals {
+  public:
+    constexpr void add(std::size_t wins, double won, double earlier) noexcept {
+        wins_ += wins;
+        won_.add(won > 0 || !is_finite(won) ? won : 0.0); // less than nothing only by rounding
+        earlier_.add(earlier);
+    }
+    [[nodiscard]] constexpr race_means over(std::size_t a, std::size_t b) const noexcept {
+        double const pairs = static_cast<double>(a) * static_cast<double>(b);
+        return {static_cast<double>(wins_) / pairs, won_.value() / pairs, earlier_.value() / pairs};
+    }
+
+  private:
+    std::uint64_t wins_ = 0;
+    sum_with_errors won_, earlier_;
+};
+
+// The k samples below r make up k r - (their sum) of won time; those below s have made up k s - (their sum)
+// of it in vain. Inlined into the caller, as the others here: a view that is copied right after it was made
+// is in no register, and reading it back in wider pieces holds up the processor longer than a search takes.
+STRAGGLE_ALWAYS_INLINE constexpr race_means race_by_remaining(empirical_view const& r,
+                                                              empirical_view const& x, double s, bool walk) {
+    auto const ahead = [&](std::size_t k, double t) {
+        return static_cast<double>(k) * t - x.sum_of_first(k);
+    };
+    double const in_vain = s > x[0] ? ahead(x.count_below(s), s) : 0.0;
+    race_totals totals;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        double const t = r[i];
+        k = walk ? x.count_below(t, k) : x.count_below(t);
+        double const rest = static_cast<double>(x.size() - k) * t;
+        totals.add(k, t > s ? ahead(k, t) - in_vain : 0.0, x.sum_of_first(k) + rest);
+    }
+    return totals.over(r.size(), x.size());
+}
+
+// The same from the other side: the m - k samples of r above x make up (their sum) - (m - k) x.
+STRAGGLE_ALWAYS_INLINE constexpr race_means race_by_copy(empirical_view const& r, empirical_view const& x,
+                                                         double s, bool walk) {
+    double const all = r.sum_of_first(r.size());
+    auto const above = [&](std::size_t k) { return static_cast<double>(r.size() - k); };
+    auto const behind = [&](std::size_t k, double t) { return all - r.sum_of_first(k) - above(k) * t; };
+    double const most = behind(r.count_up_to(s), s);
+    race_totals totals;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const t = x[i];
+        k = walk ? r.count_up_to(t, k) : r.count_up_to(t);
+        totals.add(r.size() - k, t > s ? behind(k, t) : most, r.sum_of_first(k) + above(k) * t);
+    }
+    return totals.over(r.size(), x.size());
+}
+
+// Both not empty. Looks up each sample of the smaller in the larger; where those lie close, it walks there.
+STRAGGLE_ALWAYS_INLINE constexpr race_means race(empirical_view const& r, empirical_view const& x, double s) {
+    bool const fewer_r = r.size() <= x.size();
+    std::size_t const few = fewer_r ? r.size() : x.size(), many = fewer_r ? x.size() : r.size();
+    bool const walk = many / few < 64;
+    return fewer_r ? race_by_remaining(r, x, s, walk) : race_by_copy(r, x, s, walk);
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,386 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A recorded history that can be replayed: which attempts of which tasks ran where and when, and what
+/// progress they reported. What cannot be true is rejected and counted by reason; the rest is put in order of
+/// time.
+#pragma once
+
+#include <straggle/core/attempt.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/core/running.hpp>
+#include <straggle/evaluate/recording_tape.hpp>
+
+#include <array>
+#include <optional>
+#include <ranges>
+#include <string_view>
+#include <vector>
+
+namespace straggle {
+
+/// Which members of a recorded attempt are what. An aggregate meant for designated initialisers; all but job,
+/// task, node, start and end may be left out. Any projection may yield a `std::optional`.
+/// @par Example
+/// `recorded_fields{.job = &row::job, .task = &row::task, .node = &row::host, .start = &row::begin,
+/// .end = &row::end}`
+template <class Job = no_field, class Task = no_field, class Attempt = no_field, class Node = no_field,
+          class Start = no_field, class End = no_field, class Status = no_field, class Input = no_field,
+          class Usual = no_field, class Predicted = no_field>
+struct recorded_fields {
+    [[no_unique_address]] Job job{};         ///< `job_field`
+    [[no_unique_address]] Task task{};       ///< `task_field`
+    [[no_unique_address]] Attempt attempt{}; ///< tells attempts of a task apart; without it each is another
+    [[no_unique_address]] Node node{};       ///< `node_field`
+    [[no_unique_address]] Start start{};     ///< `time_field`
+    [[no_unique_address]] End end{};         ///< `time_field`, of the same type
+    [[no_unique_address]] Status status{};   ///< `status_field`; without it every attempt is a success
+    [[no_unique_address]] Input input{};     ///< `input_field`: shown to detectors; without it 1
+    /// `duration_field`: how long the task usually takes, to judge it by; without it, or where it is not
+    /// above 0, a quantile of the times of its job.
+    [[no_unique_address]] Usual usual{};
+    /// `duration_field`: how long the task was expected to take before it ran; told to detectors when it has
+    /// finished (`job_progress::finished`). Without it nothing was known.
+    [[no_unique_address]] Predicted predicted{};
+};
+
+/// Which members of a recorded reading of progress are what. An aggregate meant for designated initialisers.
+template <class Job = no_field, class Task = no_field, class Attempt = no_field, class Time = no_field,
+          class Progress = no_field>
+struct reading_fields {
+    [[no_unique_address]] Job job{};         ///< `job_field`, as in the attempts
+    [[no_unique_address]] Task task{};       ///< `task_field`, as in the attempts
+    [[no_unique_address]] Attempt attempt{}; ///< without it: the task's attempt that ran then, the older one
+    [[no_unique_address]] Time time{};       ///< `time_field`, on the clock of the attempts
+    [[no_unique_address]] Progress progress{}; ///< `progress_field`
+};
+
+/// What tells attempts of one task apart: a number or a name.
+template <class Field, class Record>
+concept attempt_number_field =
+    projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+
+/// Fields with which a `Record` can be read as a recorded attempt.
+template <class Fields, class Record>
+concept recorded_fields_for =
+    detail::recorded_aggregate<Fields> && job_field<decltype(Fields::job), Record> &&
+    task_field<decltype(Fields::task), Record> && node_field<decltype(Fields::node), Record> &&
+    time_field<decltype(Fields::start), Record> && time_field<decltype(Fields::end), Record> &&
+    detail::replayable_time<detail::field_value_t<decltype(Fields::start), Record>> &&
+    std::same_as<detail::field_value_t<decltype(Fields::start), Record>,
+                 detail::field_value_t<decltype(Fields::end), Record>> &&
+    (!detail::given<decltype(Fields::attempt)> || attempt_number_field<decltype(Fields::attempt), Record>) &&
+    (!detail::given<decltype(Fields::status)> || status_field<decltype(Fields::status), Record>) &&
+    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
+    (!detail::given<decltype(Fields::usual)> || duration_field<decltype(Fields::usual), Record>) &&
+    (!detail::given<decltype(Fields::predicted)> || duration_field<decltype(Fields::predicted), Record>);
+
+/// Fields with which a `Reading` can be read as a report of progress.
+template <class Fields, class Reading>
+concept reading_fields_for =
+    detail::reading_aggregate<Fields> && job_field<decltype(Fields::job), Reading> &&
+    task_field<decltype(Fields::task), Reading> && time_field<decltype(Fields::time), Reading> &&
+    progress_field<decltype(Fields::progress), Reading> &&
+    (!detail::given<decltype(Fields::attempt)> || attempt_number_field<decltype(Fields::attempt), Reading>);
+
+/// Why a recorded attempt could not be used.
+enum class recording_fault : std::uint8_t {
+    missing_name,     ///< the job, task, attempt or node is an empty optional
+    missing_time,     ///< the start or the end is an empty optional
+    not_finite,       ///< the start or the end is NaN or infinite
+    out_of_range,     ///< beyond half of what its type can hold, so that differences may not fit
+    end_before_start, ///< start and end are the wrong way round
+    duplicate,        ///< the same attempt of the same task was there before
+};
+/// How many reasons there are.
+inline constexpr std::size_t recording_fault_count = 6;
+
+/// The name of a reason as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(recording_fault f) noexcept {
+    constexpr std::array<std::string_view, recording_fault_count> names{
+        "missing_name", "missing_time", "not_finite", "out_of_range", "end_before_start", "duplicate"};
+    return names[static_cast<std::size_t>(f)];
+}
+
+/// Why a reading could not be used. The first that applies, in this order.
+enum class reading_fault : std::uint8_t {
+    missing_field, ///< an empty optional
+    bad_progress,  ///< not a number from 0 to 1
+    bad_time,      ///< NaN or infinite
+    unknown_task,  ///< no usable attempt has this job, task and attempt
+    before_start,  ///< the attempt had not begun yet
+    after_end,     ///< the attempt was over
+    out_of_order,  ///< an earlier one of the attempt, in the order of the range, is of a later time
+};
+/// How many reasons there are.
+inline constexpr std::size_t reading_fault_count = 7;
+
+/// The name of a reason as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(reading_fault f) noexcept {
+    constexpr std::array<std::string_view, reading_fault_count> names{
+        "missing_field", "bad_progress", "bad_time",    "unknown_task",
+        "before_start",  "after_end",    "out_of_order"};
+    return names[static_cast<std::size_t>(f)];
+}
+
+/// What became of what was read.
+/// @tparam Fault `recording_fault` or `reading_fault` @tparam Count how many reasons it has
+/// @par Guarantees `seen == used + total_rejected()`
+template <class Fault, std::size_t Count>
+struct fault_counts {
+    std::uint64_t seen = 0;                      ///< read
+    std::uint64_t used = 0;                      ///< part of the recording
+    std::array<std::uint64_t, Count> rejected{}; ///< by reason
+
+    /// Rejected for one reason.
+    [[nodiscard]] constexpr std::uint64_t operator[](Fault f) const noexcept {
+        return rejected[static_cast<std::size_t>(f)];
+    }
+    /// Rejected for any reason.
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint64_t const n : rejected) sum += n;
+        return sum;
+    }
+    friend constexpr bool operator==(fault_counts const&, fault_counts const&) = default;
+};
+/// Of recorded attempts.
+using recording_counts = fault_counts<recording_fault, recording_fault_count>;
+/// Of readings.
+using reading_fault_counts = fault_counts<reading_fault, reading_fault_count>;
+
+/// What became of a task of the history.
+enum class task_fate : std::uint8_t {
+    finished,        ///< an attempt succeeded, and it is known how the first of its run went
+    never_finished,  ///< no attempt succeeded
+    original_failed, ///< a copy succeeded, but the attempt it was a copy of had failed before: not too slow
+};
+
+/// A history in order of time, ready to be replayed as often as you like. It keeps nothing of the records.
+///
+/// Attempts of one task that overlap in time are a *run*: its first attempt is the *original*, the others are
+/// speculative copies. (What the record itself calls speculative is not asked: real histories are often wrong
+/// there.) An attempt that begins when no other of the task is running begins a run of its own, as after a
+/// failure. A task has finished with its first success; what runs on or begins after that is only counted as
+/// time of its slot. The run of the first success *decides* what the task was, see `task_fate`.
+///
+/// @tparam JobId, NodeId how jobs and nodes are named: `std::string` for text
+/// @tparam Time points of time: a number, a `std::chrono` time or duration
+/// @par Cost O(n log n) for n attempts and readings; 92 bytes per attempt, 24 per reading and 28 per task
+/// (with times of 8 bytes), less than twice that with the slack of vectors, and the names of jobs and nodes.
+/// Allocates only when made.
+/// @par Guarantees the same records in the same order give the same recording; only allocation can throw
+template <identifier JobId, identifier NodeId, detail::replayable_time Time>
+class recording {
+  public:
+    /// What jobs and nodes are looked up by.
+    using node_key = typename interner<NodeId>::key_type;
+
+    /// A history of times alone: nobody has reported anything.
+    /// @param attempts any input range of records, in any order
+    /// @param fields a `recorded_fields` that names the members of a record
+    template <std::ranges::input_range Attempts, class Fields>
+        requires recorded_fields_for<Fields, std::ranges::range_value_t<Attempts>>
+    recording(Attempts&& attempts, Fields const& fields) {
+        names<Fields, std::ranges::range_value_t<Attempts>> known;
+        read_attempts(attempts, fields, known);
+        tape_.settle();
+    }
+
+    /// A history with progress.
+    /// @param attempts any input range of records, in any order
+    /// @param fields a `recorded_fields` that names the members of a record
+    /// @param readings any input range, in any order but that those of one attempt are in order of time
+    /// @param reading a `reading_fields` that names the members of a reading
+    template <std::ranges::input_range Attempts, class Fields, std::ranges::input_range Readings,
+              class ReadingFields>
+        requires recorded_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+                 reading_fields_for<ReadingFields, std::ranges::range_value_t<Readings>>
+    recording(Attempts&& attempts, Fields const& fields, Readings&& readings, ReadingFields const& reading) {
+        names<Fields, std::ranges::range_value_t<Attempts>> known;
+        read_attempts(attempts, fields, known);
+        tape_.settle();
+        read_readings(readings, reading, known);
+        tape_.sort_readings();
+    }
+
+    /// What became of the attempts.
+    [[nodiscard]] recording_counts const& attempts() const noexcept { return attempts_; }
+    /// What became of the readings.
+    [[nodiscard]] reading_fault_counts const& readings() const noexcept { return readings_; }
+    /// How many jobs have a usable attempt, in order of first appearance.
+    [[nodiscard]] std::size_t jobs() const noexcept { return tape_.jobs.size(); }
+    /// How many nodes there are, in order of first appearance.
+    [[nodiscard]] std::size_t nodes() const noexcept { return nodes_.size(); }
+    /// How many tasks there are, in order of first appearance.
+    [[nodiscard]] std::size_t tasks() const noexcept { return tape_.tasks.size(); }
+
+    /// The name of a job. @pre `job < jobs()`
+    [[nodiscard]] JobId const& job(std::size_t job) const { return jobs_[static_cast<std::uint32_t>(job)]; }
+    /// The job of a task. @pre `task < tasks()`
+    [[nodiscard]] std::size_t job_of(std::size_t task) const { return tape_.tasks[task].job; }
+    /// What became of a task. @pre `task < tasks()`
+    [[nodiscard]] task_fate fate_of(std::size_t task) const {
+        detail::taped_task const& t = tape_.tasks[task];
+        if (t.winner == detail::no_attempt) return task_fate::never_finished;
+        detail::taped_attempt<Time> const& original = tape_.attempts[t.original];
+        bool const gone =
+            original.status == attempt_status::failed && original.end < tape_.attempts[t.winner].end;
+        return gone ? task_fate::original_failed : task_fate::finished;
+    }
+    /// The place in the user's range of the attempt a task is judged by: the original of the run that
+    /// decided; of a task that never finished, its last run's. @pre `task < tasks()`
+    [[nodiscard]] std::size_t row_of(std::size_t task) const {
+        return tape_.attempts[tape_.tasks[task].original].row;
+    }
+
+  private:
+    friend struct detail::replay_access;
+
+    // Names that are needed while reading only. Pairs of indices in one word.
+    template <class Fields, class Record>
+    struct names {
+        using task_name = owned_identifier_t<detail::field_value_t<decltype(Fields::task), Record>>;
+        using attempt_name = typename detail::attempt_name<decltype(Fields::attempt), Record>::type;
+        static constexpr bool numbered = detail::given<decltype(Fields::attempt)>;
+
+        interner<task_name> task_names;
+        interner<attempt_name> attempt_names;
+        interner<std::uint64_t> tasks;    // job and task name
+        interner<std::uint64_t> attempts; // task and attempt name; in order of reading
+    };
+    static constexpr std::uint64_t pair_of(std::uint32_t high, std::uint32_t low) noexcept {
+        return (std::uint64_t{high} << 32) | low;
+    }
+    void reject(recording_fault f) noexcept { ++attempts_.rejected[static_cast<std::size_t>(f)]; }
+    void reject(reading_fault f) noexcept { ++readings_.rejected[static_cast<std::size_t>(f)]; }
+
+    template <class Attempts, class Fields, class Names>
+    void read_attempts(Attempts&& attempts, Fields const& fields, Names& known) {
+        for (auto const& record : attempts) {
+            STRAGGLE_EXPECTS(attempts_.seen < detail::no_attempt);
+            read_attempt(record, fields, known, static_cast<std::uint32_t>(attempts_.seen++));
+        }
+        attempts_.used = tape_.attempts.size();
+    }
+
+    template <class Record, class Fields, class Names>
+    void read_attempt(Record const& record, Fields const& fields, Names& known, std::uint32_t row) {
+        auto&& job = detail::project(fields.job, record);
+        auto&& task = detail::project(fields.task, record);
+        auto&& node = detail::project(fields.node, record);
+        if (!detail::is_present(job) || !detail::is_present(task) || !detail::is_present(node))
+            return reject(recording_fault::missing_name);
+        if constexpr (Names::numbered)
+            if (!detail::is_present(detail::project(fields.attempt, record)))
+                return reject(recording_fault::missing_name);
+        auto&& start = detail::project(fields.start, record);
+        auto&& end = detail::project(fields.end, record);
+        if (!detail::is_present(start) || !detail::is_present(end))
+            return reject(recording_fault::missing_time);
+        detail::taped_attempt<Time> a{.start = detail::unwrap(start), .end = detail::unwrap(end), .row = row};
+        if (!detail::is_moment(a.start) || !detail::is_moment(a.end))
+            return reject(recording_fault::not_finite);
+        if (!detail::is_in_range(a.start) || !detail::is_in_range(a.end))
+            return reject(recording_fault::out_of_range);
+        if (a.end < a.start) return reject(recording_fault::end_before_start);
+
+        std::uint32_t const j = jobs_.insert(detail::unwrap(job));
+        std::uint32_t const name = known.task_names.insert(detail::unwrap(task));
+        a.task = known.tasks.insert(pair_of(j, name));
+        if (j == tape_.jobs.size()) tape_.jobs.emplace_back();
+        if (a.task == tape_.tasks.size()) {
+            tape_.tasks.push_back({.job = j});
+            ++tape_.jobs[j].tasks;
+        }
+        if constexpr (Names::numbered) {
+            std::uint32_t const number =
+                known.attempt_names.insert(detail::unwrap(detail::project(fields.attempt, record)));
+            if (known.attempts.insert(pair_of(a.task, number)) != tape_.attempts.size())
+                return reject(recording_fault::duplicate);
+        }
+        ++tape_.jobs[j].attempts;
+        a.node = nodes_.insert(detail::unwrap(node));
+        a.status = detail::read_status(fields, record);
+        if constexpr (detail::given<decltype(Fields::input)>)
+            a.input = detail::positive_or_0(detail::project(fields.input, record));
+        if constexpr (detail::given<decltype(Fields::usual)>)
+            a.usual = detail::positive_or_0(detail::project(fields.usual, record));
+        if constexpr (detail::given<decltype(Fields::predicted)>)
+            a.predicted = detail::positive_or_0(detail::project(fields.predicted, record));
+        tape_.attempts.push_back(a);
+    }
+
+    template <class Readings, class Fields, class Names>
+    void read_readings(Readings&& readings, Fields const& fields, Names const& known) {
+        static_assert(Names::numbered || !detail::given<decltype(Fields::attempt)>,
+                      "readings that name an attempt need attempts with names");
+        for (auto const& reading : readings) {
+            STRAGGLE_EXPECTS(readings_.seen < detail::no_attempt);
+            read_reading(reading, fields, known, static_cast<std::uint32_t>(readings_.seen++));
+        }
+        readings_.used = tape_.readings.size();
+    }
+
+    template <class Reading, class Fields, class Names>
+    void read_reading(Reading const& reading, Fields const& fields, Names const& known, std::uint32_t row) {
+        auto&& job = detail::project(fields.job, reading);
+        auto&& task = detail::project(fields.task, reading);
+        auto&& time = detail::project(fields.time, reading);
+        auto&& progress = detail::project(fields.progress, reading);
+        if (!detail::is_present(job) || !detail::is_present(task) || !detail::is_present(time) ||
+            !detail::is_present(progress))
+            return reject(reading_fault::missing_field);
+        if constexpr (detail::given<decltype(Fields::attempt)>)
+            if (!detail::is_present(detail::project(fields.attempt, reading)))
+                return reject(reading_fault::missing_field);
+        double const done = static_cast<double>(detail::unwrap(progress));
+        if (!(done >= 0) || !(done <= 1)) return reject(reading_fault::bad_progress);
+        Time const& at = detail::unwrap(time);
+        if (!detail::is_moment(at)) return reject(reading_fault::bad_time);
+
+        std::uint32_t const j = jobs_.find(detail::unwrap(job));
+        std::uint32_t const name = known.task_names.find(detail::unwrap(task));
+        if (j == detail::no_attempt || name == detail::no_attempt) return reject(reading_fault::unknown_task);
+        std::uint32_t const t = known.tasks.find(pair_of(j, name));
+        if (t == detail::no_attempt) return reject(reading_fault::unknown_task);
+        std::uint32_t attempt = detail::no_attempt;
+        if constexpr (detail::given<decltype(Fields::attempt)>) {
+            std::uint32_t const number =
+                known.attempt_names.find(detail::unwrap(detail::project(fields.attempt, reading)));
+            if (number != detail::no_attempt) attempt = known.attempts.find(pair_of(t, number));
+            if (attempt != detail::no_attempt) attempt = tape_.places[attempt];
+        } else {
+            attempt = tape_.running_at(t, at);
+        }
+        if (attempt == detail::no_attempt) return reject(reading_fault::unknown_task);
+        detail::taped_attempt<Time>& a = tape_.attempts[attempt];
+        if (at < a.start) return reject(reading_fault::before_start);
+        if (a.end < at) return reject(reading_fault::after_end);
+        if (a.reported && at < a.last_report) return reject(reading_fault::out_of_order);
+        a.reported = true;
+        a.last_report = at;
+        a.last_progress = done;
+        tape_.readings.push_back({.time = at, .progress = done, .attempt = attempt, .row = row});
+    }
+
+    interner<JobId> jobs_;
+    interner<NodeId> nodes_;
+    detail::tape<Time> tape_;
+    recording_counts attempts_;
+    reading_fault_counts readings_;
+};
+
+template <class Attempts, class Fields>
+recording(Attempts&&, Fields const&)
+    -> recording<detail::recorded_id<decltype(Fields::job), Attempts>,
+                 detail::recorded_id<decltype(Fields::node), Attempts>,
+                 detail::field_value_t<decltype(Fields::start), std::ranges::range_value_t<Attempts>>>;
+template <class Attempts, class Fields, class Readings, class ReadingFields>
+recording(Attempts&&, Fields const&, Readings&&, ReadingFields const&)
+    -> recording<detail::recorded_id<decltype(Fields::job), Attempts>,
+                 detail::recorded_id<decltype(Fields::node), Attempts>,
+                 detail::field_value_t<decltype(Fields::start), std::ranges::range_value_t<Attempts>>>;
+
+} // namespace straggle

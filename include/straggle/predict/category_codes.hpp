@@ -1,0 +1,147 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/factors.hpp`: which category has which code, for categories that come and go.
+#pragma once
+
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/field.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/core/room.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace straggle {
+
+namespace detail {
+
+// In a row: a category that nobody knows. No category has this code.
+inline constexpr double unknown_category_code = -1;
+
+// Codes are never given away again, not even those of forgotten categories: rows that still hold one would
+// else become alike to rows of another category.
+template <class Category>
+class category_codes {
+    using id = owned_identifier_t<Category>;
+    using key = typename interner<id>::key_type;
+
+  public:
+    void set_memory(std::uint64_t insertions) noexcept { memory_ = insertions; }
+    [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
+
+    [[nodiscard]] double insert(key category) {
+        make_room_for_one(entries_);
+        ++insertions_;
+        std::uint32_t index = ids_.find(category);
+        if (index == interner<id>::none) {
+            if (memory_ != 0 && ids_.size() >= limit_) forget();
+            index = ids_.insert(category);
+            if (index == entries_.size()) entries_.emplace_back();
+            entries_[index].code = next_++;
+        }
+        entries_[index].last = insertions_;
+        return static_cast<double>(entries_[index].code);
+    }
+    [[nodiscard]] double find(key category) const {
+        std::uint32_t const index = ids_.find(category);
+        return index == interner<id>::none ? unknown_category_code
+                                           : static_cast<double>(entries_[index].code);
+    }
+    // How many insertions ago, its own included, it was last inserted; 0: never.
+    [[nodiscard]] std::uint64_t age(key category) const {
+        std::uint32_t const index = ids_.find(category);
+        return index == interner<id>::none ? 0 : insertions_ - entries_[index].last + 1;
+    }
+    void clear() noexcept {
+        ids_.clear();
+        entries_.clear(); // codes go on: rows may be about
+        limit_ = least_limit;
+    }
+
+    void store(byte_writer& out) const
+        requires storable_identifier<Category>
+    {
+        out.tag(identifier_form<Category>);
+        out.varint(next_);
+        out.varint(insertions_);
+        out.count(ids_.size());
+        for (std::uint32_t i = 0; i < ids_.bound(); ++i) {
+            if (!ids_.contains(i)) continue;
+            out.identifier(ids_[i]);
+            out.varint(entries_[i].code);
+            out.varint(entries_[i].last);
+        }
+    }
+    // May be anything after a failure.
+    void load(byte_reader& in)
+        requires storable_identifier<Category>
+    {
+        clear();
+        in.tag(identifier_form<Category>);
+        next_ = in.varint();
+        insertions_ = in.varint();
+        in.expect(next_ <= most_codes && next_ <= insertions_);
+        std::vector<std::uint64_t> codes;
+        for (std::size_t left = in.count(3); left != 0 && in.ok(); --left) {
+            id category{};
+            in.identifier(category);
+            entry e{in.varint(), in.varint()};
+            make_room_for_one(entries_);
+            bool const first = ids_.find(category) == interner<id>::none;
+            if (!in.expect(first && e.code < next_ && e.last <= insertions_)) return;
+            ids_.insert(category);
+            entries_.push_back(e);
+            codes.push_back(e.code);
+        }
+        std::sort(codes.begin(), codes.end());
+        in.expect(std::adjacent_find(codes.begin(), codes.end()) == codes.end());
+        set_limit();
+    }
+
+  private:
+    struct entry {
+        std::uint64_t code = 0;
+        std::uint64_t last = 0; // the insertion it was last in
+    };
+    static constexpr std::size_t least_limit = 64;
+    static constexpr std::uint64_t most_codes = std::uint64_t{1} << 53; // exact as doubles
+
+    // Looking at all is paid for by as many new ones since.
+    void set_limit() noexcept { limit_ = 2 * ids_.size() + least_limit; }
+    void forget() {
+        for (std::uint32_t i = 0; i < ids_.bound(); ++i)
+            if (ids_.contains(i) && insertions_ - entries_[i].last > memory_) ids_.erase(i);
+        set_limit();
+    }
+
+    interner<id> ids_;
+    std::vector<entry> entries_; // by index
+    std::uint64_t memory_ = 0;
+    std::uint64_t insertions_ = 0;
+    std::uint64_t next_ = 0;
+    std::size_t limit_ = least_limit;
+};
+
+// There is no table of them, as there are only two.
+template <>
+class category_codes<bool> {
+  public:
+    void set_memory(std::uint64_t) const noexcept {}
+    [[nodiscard]] std::size_t size() const noexcept { return 0; }
+    [[nodiscard]] double insert(bool category) const noexcept { return category ? 1 : 0; }
+    [[nodiscard]] double find(bool category) const noexcept { return category ? 1 : 0; }
+    [[nodiscard]] std::uint64_t age(bool) const noexcept { return 0; }
+    void clear() const noexcept {}
+    void store(byte_writer& out) const { out.tag(bool_form); }
+    void load(byte_reader& in) const { in.tag(bool_form); }
+
+  private:
+    static constexpr std::uint32_t bool_form = 3; // beside the `identifier_form`s
+};
+
+} // namespace detail
+
+} // namespace straggle

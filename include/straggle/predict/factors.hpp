@@ -1,0 +1,327 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What may matter for the time a task takes, read from the user's own records: a row of numbers per task,
+/// whatever the types of its members are.
+///
+///     factors(numeric(&task::input), categorical(&task::job))
+///
+/// says which members (or callables) are factors; a `factor_reader` makes rows of them, and remembers which
+/// category has which number.
+#pragma once
+
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/core/field.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/predict/category_codes.hpp>
+#include <straggle/predict/similarity.hpp>
+
+#include <array>
+#include <span>
+#include <tuple>
+
+namespace straggle {
+
+/// A factor that is an amount: any arithmetic type but `bool`, or a `std::chrono::duration` or a look-alike;
+/// may be optional.
+template <class Projection, class Record>
+concept numeric_field =
+    projection_of<Projection, Record> && duration_like<detail::field_value_t<Projection, Record>>;
+
+/// A factor that is one of several: any `identifier`, or `bool`; may be optional.
+template <class Projection, class Record>
+concept categorical_field =
+    projection_of<Projection, Record> && (identifier<detail::field_value_t<Projection, Record>> ||
+                                          std::same_as<detail::field_value_t<Projection, Record>, bool>);
+
+/// An amount, as `numeric` makes it.
+template <class Projection>
+struct numeric_factor {
+    Projection value;      ///< `numeric_field`
+    std::string_view name; ///< for people; may be empty; what it views outlives the factor
+};
+
+/// One of several, as `categorical` makes it.
+template <class Projection>
+struct categorical_factor {
+    Projection value;      ///< `categorical_field`
+    std::string_view name; ///< for people; may be empty; what it views outlives the factor
+};
+
+/// A factor that is an amount: the closer two are, the more alike the tasks, on the scale of all that are
+/// remembered. For amounts that differ by orders of magnitude take the logarithm:
+/// `numeric([](task const& t) { return std::log1p(t.input); }, "input")`.
+///
+/// A `std::chrono` duration counts in seconds. An empty optional, NaN, infinity and what is beyond
+/// `largest_factor` are missing.
+template <class Projection>
+[[nodiscard]] constexpr numeric_factor<Projection> numeric(Projection value, std::string_view name = {}) {
+    return {std::move(value), name};
+}
+
+/// A factor that is one of several: the same or not. An empty optional is missing.
+template <class Projection>
+[[nodiscard]] constexpr categorical_factor<Projection> categorical(Projection value,
+                                                                   std::string_view name = {}) {
+    return {std::move(value), name};
+}
+
+/// Some factors, in order.
+template <class... Factors>
+struct factor_list {
+    [[no_unique_address]] std::tuple<Factors...> list; ///< of `numeric_factor` and `categorical_factor`
+};
+
+/// The factors of a record.
+/// @par Example `factors(numeric(&task::input, "input"), categorical(&task::job, "job"))`
+template <class... Factors>
+[[nodiscard]] constexpr factor_list<Factors...> factors(Factors... list) {
+    return {std::tuple<Factors...>(std::move(list)...)};
+}
+
+/// In a row: a category that is not known. No category has this code.
+inline constexpr double unknown_category = detail::unknown_category_code;
+
+namespace detail {
+
+// One factor of a record as a number. A class for each kind, so that a diagnostic names the factor and what
+// it lacks.
+template <class Projection, class Record>
+    requires numeric_field<Projection, Record>
+class numeric_column {
+  public:
+    static constexpr factor_kind kind = factor_kind::numeric;
+
+    explicit numeric_column(numeric_factor<Projection> const& factor) : factor_(factor) {}
+    [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
+    [[nodiscard]] double read(Record const& record) const { return look_up(record); }
+    [[nodiscard]] double look_up(Record const& record) const {
+        auto const& field = project(factor_.value, record);
+        if (!is_present(field)) return missing_factor;
+        double const x = to_time(unwrap(field));
+        return is_factor_value(x) ? x : missing_factor;
+    }
+
+  private:
+    numeric_factor<Projection> factor_;
+};
+
+template <class Projection, class Record>
+    requires categorical_field<Projection, Record>
+class categorical_column {
+  public:
+    static constexpr factor_kind kind = factor_kind::categorical;
+    using codes_type = category_codes<field_value_t<Projection, Record>>;
+
+    explicit categorical_column(categorical_factor<Projection> const& factor) : factor_(factor) {}
+    [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
+    [[nodiscard]] double read(Record const& record) { return code(record, codes_); }
+    [[nodiscard]] double look_up(Record const& record) const { return code(record, codes_); }
+    [[nodiscard]] codes_type& codes() noexcept { return codes_; }
+    [[nodiscard]] codes_type const& codes() const noexcept { return codes_; }
+
+  private:
+    template <class Codes>
+    [[nodiscard]] double code(Record const& record, Codes& codes) const {
+        auto const& field = project(factor_.value, record);
+        if (!is_present(field) || is_unordered(unwrap(field))) return missing_factor;
+        if constexpr (std::is_const_v<Codes>)
+            return codes.find(unwrap(field));
+        else
+            return codes.insert(unwrap(field));
+    }
+
+    categorical_factor<Projection> factor_;
+    codes_type codes_;
+};
+
+template <class Factor, class Record>
+struct column_of;
+template <class Projection, class Record>
+struct column_of<numeric_factor<Projection>, Record> {
+    using type = numeric_column<Projection, Record>;
+};
+template <class Projection, class Record>
+struct column_of<categorical_factor<Projection>, Record> {
+    using type = categorical_column<Projection, Record>;
+};
+template <class Factor, class Record>
+using column_of_t = typename column_of<Factor, Record>::type;
+
+template <class Factor, class Record>
+inline constexpr bool reads = false;
+template <class Projection, class Record>
+inline constexpr bool reads<numeric_factor<Projection>, Record> = numeric_field<Projection, Record>;
+template <class Projection, class Record>
+inline constexpr bool reads<categorical_factor<Projection>, Record> = categorical_field<Projection, Record>;
+
+// Whether its categories can be turned into bytes; numbers have none.
+template <class Factor, class Record>
+inline constexpr bool stores = true;
+template <class Projection, class Record>
+inline constexpr bool stores<categorical_factor<Projection>, Record> =
+    std::same_as<field_value_t<Projection, Record>, bool> ||
+    storable_identifier<field_value_t<Projection, Record>>;
+
+template <class List>
+inline constexpr bool is_factor_list = false;
+template <class... Factors>
+inline constexpr bool is_factor_list<factor_list<Factors...>> = true;
+
+template <class List, class Record>
+inline constexpr bool list_reads = false;
+template <class... Factors, class Record>
+inline constexpr bool list_reads<factor_list<Factors...>, Record> = (reads<Factors, Record> && ...);
+
+template <class List, class Record>
+inline constexpr bool list_stores = false;
+template <class... Factors, class Record>
+inline constexpr bool list_stores<factor_list<Factors...>, Record> = (stores<Factors, Record> && ...);
+
+} // namespace detail
+
+/// What `factors` makes, with which a `Record` can be read.
+template <class List, class Record>
+concept factors_for = detail::is_factor_list<List> && detail::list_reads<List, Record>;
+
+/// Turns records into rows of factors.
+///
+/// Each category of a factor is given a code, a whole number from 0 on, when it is first read; a code stays
+/// with its category and is never given to another. Codes of different factors have nothing to do with each
+/// other.
+/// @tparam Record the user's record type
+/// @tparam List a `factor_list`; a diagnostic names the factor that cannot be read
+/// @par Cost `read` and `look_up` O(factors), as long as categories are short; some 26 bytes and the name per
+/// category. Allocates for new categories only, and not for them either once as many have been forgotten
+/// @par Guarantees deterministic; only allocation can throw, and then categories may have been added
+template <class Record, class List>
+    requires detail::is_factor_list<List>
+class factor_reader;
+
+template <class Record, class... Factors>
+class factor_reader<Record, factor_list<Factors...>> {
+    using columns = std::tuple<detail::column_of_t<Factors, Record>...>;
+
+  public:
+    /// How many factors there are: the length of a row.
+    static constexpr std::size_t size = sizeof...(Factors);
+    /// What the numbers of a row mean.
+    static constexpr std::array<factor_kind, size> kinds{detail::column_of_t<Factors, Record>::kind...};
+
+    /// @param list the factors, from `factors(...)`
+    /// @param memory a category that is not in one of so many rows read is forgotten sooner or later, and is
+    /// a new one when it comes back; 0: none is
+    explicit factor_reader(factor_list<Factors...> list, std::uint64_t memory = 0)
+        : columns_(std::apply([](auto&... f) { return columns(detail::column_of_t<Factors, Record>(f)...); },
+                              list.list)) {
+        for_each_codes([&](auto& codes) { codes.set_memory(memory); });
+    }
+
+    /// The name of a factor; empty if it has none. @pre `k < size`
+    [[nodiscard]] std::string_view name(std::size_t k) const {
+        STRAGGLE_EXPECTS(k < size);
+        std::array<std::string_view, size> const names =
+            std::apply([](auto&... c) { return std::array<std::string_view, size>{c.name()...}; }, columns_);
+        return names[k];
+    }
+
+    /// Reads a record; new categories are remembered.
+    /// @param row overwritten: amounts, codes, and `missing_factor` for what is not known
+    /// @pre `row.size() == size`
+    void read(Record const& record, std::span<double> row) {
+        STRAGGLE_EXPECTS(row.size() == size);
+        std::size_t k = 0;
+        std::apply([&](auto&... c) { ((row[k++] = c.read(record)), ...); }, columns_);
+    }
+
+    /// Reads a record and changes nothing: a category that has never been read (or is forgotten) becomes
+    /// `unknown_category`, which is no category's code.
+    /// @pre `row.size() == size`
+    void look_up(Record const& record, std::span<double> row) const {
+        STRAGGLE_EXPECTS(row.size() == size);
+        std::size_t k = 0;
+        std::apply([&](auto&... c) { ((row[k++] = c.look_up(record)), ...); }, columns_);
+    }
+
+    /// The code of a category of factor `K`, or `unknown_category`.
+    template <std::size_t K, class Category>
+    [[nodiscard]] double code(Category const& category) const
+        requires(kinds[K] == factor_kind::categorical)
+    {
+        return std::get<K>(columns_).codes().find(category);
+    }
+
+    /// How many rows ago a category of factor `K` was last read, 1 for the last one; 0 if it is not
+    /// remembered. Rows without a category of this factor do not count.
+    template <std::size_t K, class Category>
+    [[nodiscard]] std::uint64_t rows_since(Category const& category) const
+        requires(kinds[K] == factor_kind::categorical)
+    {
+        return std::get<K>(columns_).codes().age(category);
+    }
+
+    /// How many categories are remembered, of all factors.
+    [[nodiscard]] std::size_t categories() const noexcept {
+        std::size_t sum = 0;
+        for_each_codes([&](auto const& codes) { sum += codes.size(); });
+        return sum;
+    }
+
+    /// Forgets all categories.
+    void clear() noexcept {
+        for_each_codes([](auto& codes) { codes.clear(); });
+    }
+
+    /// Appends the categories and their codes.
+    void store(byte_writer& out) const
+        requires detail::list_stores<factor_list<Factors...>, Record>
+    {
+        for (factor_kind const kind : kinds) out.u8(static_cast<std::uint8_t>(kind));
+        for_each_codes([&](auto const& codes) { codes.store(out); });
+    }
+    /// Replaces the categories by those that `store` has appended.
+    /// @return `status::ok`, or why not, and nothing has changed: `wrong_kind` for factors of other kinds or
+    /// categories of another form, or as the reader says
+    status load(byte_reader& in)
+        requires detail::list_stores<factor_list<Factors...>, Record>
+    {
+        for (factor_kind const kind : kinds)
+            in.expect(in.u8() == static_cast<std::uint8_t>(kind), status::wrong_kind);
+        factor_reader read = *this;
+        read.for_each_codes([&](auto& codes) { codes.load(in); });
+        if (in.ok()) *this = std::move(read);
+        return in.reason();
+    }
+
+  private:
+    template <class Columns, class F>
+    static void visit(Columns& all, F& f) {
+        auto const one = [&](auto& column) {
+            if constexpr (requires { column.codes(); }) f(column.codes());
+        };
+        std::apply([&](auto&... c) { (one(c), ...); }, all);
+    }
+    template <class F>
+    void for_each_codes(F f) {
+        visit(columns_, f);
+    }
+    template <class F>
+    void for_each_codes(F f) const {
+        visit(columns_, f);
+    }
+
+    columns columns_;
+};
+
+/// A reader whose type is deduced from the factors.
+/// @par Example `auto reader = factor_reader_of<task>(factors(numeric(&task::input)));`
+template <class Record, class List>
+    requires detail::is_factor_list<List>
+[[nodiscard]] auto factor_reader_of(List list, std::uint64_t memory = 0) {
+    return factor_reader<Record, List>(std::move(list), memory);
+}
+
+} // namespace straggle

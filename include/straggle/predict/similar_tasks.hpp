@@ -1,0 +1,406 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How long would this task take there? As long as the tasks most like it took: learns from the user's
+/// records of finished tasks, and answers with a distribution of times, not with a number.
+#pragma once
+
+#include <straggle/core/attempt.hpp>
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/core/field.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/core/random.hpp>
+#include <straggle/predict/factors.hpp>
+#include <straggle/predict/node_weights.hpp>
+#include <straggle/predict/profile_store.hpp>
+#include <straggle/predict/similarity.hpp>
+#include <straggle/predict/weights.hpp>
+#include <straggle/stats/empirical.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <vector>
+
+namespace straggle {
+
+/// Which members of a record of a task are what, to predict its time. An aggregate meant for designated
+/// initialisers; the template arguments are deduced.
+///
+/// @par Example
+/// `task_profile{.node = &task::host, .time = &task::took, .factors = factors(categorical(&task::job))}`
+///
+/// The node is a factor of its own, the first one, and not listed among the others.
+template <class Node = no_field, class Time = no_field, class Status = no_field,
+          class Factors = factor_list<>>
+struct task_profile {
+    [[no_unique_address]] Node node{};       ///< `node_field`: where it ran
+    [[no_unique_address]] Time time{};       ///< `duration_field`: how long; read from finished tasks only
+    [[no_unique_address]] Status status{};   ///< `status_field`; without it every task learned is a success
+    [[no_unique_address]] Factors factors{}; ///< what else may matter, from `factors(...)`
+};
+
+namespace detail {
+
+template <class Profile>
+concept profile_aggregate = requires(Profile const& p) {
+    p.node;
+    p.time;
+    p.status;
+    p.factors;
+} && is_factor_list<decltype(Profile::factors)>;
+
+template <class Node, class List>
+struct with_node;
+template <class Node, class... Factors>
+struct with_node<Node, factor_list<Factors...>> {
+    using type = factor_list<categorical_factor<Node>, Factors...>;
+
+    static type of(Node const& node, factor_list<Factors...> const& list) {
+        return std::apply(
+            [&](auto const&... f) { return straggle::factors(categorical(node, "node"), f...); }, list.list);
+    }
+};
+
+} // namespace detail
+
+/// A `task_profile` with which a `Record` can be read. Its factors are checked one by one where they are
+/// read, so that a diagnostic names the one that does not fit: see `factors_for`.
+template <class Profile, class Record>
+concept task_profile_for =
+    detail::profile_aggregate<Profile> && node_field<decltype(Profile::node), Record> &&
+    duration_field<decltype(Profile::time), Record> &&
+    (!detail::given<decltype(Profile::status)> || status_field<decltype(Profile::status), Record>);
+
+/// How to learn and to predict.
+struct similar_tasks_options {
+    /// So many of the most similar tasks make a prediction; fewer where there are no more.
+    std::size_t neighbors = 10;
+    /// Tasks further away are not similar at all: the largest distance, from 0 (equal in all factors) to 1
+    /// (different in all).
+    double within = (std::numeric_limits<double>::max)();
+    std::size_t capacity = 100'000; ///< most tasks remembered. @pre from 1 to 2^31
+    /// With so many earlier tasks is a finished one compared to learn the weights of the factors; 0: all
+    /// factors weigh the same for ever.
+    std::size_t pairs = 4;
+    /// Share of the weight that goes to all factors evenly, whatever has been learned: what has been found
+    /// not to matter still decides between tasks that are alike in all that does.
+    double even_share = 0.1;
+    /// The usual time of a task on a good node is this quantile of the times of similar ones on all nodes:
+    /// the median of the good ones, where four nodes of five are good (as `node_aware` has it).
+    double usual_quantile = 0.4;
+    node_weight_options weights = {}; ///< how weights are learned
+};
+
+/// What a prediction is made in: give each thread one, and use it again. The distribution predicted lives
+/// here.
+class prediction_scratch {
+    template <class Record, class Profile>
+        requires task_profile_for<Profile, Record>
+    friend class similar_tasks;
+
+    std::vector<double> row_, weights_;
+    std::vector<neighbor> found_;
+    nearest_scratch nearest_;
+    empirical times_;
+};
+
+/// Predicts how long a task takes on a node by the times of the tasks most like it.
+///
+/// **Prediction.** The times of the `neighbors` nearest of the tasks remembered, by weighted Euclidean
+/// distance over the factors and the node; ties go to the youngest. A task remembered counts whatever became
+/// of its job since. A category nobody has seen is unlike all; an amount that is not known is as unlike as
+/// can be to those that are.
+///
+/// **Weights.** Each finished task is compared with `pairs` earlier ones: how alike were they in each factor,
+/// how alike were their times? (`node_weights`, for each node.) No search is made for them: the last task on
+/// the same node, then by turns one of the 64 youngest and one of all, drawn by a golden-ratio stride, so
+/// that they are spread evenly over the ages and the same every time.
+///
+/// Source: RiskI (Zheng et al. 2014), section 5, which predicts by the most similar profile alone. Ours: k
+/// tasks instead of one profile, as the distribution is what a decision needs; the node's weights lean on
+/// those of the fleet; an even share of the weight.
+///
+/// **Why 10.** Predicting the tasks of real histories before they were learned, the error of a few quantiles
+/// is least for 4 to 8 neighbours and grows slowly from there (see the chapter on predicting); `range` of a
+/// distribution needs 9 for its 80 %.
+///
+/// @tparam Record the user's record of a task
+/// @tparam Profile a `task_profile`
+/// @par Example
+/// `auto history = similar_tasks_of<task>(profile); history.learn(finished); history.predict(next,
+/// "host-7");`
+/// @par Cost a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs
+/// x factors^2), with a fit of the weights now and then, and the store's upkeep. Memory of the store, the
+/// weights, and some 40 bytes and the name per category that occurs among the tasks remembered. Allocates
+/// nothing in the steady state: the store full, nodes and categories known
+/// @par Guarantees deterministic; only allocation can throw: then a task may have been remembered but not
+/// compared with others. Any number of threads may predict, each with a scratch of its own, as long as none
+/// learns
+template <class Record, class Profile>
+    requires task_profile_for<Profile, Record>
+class similar_tasks {
+    using node_projection = decltype(Profile::node);
+    using all_factors = detail::with_node<node_projection, decltype(Profile::factors)>;
+    using reader = factor_reader<Record, typename all_factors::type>;
+
+  public:
+    /// How nodes are named.
+    using node_id = owned_identifier_t<detail::field_value_t<node_projection, Record>>;
+    /// What nodes are asked for by: `std::string_view` for text.
+    using node_key = typename interner<node_id>::key_type;
+    /// How many factors there are, the node included: the length of the weights.
+    static constexpr std::size_t factor_count = reader::size;
+
+    /// @param record_profile names the members of a record
+    /// @param how what is kept, and how it is weighed
+    /// @pre `neighbors > 0`; `capacity` from 1 to 2^31; `within >= 0`; the shares in [0, 1]
+    explicit similar_tasks(Profile record_profile, similar_tasks_options const& how = {})
+        : profile_(std::move(record_profile)),
+          options_(how),
+          reader_(all_factors::of(profile_.node, profile_.factors), how.capacity),
+          store_(reader::kinds, profile_store_options{.capacity = how.capacity}),
+          weights_(factor_count, how.weights),
+          other_(factor_count),
+          similarities_(factor_count) {
+        STRAGGLE_EXPECTS(how.neighbors > 0 && how.within >= 0);
+        STRAGGLE_EXPECTS(how.even_share >= 0 && how.even_share <= 1);
+        STRAGGLE_EXPECTS(how.usual_quantile >= 0 && how.usual_quantile <= 1);
+    }
+
+    /// Learns from a task that has ended; if the store is full, the oldest is forgotten.
+    /// @return whether it was evidence; if not, `counts` tells why
+    bool learn(Record const& task) {
+        return take(task, [this](double time) { return store_.add(own_.row_, time); });
+    }
+    /// Learns from a task that has ended; if the store is full, one drawn at random is forgotten.
+    template <random_engine Engine>
+    bool learn(Record const& task, Engine& engine) {
+        return take(task, [&](double time) { return store_.add(own_.row_, time, engine); });
+    }
+
+    /// How long a task would take on a node.
+    /// @param task its factors are read, but neither its node nor its time
+    /// @param node where it would run; maybe one nobody knows
+    /// @param scratch holds the distribution until it is used again
+    /// @return times in seconds where the user's are of `std::chrono`, else in the user's unit;
+    /// `status::insufficient_evidence` if no task is remembered, or none within the distance
+    [[nodiscard]] outcome<empirical_view> predict(Record const& task, node_key node,
+                                                  prediction_scratch& scratch) const {
+        scratch.row_.resize(factor_count);
+        reader_.look_up(task, scratch.row_);
+        scratch.row_[0] = reader_.template code<0>(node);
+        return similar(weights_.weights_of(node), scratch);
+    }
+    /// The same with a scratch of its own: valid until the next prediction.
+    [[nodiscard]] outcome<empirical_view> predict(Record const& task, node_key node) {
+        return predict(task, node, own_);
+    }
+
+    /// How long a task that has run on a node for a while will still take there: what is left of the times of
+    /// similar tasks that took longer.
+    /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
+    /// @return as `predict`; `status::insufficient_evidence` if no similar task took longer, either;
+    /// `status::out_of_domain` for what is not a time
+    template <duration_like Duration>
+    [[nodiscard]] outcome<empirical_view>
+    remaining(Record const& task, node_key node, Duration const& elapsed, prediction_scratch& scratch) const {
+        double const passed = detail::to_time(elapsed);
+        if (!detail::is_finite(passed) || !(passed >= 0)) return status::out_of_domain;
+        outcome<empirical_view> const times = predict(task, node, scratch);
+        if (!times) return times;
+        empirical_view const left = times->beyond(passed).moved(-passed);
+        if (left.empty()) return status::insufficient_evidence;
+        return left;
+    }
+    /// The same with a scratch of its own: valid until the next prediction.
+    template <duration_like Duration>
+    [[nodiscard]] outcome<empirical_view> remaining(Record const& task, node_key node,
+                                                    Duration const& elapsed) {
+        return remaining(task, node, elapsed, own_);
+    }
+
+    /// How long a task usually takes on a good node: the `usual_quantile` of the times of similar tasks,
+    /// wherever they ran. What `node_aware` can go by.
+    /// @return as `predict`
+    [[nodiscard]] outcome<double> usual_time(Record const& task, prediction_scratch& scratch) const {
+        scratch.row_.resize(factor_count);
+        reader_.look_up(task, scratch.row_);
+        scratch.row_[0] = missing_factor; // as unlike to one node as to another
+        outcome<empirical_view> const times = similar(weights_.fleet_weights(), scratch);
+        if (!times) return times.reason();
+        return times->quantile(options_.usual_quantile);
+    }
+    /// The same with a scratch of its own.
+    [[nodiscard]] outcome<double> usual_time(Record const& task) { return usual_time(task, own_); }
+
+    /// How many tasks are remembered.
+    [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
+    /// How many at most.
+    [[nodiscard]] std::size_t capacity() const noexcept { return store_.capacity(); }
+    /// How many categories are remembered, nodes included.
+    [[nodiscard]] std::size_t categories() const noexcept { return reader_.categories(); }
+    /// What became of all tasks there were to learn from.
+    [[nodiscard]] attempt_counts const& counts() const noexcept { return counts_; }
+
+    /// The name of a factor: "node" for the first; empty for one without. @pre `k < factor_count`
+    [[nodiscard]] std::string_view factor_name(std::size_t k) const { return reader_.name(k); }
+    /// What has been learned of how much each factor matters on a node: one weight per factor, in their
+    /// order, the node first; they add up to 1. The fleet's for a node that is not known. Valid until the
+    /// next `learn`.
+    [[nodiscard]] std::span<double const> weights_of(node_key node) const {
+        return weights_.weights_of(node);
+    }
+    /// The same for the fleet; all equal until enough has been learned.
+    [[nodiscard]] std::span<double const> fleet_weights() const noexcept { return weights_.fleet_weights(); }
+
+    /// All that was learned, as bytes that `deserialize` reads on any machine.
+    [[nodiscard]] std::vector<std::byte> serialize() const
+        requires detail::list_stores<typename all_factors::type, Record>
+    {
+        byte_writer out;
+        for (std::uint64_t const n : {counts_.seen, counts_.used, counts_.failed, counts_.killed})
+            out.varint(n);
+        out.count(counts_.rejected.size());
+        for (std::uint64_t const n : counts_.rejected) out.varint(n);
+        out.u64(stride_);
+        reader_.store(out);
+        weights_.store(out);
+        std::vector<std::byte> const tasks = store_.serialize();
+        out.text({reinterpret_cast<char const*>(tasks.data()), tasks.size()});
+        return std::move(out).seal(frame, version);
+    }
+
+    /// Becomes what was serialised; nothing changes when that fails.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
+    /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
+    /// more tasks than `capacity`, or more nodes than there may be weights for
+    /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
+    [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
+        requires detail::list_stores<typename all_factors::type, Record>
+    {
+        auto const opened = open_frame(bytes, frame, version);
+        if (!opened) return opened.reason();
+        byte_reader in = opened->payload;
+        similar_tasks read(profile_, options_);
+        for (std::uint64_t* const n :
+             {&read.counts_.seen, &read.counts_.used, &read.counts_.failed, &read.counts_.killed})
+            *n = in.varint();
+        std::size_t const reasons = in.count(1);
+        for (std::size_t i = 0; i < reasons && in.ok(); ++i) {
+            std::uint64_t const n = in.varint();
+            if (i < read.counts_.rejected.size()) read.counts_.rejected[i] = n;
+        }
+        read.stride_ = in.u64();
+        if (in.ok()) read.reader_.load(in);
+        if (in.ok()) read.weights_.load(in);
+        std::string_view const tasks = in.text();
+        if (status const s = in.finish(); s != status::ok) return s;
+        std::span<std::byte const> const stored{reinterpret_cast<std::byte const*>(tasks.data()),
+                                                tasks.size()};
+        if (status const s = read.store_.deserialize(stored); s != status::ok) return s;
+        *this = std::move(read);
+        return status::ok;
+    }
+
+    /// Forgets everything but the options.
+    void clear() noexcept {
+        reader_.clear();
+        store_.clear();
+        weights_.clear();
+        counts_ = {};
+        stride_ = 0;
+    }
+
+  private:
+    static constexpr std::uint32_t frame = frame_kind("simt");
+    static constexpr std::uint32_t version = 1;
+    static constexpr std::size_t recent = 64;
+
+    template <class Add>
+    bool take(Record const& task, Add const& add) {
+        ++counts_.seen;
+        auto const reject = [this](rejection r) {
+            ++counts_.rejected[static_cast<std::size_t>(r)];
+            return false;
+        };
+        if (attempt_status const s = detail::read_status(profile_, task); s != attempt_status::success) {
+            ++(s == attempt_status::killed ? counts_.killed : counts_.failed);
+            return false;
+        }
+        auto const& node = detail::project(profile_.node, task);
+        if (!detail::is_present(node)) return reject(rejection::missing_node);
+        auto const& took = detail::project(profile_.time, task);
+        if (!detail::is_present(took)) return reject(rejection::missing_time);
+        double const time = detail::to_time(detail::unwrap(took));
+        if (!detail::is_finite(time)) return reject(rejection::not_finite);
+        if (time < 0) return reject(rejection::negative_duration);
+
+        std::uint64_t const back = reader_.template rows_since<0>(detail::unwrap(node));
+        own_.row_.resize(factor_count);
+        reader_.read(task, own_.row_);
+        if (add(time) != status::ok) return reject(rejection::out_of_range);
+        ++counts_.used;
+        learn_weights(detail::unwrap(node), time, back);
+        return true;
+    }
+
+    // The youngest record is the task itself.
+    void learn_weights(node_key node, double time, std::uint64_t back) {
+        std::size_t const earlier = store_.size() - 1;
+        if (earlier == 0) return;
+        for (std::size_t p = 0; p < options_.pairs; ++p) {
+            std::size_t i = 0;
+            if (p == 0 && back != 0 && back <= earlier) {
+                i = earlier - static_cast<std::size_t>(back);
+            } else {
+                stride_ += 0x9E3779B97F4A7C15u; // 2^64 times the golden ratio
+                std::size_t const among = p % 2 == 1 ? (std::min)(earlier, recent) : earlier;
+                i = earlier - 1 - static_cast<std::size_t>(((stride_ >> 32) * among) >> 32);
+            }
+            double const other = store_.sample(i, other_).time;
+            factor_similarities(reader::kinds, own_.row_, other_, store_.ranges(), similarities_);
+            outcome<double> const real = real_similarity(time, other);
+            if (!real) continue;
+            if (other_[0] == own_.row_[0])
+                weights_.observe(node, similarities_, *real);
+            else
+                weights_.observe(similarities_, *real);
+        }
+    }
+
+    [[nodiscard]] outcome<empirical_view> similar(std::span<double const> weights,
+                                                  prediction_scratch& scratch) const {
+        double const even = options_.even_share / static_cast<double>(factor_count);
+        scratch.weights_.assign(weights.begin(), weights.end());
+        for (double& w : scratch.weights_) w = (1 - options_.even_share) * w + even;
+        status const s = store_.nearest(scratch.row_, scratch.weights_, options_.neighbors, options_.within,
+                                        scratch.nearest_, scratch.found_);
+        if (s != status::ok) return s;
+        scratch.times_.assign(scratch.found_ | std::views::transform(&neighbor::time));
+        return scratch.times_.view();
+    }
+
+    Profile profile_;
+    similar_tasks_options options_;
+    reader reader_;
+    profile_store store_;
+    node_weights<node_id> weights_;
+    attempt_counts counts_;
+    std::uint64_t stride_ = 0;
+    std::vector<double> other_, similarities_; // of a pair
+    prediction_scratch own_;
+};
+
+/// A predictor whose type is deduced from the fields.
+/// @par Example `auto history = similar_tasks_of<task>(profile, {.capacity = 20'000});`
+template <class Record, class Profile>
+    requires task_profile_for<Profile, Record>
+[[nodiscard]] auto similar_tasks_of(Profile record_profile, similar_tasks_options const& how = {}) {
+    return similar_tasks<Record, Profile>(std::move(record_profile), how);
+}
+
+} // namespace straggle

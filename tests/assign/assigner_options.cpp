@@ -1,0 +1,24 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/assign/assigner_options.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace straggle;
+
+TEST_CASE("assigner options: the defaults") {
+    constexpr assigner_options options;
+    static_assert(options.rule == assignment_rule::optimal);
+    static_assert(options.kill == kill_rule::race);
+    static_assert(options.slots == reservation::shared());
+    static_assert(options.launch == 0 && options.price_over_budget);
+    CHECK(to_string(options.rule) == "optimal");
+}
+
+TEST_CASE("assignment_rule: named as the solvers are") {
+    CHECK(to_string(assignment_rule::in_turn) == "in_turn");
+    CHECK(to_string(assignment_rule::greedy) == "greedy");
+    static_assert(assignment_solver<assignment_in_turn> && assignment_solver<greedy_assignment> &&
+                  assignment_solver<optimal_assignment>);
+}

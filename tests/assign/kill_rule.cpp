@@ -1,0 +1,47 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/assign/kill_rule.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace straggle;
+
+namespace {
+
+bool kills(std::vector<double> const& remaining, std::vector<double> const& copy, double launch = 0) {
+    empirical r, x;
+    r.assign(remaining);
+    x.assign(copy);
+    CHECK_FALSE(kills_straggler(kill_rule::race, r.view(), x.view(), launch));
+    return kills_straggler(kill_rule::riski_2014, r.view(), x.view(), launch);
+}
+
+} // namespace
+
+TEST_CASE("kill rule: only if the worst of the copy is less than the best of the straggler") {
+    CHECK(kills({50}, {20, 49})); // figure 9(d): the remaining time is known
+    CHECK_FALSE(kills({50}, {20, 50}));
+    CHECK_FALSE(kills({50}, {20, 51}));
+    CHECK(kills({50, 90}, {20, 49}));
+    CHECK_FALSE(kills({48, 90}, {20, 49}));
+    CHECK(kills({50}, {20, 40}, 9));
+    CHECK_FALSE(kills({50}, {20, 40}, 10));
+}
+
+TEST_CASE("kill rule: nothing is killed on no evidence") {
+    CHECK_FALSE(kills({}, {20}));
+    CHECK_FALSE(kills({50}, {}));
+    CHECK_FALSE(kills({}, {}));
+}
+
+TEST_CASE("kill rule: constant expression, names") {
+    static constexpr double x[] = {3.0}, sums[] = {0.0, 3.0};
+    static constexpr empirical_view known(x, sums);
+    static_assert(kills_straggler(kill_rule::riski_2014, known.moved(1), known));
+    static_assert(!kills_straggler(kill_rule::race, known.moved(1), known));
+    CHECK(to_string(kill_rule::race) == "race");
+    CHECK(to_string(kill_rule::riski_2014) == "riski_2014");
+}

@@ -1,0 +1,23 @@
+// A numeric factor has to be a number or a std::chrono::duration; the diagnostic names the one that is not.
+// expect: factor_as_text\.cpp:\d+:\d+:
+// expect: numeric_field
+// expect: duration_like
+// expect: string.* task::\*
+#include <straggle/predict/factors.hpp>
+
+#include <string>
+
+struct task {
+    std::string job;
+    double input;
+    std::string host;
+};
+
+void read() {
+    using namespace straggle;
+#ifdef STRAGGLE_CONTROL
+    (void)factor_reader_of<task>(factors(categorical(&task::job), numeric(&task::input)));
+#else
+    (void)factor_reader_of<task>(factors(categorical(&task::job), numeric(&task::host)));
+#endif
+}

@@ -1,0 +1,118 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+// Whatever the bytes: a profile store either says why it cannot become what they describe and stays as it
+// was, or it works: what it finds is what a scan of its records finds, it goes on adding and evicting, and
+// what it stores reads back as the same bytes. tests/predict/profile_bytes.cpp replays the corpus.
+
+#include <straggle/core/bytes.hpp>
+#include <straggle/predict/profile_store.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+namespace {
+
+inline constexpr auto fuzz_number = straggle::factor_kind::numeric;
+inline constexpr auto fuzz_code = straggle::factor_kind::categorical;
+
+inline std::vector<straggle::factor_kind> fuzz_kinds(std::uint64_t kind) {
+    if (kind % 3 == 0) return {fuzz_number};
+    if (kind % 3 == 1) return {fuzz_code, fuzz_number};
+    return {fuzz_number, fuzz_number, fuzz_code, fuzz_number, fuzz_code};
+}
+inline straggle::profile_store fuzz_store(std::uint64_t kind) {
+    return straggle::profile_store(fuzz_kinds(kind), {.capacity = 40});
+}
+
+struct fuzz_engine {
+    using result_type = std::uint64_t;
+    std::uint64_t state = 1;
+    static constexpr std::uint64_t min() { return 0; }
+    static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
+    std::uint64_t operator()() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return state ^ (state >> 29);
+    }
+};
+
+inline void fuzz_demand(bool holds) {
+    if (!holds) std::abort();
+}
+
+inline void check_nearest(straggle::profile_store const& store) {
+    std::vector<double> const weights(store.factors(), 0.25);
+    std::vector<double> row(store.factors(), 1.0);
+    if (!store.empty()) (void)store.sample(store.size() / 2, row);
+    straggle::nearest_scratch scratch;
+    std::vector<straggle::neighbor> found, scanned;
+    straggle::status const s = store.nearest(row, weights, 5, 1e300, scratch, found);
+    store.for_each([&](std::span<double const> held, double time, std::uint64_t number) {
+        double const d = straggle::weighted_distance(store.kinds(), held, row, store.ranges(), weights);
+        if (d <= 1e300) scanned.push_back({d, time, number});
+    });
+    std::sort(scanned.begin(), scanned.end(), [](auto const& a, auto const& b) {
+        return a.distance != b.distance ? a.distance < b.distance : a.number > b.number;
+    });
+    if (scanned.size() > 5) scanned.resize(5);
+    fuzz_demand(found == scanned && (s == straggle::status::ok) == !found.empty());
+}
+
+inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
+    straggle::profile_store store = fuzz_store(kind);
+    std::vector<double> const row(store.factors(), 3.0);
+    (void)store.add(row, 1);
+    std::vector<std::byte> const before = store.serialize();
+    if (store.deserialize(bytes) != straggle::status::ok) {
+        fuzz_demand(store.serialize() == before);
+        return;
+    }
+    std::vector<std::byte> const stored = store.serialize();
+    straggle::profile_store again = fuzz_store(kind);
+    fuzz_demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
+    check_nearest(store);
+    fuzz_engine one, other;
+    for (int i = 0; i < 60; ++i) { // until all that were read are gone
+        (void)(i % 2 == 0 ? store.add(row, i, one) : store.add(row, i));
+        (void)(i % 2 == 0 ? again.add(row, i, other) : again.add(row, i));
+    }
+    check_nearest(store);
+    fuzz_demand(store.size() == store.capacity() && store.serialize() == again.serialize());
+    store.clear();
+    fuzz_demand(store.empty());
+}
+
+// A valid store, for the tests and to begin from.
+[[maybe_unused]] inline std::vector<std::byte> sample_store(std::uint64_t kind, std::uint64_t records) {
+    straggle::profile_store store = fuzz_store(kind);
+    std::vector<double> row(store.factors());
+    fuzz_engine engine;
+    for (std::uint64_t i = 0; i < records; ++i) {
+        for (double& x : row)
+            x = engine() % 8 == 0 ? straggle::missing_factor : static_cast<double>(engine() % 100) / 4;
+        (void)store.add(row, static_cast<double>(i), engine);
+    }
+    return store.serialize();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
+                                 reinterpret_cast<std::byte const*>(data) + size);
+    // As it is, and with a length and a checksum that let the rest be seen.
+    for (bool const mended : {false, true}) {
+        if (mended) {
+            if (size < 32) break;
+            std::size_t const end = size - 8;
+            straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(size - 32));
+            straggle::detail::store_little(
+                bytes.data() + end, straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
+        }
+        for (std::uint64_t const kind : {0u, 1u, 2u}) become_store(kind, bytes);
+    }
+    return 0;
+}
