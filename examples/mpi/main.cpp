@@ -4,7 +4,7 @@
 /// @file
 /// straggle-mpi-rank: the nodes of a cluster ranked from a task history that no single process has seen.
 
-#include "../straggle-rank/text.hpp"
+#include "../common/text.hpp"
 #include "options.hpp"
 #include "ranks.hpp"
 #include "shard.hpp"
@@ -17,15 +17,15 @@ namespace straggle_mpi {
 
 namespace {
 
-using straggle_rank::exit_status;
-using straggle_rank::failure;
+using program::exit_status;
+using program::failure;
 
 void say(std::string const& what) {
     std::fprintf(stderr, "straggle-mpi-rank: %s\n", what.c_str());
 }
 
 void say_left_out(std::uint64_t rows, std::string const& why) {
-    if (rows > 0) say(straggle_rank::counted(rows, "row") + " left out: " + why);
+    if (rows > 0) say(program::counted(rows, "row") + " left out: " + why);
 }
 
 void say_left_out(unreadable_rows const& unreadable, straggle::attempt_counts const& counts) {
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     try {
         straggle_mpi::run(all, argc, argv);
         return 0;
-    } catch (straggle_rank::failure const& e) { // the same on all ranks
+    } catch (program::failure const& e) { // the same on all ranks
         if (all.rank() == 0) straggle_mpi::say(e.what());
         return static_cast<int>(e.status());
     }

@@ -3,7 +3,7 @@
 
 #include "options.hpp"
 
-#include "../straggle-rank/failure.hpp"
+#include "../common/failure.hpp"
 
 #include <straggle/version.hpp>
 
@@ -37,7 +37,7 @@ output cannot be written.
 )";
 
 [[noreturn]] void wrong(std::string const& what) {
-    throw straggle_rank::failure(straggle_rank::exit_status::usage, what + " (see --help)");
+    throw program::failure(program::exit_status::usage, what + " (see --help)");
 }
 
 output_format format_of(std::string_view word) {

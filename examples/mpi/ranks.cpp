@@ -15,8 +15,8 @@ namespace straggle_mpi {
 
 namespace {
 
-using straggle_rank::exit_status;
-using straggle_rank::failure;
+using program::exit_status;
+using program::failure;
 
 constexpr int message_tag = 1;
 

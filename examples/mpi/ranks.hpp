@@ -5,7 +5,7 @@
 /// All processes of the job: what they tell each other.
 #pragma once
 
-#include "../straggle-rank/failure.hpp"
+#include "../common/failure.hpp"
 #include "shard.hpp"
 
 #include <cstdint>
@@ -29,13 +29,13 @@ class ranks {
     /// with the status and the words of the first one: no rank waits for one that has given up.
     template <class Work>
     void together(Work&& work) const {
-        std::optional<straggle_rank::failure> mine;
+        std::optional<program::failure> mine;
         try {
             work();
-        } catch (straggle_rank::failure const& e) {
+        } catch (program::failure const& e) {
             mine = e;
         } catch (std::bad_alloc const&) {
-            mine.emplace(straggle_rank::exit_status::bad_input, "not enough memory");
+            mine.emplace(program::exit_status::bad_input, "not enough memory");
         }
         agree(mine);
     }
@@ -49,7 +49,7 @@ class ranks {
     void reduce(shard& mine) const;
 
   private:
-    void agree(std::optional<straggle_rank::failure> const& mine) const;
+    void agree(std::optional<program::failure> const& mine) const;
     void climb(shard& mine, int& bit) const;
     void climb_without_shard(int bit) const;
     void send(shard const& mine, int to) const;

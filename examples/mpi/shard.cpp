@@ -4,8 +4,8 @@
 #include "shard.hpp"
 
 #include "../common/csv.hpp"
+#include "../common/failure.hpp"
 #include "../common/status.hpp"
-#include "../straggle-rank/failure.hpp"
 
 #include <array>
 #include <cerrno>
@@ -19,8 +19,8 @@ namespace straggle_mpi {
 
 namespace {
 
-using straggle_rank::exit_status;
-using straggle_rank::failure;
+using program::exit_status;
+using program::failure;
 
 class file_source {
   public:

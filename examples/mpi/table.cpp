@@ -4,7 +4,7 @@
 #include "table.hpp"
 
 #include "../common/csv.hpp"
-#include "../straggle-rank/text.hpp"
+#include "../common/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ std::string exact(double x) {
 }
 
 std::string padded(std::string text, std::size_t columns) {
-    std::size_t const used = straggle_rank::width(text);
+    std::size_t const used = program::width(text);
     return used < columns ? text.append(columns - used, ' ') : text;
 }
 
@@ -37,7 +37,7 @@ std::string right(std::string const& text, std::size_t columns) {
 
 std::string json_string(std::string_view name) {
     std::string out = "\"";
-    for (char const c : straggle_rank::valid_utf8(name)) {
+    for (char const c : program::valid_utf8(name)) {
         if (c == '"' || c == '\\') out += '\\';
         if (static_cast<unsigned char>(c) >= ' ') {
             out += c;
@@ -79,15 +79,14 @@ std::vector<row> rows_of(ranking const& r) {
 
 void print_text(std::ostream& out, std::vector<row> const& rows) {
     std::size_t name_width = 4;
-    for (row const& r : rows)
-        name_width = (std::max)(name_width, straggle_rank::width(straggle_rank::printable(r.name)));
+    for (row const& r : rows) name_width = (std::max)(name_width, program::width(program::printable(r.name)));
     constexpr std::array<std::size_t, 5> widths{12, 26, 26, 26, 26};
     out << "level  " << padded("node", name_width);
     for (std::size_t i = 0; i < widths.size(); ++i) out << right(std::string(number_names[i]), widths[i]);
     out << '\n';
     for (row const& r : rows) {
         out << right(r.level.empty() ? "-" : r.level, 5) << "  "
-            << padded(straggle_rank::printable(r.name), name_width);
+            << padded(program::printable(r.name), name_width);
         for (std::size_t i = 0; i < widths.size(); ++i)
             out << right(r.numbers[i].empty() ? "-" : r.numbers[i], widths[i]);
         out << '\n';

@@ -3,7 +3,7 @@
 
 #include "decide.hpp"
 
-#include "text.hpp"
+#include "../common/text.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
 
@@ -11,6 +11,8 @@
 #include <regex>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

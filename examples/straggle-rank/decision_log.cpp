@@ -3,16 +3,18 @@
 
 #include "decision_log.hpp"
 
-#include "failure.hpp"
+#include "../common/failure.hpp"
+#include "../common/text.hpp"
 #include "json.hpp"
 #include "record_json.hpp"
-#include "text.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <set>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

@@ -4,56 +4,22 @@
 #include "history.hpp"
 
 #include "../common/csv.hpp"
+#include "../common/failure.hpp"
+#include "../common/file_source.hpp"
+#include "../common/number.hpp"
+#include "../common/progress.hpp"
 #include "../common/status.hpp"
-#include "failure.hpp"
-#include "number.hpp"
-#include "progress.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 
 using straggle::attempt_status;
-
-class file_source {
-  public:
-    explicit file_source(std::string const& file)
-        : file_(file == "-" ? stdin : std::fopen(file.c_str(), "rb")), name_(file) {
-        if (!file_) fail();
-    }
-    std::size_t operator()(char* to, std::size_t size) {
-        std::size_t const n = std::fread(to, 1, size, file_.get());
-        if (n == 0 && std::ferror(file_.get())) fail();
-        return n;
-    }
-
-  private:
-    struct close {
-        void operator()(std::FILE* f) const {
-            if (f != stdin) std::fclose(f);
-        }
-    };
-    [[noreturn]] void fail() const {
-        throw failure(exit_status::bad_input, name_ + ": " + std::strerror(errno));
-    }
-
-    std::unique_ptr<std::FILE, close> file_;
-    std::string name_;
-};
-
-std::uint64_t size_of(std::string const& file) {
-    std::error_code unknown;
-    auto const size = std::filesystem::file_size(file, unknown);
-    return unknown ? 0 : size;
-}
 
 std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, std::string_view field) {
     if (field.empty()) return std::nullopt;
@@ -197,8 +163,6 @@ class history_reader {
         return std::move(history_);
     }
 
-    static std::string name_of(std::string const& file) { return file == "-" ? "<stdin>" : file; }
-
   private:
     void read_row(std::span<std::string_view const> record) {
         row_times const times{number_in(record, column::start), number_in(record, column::end),
@@ -267,7 +231,7 @@ class history_reader {
 } // namespace
 
 history read_history(std::string const& file, reading_options const& options) {
-    std::string const name = history_reader::name_of(file);
+    std::string const name = name_of(file);
     try {
         history h = history_reader(file, options).read();
         // A node the file gives no number of slots for has one.

@@ -3,13 +3,15 @@
 
 #include "json.hpp"
 
-#include "text.hpp"
+#include "../common/text.hpp"
 
 #include <straggle/version.hpp>
 
 #include <ostream>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

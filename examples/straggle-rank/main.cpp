@@ -4,11 +4,11 @@
 /// @file
 /// straggle-rank: which nodes of a cluster are slow, from a recorded task history.
 
+#include "../common/failure.hpp"
+#include "../common/text.hpp"
 #include "decide.hpp"
 #include "decision_log.hpp"
-#include "failure.hpp"
 #include "output.hpp"
-#include "text.hpp"
 #include "timeline_picture.hpp"
 #include "window_output.hpp"
 
@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 namespace straggle_rank {
+
+using namespace program;
 namespace {
 
 bool colours() {

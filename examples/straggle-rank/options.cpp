@@ -3,7 +3,7 @@
 
 #include "options.hpp"
 
-#include "failure.hpp"
+#include "../common/failure.hpp"
 
 #include <straggle/version.hpp>
 
@@ -14,6 +14,8 @@
 #include <regex>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

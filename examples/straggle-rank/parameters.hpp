@@ -5,14 +5,16 @@
 /// Reads a policy with its numbers from one word of the command line.
 #pragma once
 
-#include "failure.hpp"
-#include "number.hpp"
+#include "../common/failure.hpp"
+#include "../common/number.hpp"
 
 #include <charconv>
 #include <string_view>
 #include <vector>
 
 namespace straggle_rank {
+
+using namespace program;
 
 /// The parts of `name:a:b` behind the name, as numbers.
 class parameters {

@@ -2,14 +2,16 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "../common/csv.hpp"
+#include "../common/text.hpp"
 #include "output.hpp"
-#include "text.hpp"
 
 #include <algorithm>
 #include <ostream>
 #include <tuple>
 
 namespace straggle_rank {
+
+using namespace program;
 
 std::vector<rejected_records> rejected(result const& r) {
     history const& h = r.history;

@@ -3,14 +3,16 @@
 
 #include "record_json.hpp"
 
+#include "../common/text.hpp"
 #include "sentencing.hpp"
-#include "text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

@@ -1,15 +1,15 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "failure.hpp"
+#include "../common/page.hpp"
 #include "json.hpp"
-#include "report_parts.hpp"
 #include "timeline_picture.hpp"
 
 #include <cmath>
-#include <fstream>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 
@@ -52,48 +52,12 @@ ordered_json page_data(result const& r) {
     return data;
 }
 
-// JSON that cannot end the script element it stands in, whatever the nodes are called.
-std::string for_script_element(ordered_json const& data) {
-    std::string out;
-    for (char c : data.dump()) {
-        if (c == '<')
-            out += "\\u003c";
-        else
-            out += c;
-    }
-    return out;
-}
-
-void write_page(std::ostream& out, std::string_view data) {
-    std::string_view page = report_page;
-    auto const part = [&](std::string_view name) {
-        if (name == "style") return report_style;
-        if (name == "data") return data;
-        if (name == "d3") return report_d3;
-        if (name == "figures") return report_figures;
-        return report_script;
-    };
-    while (!page.empty()) {
-        std::size_t const open = page.find("{{");
-        out << page.substr(0, open);
-        if (open == std::string_view::npos) break;
-        std::size_t const close = page.find("}}", open);
-        out << part(page.substr(open + 2, close - open - 2));
-        page.remove_prefix(close + 2);
-    }
-}
-
 } // namespace
 
 void write_report(std::string const& file, result const& r, ordered_json timeline) {
-    if (!report_is_built_in)
-        throw failure(exit_status::usage,
-                      "--report: this program was built without D3 (Debian: libjs-d3), which draws the page");
     ordered_json data = page_data(r);
     data["timeline"] = std::move(timeline);
-    std::ofstream out(file, std::ios::binary);
-    if (out) write_page(out, for_script_element(data));
-    if (!out.flush()) throw failure(exit_status::cannot_write, file + ": cannot be written");
+    write_page(file, data.dump());
 }
 
 void write_report(std::string const& file, result const& r) {

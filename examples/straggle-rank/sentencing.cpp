@@ -3,12 +3,14 @@
 
 #include "sentencing.hpp"
 
+#include "../common/text.hpp"
 #include "parameters.hpp"
-#include "text.hpp"
 
 #include <optional>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

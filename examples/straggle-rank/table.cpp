@@ -1,8 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include "../common/text.hpp"
 #include "output.hpp"
-#include "text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,8 @@
 #include <ostream>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

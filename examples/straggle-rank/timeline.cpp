@@ -3,9 +3,9 @@
 
 #include "timeline.hpp"
 
+#include "../common/failure.hpp"
+#include "../common/text.hpp"
 #include "attempt_list.hpp"
-#include "failure.hpp"
-#include "text.hpp"
 
 #include <straggle/node/monitor.hpp>
 
@@ -14,6 +14,8 @@
 #include <cmath>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

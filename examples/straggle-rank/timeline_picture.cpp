@@ -3,13 +3,15 @@
 
 #include "timeline_picture.hpp"
 
-#include "text.hpp"
+#include "../common/text.hpp"
 #include "window_output.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

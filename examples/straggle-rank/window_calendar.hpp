@@ -5,26 +5,15 @@
 /// How time is cut into windows: lengths as the command line says them, and points of time as the file does.
 #pragma once
 
+#include "../common/length.hpp"
 #include "history.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 namespace straggle_rank {
 
-/// In what the times of a file are counted.
-enum class time_unit : std::uint8_t { nanoseconds, microseconds, milliseconds, seconds };
-
-/// `ns`, `us`, `ms` or `s`.
-[[nodiscard]] std::string_view to_string(time_unit u);
-[[nodiscard]] std::optional<time_unit> unit_named(std::string_view name);
-/// The unit a column is named after, as in `end_ms`.
-[[nodiscard]] std::optional<time_unit> unit_of_column(std::string_view column);
-
-/// `90s`, `1.5h`, `10m` and so on in milliseconds; a `failure` names the option.
-[[nodiscard]] std::int64_t parse_length(std::string const& option, std::string_view text);
+using namespace program;
 
 /// What `--window` and `--slide` say. @pre slides() is from 1 to 254
 struct window_lengths {
@@ -35,9 +24,6 @@ struct window_lengths {
 /// The lengths of `--window` and `--slide`. A `failure` unless the one is a whole number of times the
 /// other, at most 254.
 [[nodiscard]] window_lengths parse_lengths(std::string const& window, std::string const& slide);
-
-/// `10m` for ten minutes: the largest unit that is exact.
-[[nodiscard]] std::string length_text(std::int64_t ms);
 
 /// When windows begin and end. The window with a number ends with the step of that number, and begins
 /// slides() - 1 steps before.

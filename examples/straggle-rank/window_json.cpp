@@ -2,13 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "../common/csv.hpp"
+#include "../common/text.hpp"
 #include "json.hpp"
-#include "text.hpp"
 #include "window_output.hpp"
 
 #include <ostream>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

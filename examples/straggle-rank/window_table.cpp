@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "text.hpp"
+#include "../common/text.hpp"
 #include "window_output.hpp"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <sstream>
 
 namespace straggle_rank {
+
+using namespace program;
 
 namespace {
 

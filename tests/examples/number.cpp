@@ -1,15 +1,15 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "../../examples/straggle-rank/number.hpp"
+#include "../../examples/common/number.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-using straggle_rank::number;
-using straggle_rank::number_kind;
-using straggle_rank::read_number;
+using program::number;
+using program::number_kind;
+using program::read_number;
 
 TEST_CASE("number: decimals are exact") {
     auto const is = [](std::string_view text, std::int64_t digits, int places) {

@@ -5,19 +5,14 @@
 "use strict";
 
 (() => {
-  // Control characters and those that turn the direction of writing become visible; so does a blank name.
-  const visible = (name) => name.trim() === "" ? `"${name}"` :
-    name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  const {visible, count, plural, percent} = words;
   const data = JSON.parse(document.getElementById("data").textContent,
     (key, value) => ["node", "job", "file"].includes(key) && typeof value === "string" ? visible(value) : value);
   const byId = (id) => d3.select(document.getElementById(id));
-  const count = d3.format(",");
-  const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
-  const percent = (x) => `${+(x * 100).toPrecision(4)} %`;
   const signed = figures.signed;
   const usual = data.options.normaliser === "ratio" ? 1 : 0;
   const confidence = percent(data.options.confidence);
-  const words = {faster: "faster than siblings", slower: "slower"};
+  const directions = {faster: "faster than siblings", slower: "slower"};
   const pageSize = 40;
   const colour = figures.levelColours(data.levels);
 
@@ -159,7 +154,7 @@
     const plot = Math.max(120, axis.select(".at").node().clientWidth);
     if (x) {
       x.range([10, plot - 10]).domain((state.zoom ? figures.domainOfMeans : figures.domainOf)(ranked, usual));
-      figures.drawAxis(axis.select(".at"), x, plot, words);
+      figures.drawAxis(axis.select(".at"), x, plot, directions);
       figures.drawLegend(byId("legend"), byId("legend").node().clientWidth, confidence);
     }
     d3.nest().key((d) => d.level).entries(shown).forEach((group) => {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A bar on the terminal for files that take more than half a second to read.
+/// A bar on the terminal for what takes more than half a second.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,13 @@
 #include <cstdio>
 #include <string>
 
-namespace straggle_rank {
+namespace program {
 
 class progress_bar {
   public:
-    /// @param total bytes, 0 if unknown
-    progress_bar(bool wanted, std::uint64_t total) : wanted_(wanted), total_(total) {}
+    /// @param total bytes, 0 if unknown @param noun what is counted beside them
+    progress_bar(bool wanted, std::uint64_t total, char const* noun = "rows")
+        : wanted_(wanted), total_(total), noun_(noun) {}
     progress_bar(progress_bar const&) = delete;
     progress_bar& operator=(progress_bar const&) = delete;
     ~progress_bar() {
@@ -38,19 +39,20 @@ class progress_bar {
     void draw(std::uint64_t bytes, std::uint64_t rows) const {
         unsigned long long const count = rows;
         if (total_ == 0) {
-            std::fprintf(stderr, "\r%llu rows", count);
+            std::fprintf(stderr, "\r%llu %s", count, noun_);
             return;
         }
         double const share = static_cast<double>(bytes) / static_cast<double>(total_);
         std::string bar(40, ' ');
         for (std::size_t i = 0; i < bar.size() && static_cast<double>(i) < share * 40; ++i) bar[i] = '=';
-        std::fprintf(stderr, "\r[%s] %3.0f %%  %llu rows", bar.c_str(), share * 100, count);
+        std::fprintf(stderr, "\r[%s] %3.0f %%  %llu %s", bar.c_str(), share * 100, count, noun_);
     }
 
     bool wanted_;
     std::uint64_t total_;
+    char const* noun_;
     bool drawn_ = false;
     clock::time_point next_ = clock::now() + std::chrono::milliseconds(500);
 };
 
-} // namespace straggle_rank
+} // namespace program

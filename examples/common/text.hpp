@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace straggle_rank {
+namespace program {
 
 /// Valid UTF-8: every byte that is not part of a character becomes U+FFFD.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
@@ -34,4 +34,4 @@ namespace straggle_rank {
 [[nodiscard]] std::string percent(double share);                           ///< 20 %
 [[nodiscard]] std::string counted(std::uint64_t n, std::string_view noun); ///< 1 node, 2 nodes
 
-} // namespace straggle_rank
+} // namespace program

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace straggle_rank {
+namespace program {
 
 enum class number_kind : std::uint8_t {
     missing,    ///< an empty field
@@ -95,4 +95,4 @@ inline number read_real(std::string_view s) {
     return n;
 }
 
-} // namespace straggle_rank
+} // namespace program

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace straggle_rank {
+namespace program {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::string counted(std::uint64_t n, std::string_view noun) {
     return grouped(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
 }
 
-} // namespace straggle_rank
+} // namespace program

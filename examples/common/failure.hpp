@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace straggle_rank {
+namespace program {
 
 /// The exit status, as `--help` explains it.
 enum class exit_status { done = 0, usage = 1, bad_input = 2, cannot_write = 3 };
@@ -23,4 +23,4 @@ class failure : public std::runtime_error {
     exit_status status_;
 };
 
-} // namespace straggle_rank
+} // namespace program

@@ -1,0 +1,126 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which column of a file is what. A program lists its columns in an enum `Column`, and says in
+/// `column_set<Column>` how they are called on the command line (`keys`) and, unless the user says otherwise,
+/// in the file (`names`).
+#pragma once
+
+#include "failure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace program {
+
+template <class Column>
+struct column_set;
+
+/// The names of the columns in the file.
+template <class Column>
+class column_names {
+  public:
+    column_names() {
+        for (std::size_t c = 0; c < count; ++c) entries_[c].name = column_set<Column>::names[c];
+    }
+
+    /// Takes `key=name,...` on top of the defaults; `key=` says that there is no such column.
+    /// @param option as which the user gave it
+    void override_with(std::string_view specification, std::string const& option = "--columns") {
+        while (!specification.empty()) {
+            std::string_view const item = specification.substr(0, specification.find(','));
+            specification.remove_prefix((std::min)(item.size() + 1, specification.size()));
+            std::size_t const sign = item.find('=');
+            auto const key = std::find(keys.begin(), keys.end(), item.substr(0, sign));
+            if (sign == std::string_view::npos || key == keys.end()) {
+                std::string known;
+                for (std::string_view k : keys) (known += known.empty() ? "" : ", ") += k;
+                throw failure(exit_status::usage, option + ": '" + std::string(item) +
+                                                      "' is not of the form key=name, with key one of " +
+                                                      known);
+            }
+            std::string const name(item.substr(sign + 1));
+            entries_[static_cast<std::size_t>(key - keys.begin())] = {name, !name.empty()};
+        }
+    }
+
+    struct entry {
+        std::string name;
+        bool required = false; ///< named by the user
+    };
+    [[nodiscard]] entry const& operator[](Column c) const { return entries_[static_cast<std::size_t>(c)]; }
+
+  private:
+    static constexpr auto const& keys = column_set<Column>::keys;
+    static constexpr std::size_t count = keys.size();
+    std::array<entry, count> entries_;
+};
+
+/// Where the columns are in a record.
+template <class Column>
+class column_places {
+  public:
+    /// Looks the names up in a header; a `failure` names what is missing.
+    /// @param option that says other names
+    column_places(column_names<Column> const& names, std::span<std::string const> header, std::string file,
+                  std::string option = "--columns")
+        : header_(header.begin(), header.end()), file_(std::move(file)), option_(std::move(option)) {
+        for (std::size_t c = 0; c < places_.size(); ++c) {
+            auto const& [name, required] = names[static_cast<Column>(c)];
+            if (name.empty()) continue;
+            auto const found = std::find(header.begin(), header.end(), name);
+            if (found == header.end()) {
+                if (required) fail("no column '" + name + "'");
+                continue;
+            }
+            if (std::find(found + 1, header.end(), name) != header.end()) fail("two columns '" + name + "'");
+            places_[c] = static_cast<std::size_t>(found - header.begin());
+        }
+    }
+
+    /// A `failure` unless there is such a column.
+    void require(column_names<Column> const& names, Column c) const {
+        if (!has(c))
+            fail("no column '" + names[c].name + "' for the " +
+                 std::string(column_set<Column>::keys[static_cast<std::size_t>(c)]));
+    }
+    /// A `failure` about the header.
+    [[noreturn]] void fail(std::string const& what) const {
+        std::string all;
+        for (std::string const& name : header_) {
+            all += (all.empty() ? "" : ", ") + name;
+            if (all.size() > 300) {
+                all += ", ...";
+                break;
+            }
+        }
+        throw failure(exit_status::bad_input,
+                      file_ + ":1: " + what + "; the header has: " + all + " (see " + option_ + ")");
+    }
+
+    [[nodiscard]] bool has(Column c) const { return place(c).has_value(); }
+    /// The field, empty if there is no such column.
+    [[nodiscard]] std::string_view field(std::span<std::string_view const> record, Column c) const {
+        std::optional<std::size_t> const& at = place(c);
+        return at ? record[*at] : std::string_view{};
+    }
+
+  private:
+    [[nodiscard]] std::optional<std::size_t> const& place(Column c) const {
+        return places_[static_cast<std::size_t>(c)];
+    }
+
+    std::array<std::optional<std::size_t>, column_set<Column>::keys.size()> places_{};
+    std::vector<std::string> header_;
+    std::string file_, option_;
+};
+
+} // namespace program

@@ -1,0 +1,32 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Lengths of time as the command line says them, and the units in which files count time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace program {
+
+/// In what the times of a file are counted.
+enum class time_unit : std::uint8_t { nanoseconds, microseconds, milliseconds, seconds };
+
+/// `ns`, `us`, `ms` or `s`.
+[[nodiscard]] std::string_view to_string(time_unit u);
+[[nodiscard]] std::optional<time_unit> unit_named(std::string_view name);
+/// How many of them make a second.
+[[nodiscard]] std::int64_t per_second(time_unit u);
+/// The unit a column is named after, as in `end_ms`.
+[[nodiscard]] std::optional<time_unit> unit_of_column(std::string_view column);
+
+/// `90s`, `1.5h`, `10m` and so on in milliseconds; a `failure` names the option.
+[[nodiscard]] std::int64_t parse_length(std::string const& option, std::string_view text);
+
+/// `10m` for ten minutes: the largest unit that is exact.
+[[nodiscard]] std::string length_text(std::int64_t ms);
+
+} // namespace program

@@ -1,0 +1,166 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "history.hpp"
+
+#include "../common/failure.hpp"
+#include "../common/status.hpp"
+#include "simulate.hpp"
+
+namespace straggle_replay {
+
+using namespace program;
+
+namespace {
+
+using names = straggle::interner<std::string>;
+
+time_unit unit_of(options const& o, std::string const& file, std::string const& column) {
+    std::optional<time_unit> const unit = o.unit ? o.unit : unit_of_column(column);
+    if (!unit)
+        throw failure(exit_status::usage, file + ": the unit of the column '" + column +
+                                              "' is not known; say --time-unit ns, us, ms or s");
+    return *unit;
+}
+
+template <class Column>
+number number_in(csv_table<Column> const& rows, Column c) {
+    return rows.places().has(c) ? read_number(rows.field(c)) : number{};
+}
+// Whether that is a number, or nothing.
+bool is_readable(number const& n) {
+    return n.kind != number_kind::unreadable && n.kind != number_kind::not_finite;
+}
+// Whether that is a time, or nothing.
+bool is_readable(number const& n, time_unit unit) {
+    return is_readable(n) && (n.kind == number_kind::missing || moment_of(n, unit));
+}
+
+struct task_names {
+    names tasks, numbers;
+};
+
+std::optional<std::uint32_t> add_name(names& known, std::string_view field) {
+    if (field.empty()) return std::nullopt;
+    return known.insert(field);
+}
+std::optional<std::uint32_t> find_name(names const& known, std::string_view field) {
+    if (field.empty()) return std::nullopt;
+    std::uint32_t const found = known.find(field);
+    return found == names::none ? unknown_name : found;
+}
+
+// Whether attempts have numbers.
+bool read_attempts(history& h, task_names& known, options const& o, bool show_progress) {
+    csv_table<column> rows(o.file, o.columns, show_progress);
+    for (column const c : {column::job, column::task, column::node, column::start, column::end})
+        rows.places().require(o.columns, c);
+    time_unit const start_unit = unit_of(o, h.file, o.columns[column::start].name);
+    time_unit const end_unit = unit_of(o, h.file, o.columns[column::end].name);
+    bool const with_status = rows.places().has(column::status);
+    while (rows.next()) {
+        number const start = number_in(rows, column::start), end = number_in(rows, column::end);
+        number const input = o.with_input ? number_in(rows, column::input) : number{};
+        if (!is_readable(start, start_unit) || !is_readable(end, end_unit) || !is_readable(input)) {
+            h.attempts_unparsable.note(rows.line());
+            continue;
+        }
+        attempt a;
+        a.job = add_name(h.jobs, rows.field(column::job));
+        a.task = add_name(known.tasks, rows.field(column::task));
+        a.node = add_name(h.nodes, rows.field(column::node));
+        a.number = known.numbers.insert(rows.field(column::attempt));
+        a.start = moment_of(start, start_unit);
+        a.end = moment_of(end, end_unit);
+        if (with_status) a.status = history_words::read_status(rows.field(column::status));
+        if (input.kind != number_kind::missing) a.input = value_of(input);
+        h.attempts.push_back(a);
+    }
+    if (rows.rows() == 0) throw failure(exit_status::bad_input, h.file + ":1: a header and nothing else");
+    return rows.places().has(column::attempt);
+}
+
+// Whether reports say of which attempt they are.
+bool read_reports(std::vector<report>& reports, history& h, task_names const& known, options const& o,
+                  bool show_progress) {
+    using enum progress_column;
+    csv_table<progress_column> rows(o.progress_file, o.progress_columns, show_progress, "--progress-columns");
+    for (progress_column const c : {job, task, time, progress}) rows.places().require(o.progress_columns, c);
+    time_unit const unit = unit_of(o, h.progress_file, o.progress_columns[time].name);
+    bool const numbered = rows.places().has(progress_column::attempt);
+    while (rows.next()) {
+        number const when = number_in(rows, time), done = number_in(rows, progress);
+        if (!is_readable(when, unit) || !is_readable(done)) {
+            h.reports_unparsable.note(rows.line());
+            continue;
+        }
+        report r;
+        r.job = find_name(h.jobs, rows.field(job));
+        r.task = find_name(known.tasks, rows.field(task));
+        std::uint32_t const number = known.numbers.find(rows.field(progress_column::attempt));
+        r.number = number == names::none ? unknown_name : number;
+        r.time = moment_of(when, unit);
+        if (done.kind != number_kind::missing) r.progress = value_of(done);
+        reports.push_back(r);
+    }
+    return numbered;
+}
+
+} // namespace
+
+void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_numbered,
+                 bool reports_numbered, bool with_input) {
+    straggle::recorded_fields const all{.job = &attempt::job,
+                                        .task = &attempt::task,
+                                        .attempt = &attempt::number,
+                                        .node = &attempt::node,
+                                        .start = &attempt::start,
+                                        .end = &attempt::end,
+                                        .status = &attempt::status,
+                                        .input = &attempt::input};
+    straggle::recorded_fields const without_number{.job = &attempt::job,
+                                                   .task = &attempt::task,
+                                                   .node = &attempt::node,
+                                                   .start = &attempt::start,
+                                                   .end = &attempt::end,
+                                                   .status = &attempt::status,
+                                                   .input = &attempt::input};
+    straggle::reading_fields const read{.job = &report::job,
+                                        .task = &report::task,
+                                        .attempt = &report::number,
+                                        .time = &report::time,
+                                        .progress = &report::progress};
+    straggle::reading_fields const read_without_number{
+        .job = &report::job, .task = &report::task, .time = &report::time, .progress = &report::progress};
+    if (!with_input)
+        for (attempt& a : h.attempts) a.input = 0;
+    if (!attempts_numbered)
+        h.tape.emplace(h.attempts, without_number, reports, read_without_number);
+    else if (!reports_numbered)
+        h.tape.emplace(h.attempts, all, reports, read_without_number);
+    else
+        h.tape.emplace(h.attempts, all, reports, read);
+}
+
+history read_history(options const& o, bool show_progress) {
+    if (o.simulated) return simulate(*o.simulated, o.with_input);
+    history h;
+    h.file = name_of(o.file);
+    task_names known;
+    std::vector<report> reports;
+    std::string reading = h.file;
+    try {
+        bool const attempts_numbered = read_attempts(h, known, o, show_progress);
+        bool reports_numbered = false;
+        if (!o.progress_file.empty()) {
+            reading = h.progress_file = name_of(o.progress_file);
+            reports_numbered = read_reports(reports, h, known, o, show_progress);
+        }
+        put_on_tape(h, reports, attempts_numbered, reports_numbered, o.with_input);
+        return h;
+    } catch (csv::error const& e) {
+        throw failure(exit_status::bad_input, reading + ":" + std::to_string(e.line()) + ": " + e.what());
+    }
+}
+
+} // namespace straggle_replay

@@ -1,0 +1,97 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// straggle-replay: how good straggler detectors would have been on a recorded history.
+
+#include "../common/detectors.hpp"
+#include "../common/failure.hpp"
+#include "../common/page.hpp"
+#include "../common/progress.hpp"
+#include "node_memory.hpp"
+#include "output.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+#include <unistd.h>
+
+namespace straggle_replay {
+namespace {
+
+using namespace program;
+
+// What nodes were like, and how far the replay is.
+class watched_memory : public node_memory {
+  public:
+    watched_memory(history const& h, bool show_progress)
+        : node_memory(h), bar_(show_progress, h.tape->tasks(), "tasks") {}
+    void finished(std::size_t row) {
+        node_memory::finished(row);
+        bar_.update(tasks(), tasks());
+    }
+
+  private:
+    progress_bar bar_;
+};
+
+result play(options const& o, history const& h, bool show_progress) {
+    std::vector<contestant> contestants;
+    for (std::string const& d : o.detectors) contestants.push_back(make_contestant(d, known_of(o)));
+    straggle::replayer player(*h.tape, {.interval = std::chrono::milliseconds(o.interval_ms),
+                                        .quantile = o.quantile,
+                                        .usual = o.usual_seconds,
+                                        .min_tasks = o.min_tasks,
+                                        .how = {.straggler = {o.slowdown}}});
+    watched_memory memory(h, show_progress);
+    player.run(memory, contestants);
+    result r{o, h, player.counts(), {}};
+    for (std::size_t i = 0; i < contestants.size(); ++i)
+        r.detectors.push_back({contestants[i].label(), player.metrics()[i]});
+    return r;
+}
+
+void print(result const& r) {
+    switch (r.options.format) {
+    case output_format::table:
+        print_table(std::cout, r, isatty(STDOUT_FILENO) != 0);
+        break;
+    case output_format::json:
+        std::cout << to_json(r).dump(1) << '\n';
+        break;
+    case output_format::csv:
+        print_csv(std::cout, r);
+        break;
+    }
+    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+}
+
+void run(options const& o) {
+    bool const show_progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+    history const past = read_history(o, show_progress);
+    result const r = play(o, past, show_progress);
+    if (!o.report.empty()) write_page(o.report, to_json(r).dump());
+    print(r);
+}
+
+int main_of(int argc, char const* const* argv) {
+    try {
+        if (std::optional<options> const o = parse_command_line(argc, argv)) run(*o);
+        return static_cast<int>(exit_status::done);
+    } catch (failure const& e) {
+        std::fprintf(stderr, "straggle-replay: %s\n", e.what());
+        return static_cast<int>(e.status());
+    } catch (std::bad_alloc const&) {
+        std::fputs("straggle-replay: not enough memory\n", stderr);
+        return static_cast<int>(exit_status::bad_input);
+    }
+}
+
+} // namespace
+} // namespace straggle_replay
+
+int main(int argc, char** argv) {
+    std::ios::sync_with_stdio(false);
+    return straggle_replay::main_of(argc, argv);
+}
