@@ -21,6 +21,7 @@ bench    libbenchmark-dev    header  benchmark/benchmark.h
 bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
 bench    libboost-graph-dev  header  boost/graph/adjacency_list.hpp
 bench    libgsl-dev          header  gsl/gsl_cdf.h
+bench    libnanoflann-dev    header  nanoflann.hpp
 bench    valgrind            command valgrind
 ci       clang-19            command clang++-19
 ci       clang-format-19     command clang-format-19

@@ -73,7 +73,7 @@ class nearest_scratch {
 ///
 /// @par Cost With n records of q factors: `add` O((q + log n) log n) amortised, O(n (q + log n)) at once each
 /// time that new records and gaps are a quarter of all; 2 us when growing and 4 us when full at n = 100 000,
-/// q = 8. `nearest` 2 to 5 us there for one and 10 to 40 us for 32 (data in clusters, uniform data), two to
+/// q = 8. `nearest` 2 to 5 us there for one and 10 to 30 us for 32 (data in clusters, uniform data), two to
 /// three times as much just before everything is put in order again; O(n q) at worst, for data without
 /// structure in many factors. From some hundred records on 13 q + 47 bytes per record when full, up to twice
 /// that while growing; allocates nothing any more once full.

@@ -108,9 +108,9 @@ class eight {
     }
 
   private:
-    template <class F, std::size_t... I>
-    STRAGGLE_ALWAYS_INLINE void each(F const& f, std::index_sequence<I...>) noexcept {
-        (f(values_[I], I * levels::lane_count), ...);
+    template <class F, std::size_t... Is>
+    STRAGGLE_ALWAYS_INLINE void each(F const& f, std::index_sequence<Is...>) noexcept {
+        (f(values_[Is], Is * levels::lane_count), ...);
     }
 
     levels::lanes values_[count];
