@@ -1,0 +1,70 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Who is late, and is a copy worth it? Where the files meet the library.
+#pragma once
+
+#include "cluster.hpp"
+#include "lessons.hpp"
+#include "remaining.hpp"
+
+#include <straggle/assign/backup_plan.hpp>
+#include <straggle/detect/detector.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace straggle_backup {
+
+/// A time that is not known for certain, in seconds: [low, high] holds it with 80 %.
+struct time_range {
+    double low = 0, median = 0, high = 0;
+    std::size_t samples = 0;
+};
+
+/// A node for a copy.
+struct candidate {
+    std::size_t node = 0; ///< its place in the cluster
+    time_range time{};    ///< of a copy, without its launch
+    straggle::backup_value value{};
+    std::optional<straggle::backup_refusal> refusal{}; ///< why it would not do in any case
+};
+
+/// What is said of one suspect.
+struct advice {
+    std::uint32_t job = 0;
+    running_task const* task = nullptr;
+    double elapsed = 0;
+    std::optional<double> usual{};                    ///< time on a good node
+    straggle::suspect verdict{};                      ///< the detector's
+    std::optional<time_range> left{};                 ///< what it still takes where it runs
+    basis from = basis::similar;                      ///< what that was made of
+    double next_slowest = 0;                          ///< what the job would still take without it
+    bool launch = false;                              ///< a copy, on `best`
+    std::optional<straggle::backup_refusal> reason{}; ///< why not
+    std::string_view refused_by{};                    ///< the budget, if it was one
+    std::optional<candidate> best{}, runner_up{};
+    straggle::node_counts nodes{}; ///< as candidates
+};
+
+/// All that is advised.
+struct advised {
+    std::vector<advice> suspects{}; ///< copies first, by profit; then the others, the latest to end first
+    std::uint64_t copies = 0;
+    double profit = 0;
+    std::vector<straggle::budget_refusals> budgets{};
+    straggle::node_counts nodes{};
+    bool storm = false;      ///< too many suspects
+    std::uint64_t tasks = 0; ///< of the running jobs: running and finished, what suspects are a share of
+    double copy_limit = 0;   ///< slots that copies may take in all
+    std::size_t rounds = 0;  ///< how often it was decided until nothing changed
+};
+
+/// Decides. @param c its nodes are told how slow they are
+[[nodiscard]] advised advise(options const& o, history const& past, snapshot const& now, cluster& c,
+                             time_model& model);
+
+} // namespace straggle_backup

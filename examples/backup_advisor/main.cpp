@@ -1,0 +1,69 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// straggle-backup, the backup advisor: which running tasks are late, and whether and where a copy of each is
+/// worth it.
+
+#include "../common/failure.hpp"
+#include "output.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+#include <unistd.h>
+
+namespace straggle_backup {
+
+using namespace program;
+namespace {
+
+void print(result const& r) {
+    switch (r.options.format) {
+    case output_format::table:
+        print_table(std::cout, r, isatty(STDOUT_FILENO) != 0);
+        break;
+    case output_format::json:
+        print_json(std::cout, r);
+        break;
+    case output_format::csv:
+        print_csv(std::cout, r);
+        break;
+    }
+    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+}
+
+void run(options const& o) {
+    bool const show_progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+    name_table names;
+    kind_finder kinds(o.kind_pattern);
+    history past = read_history(o, names, kinds, show_progress);
+    snapshot const now = read_running(o, past, names, kinds, show_progress);
+    cluster nodes = read_cluster(o, past, now, names, show_progress);
+    avoid(nodes, o, past, names);
+    time_model model(past, o);
+    advised const all = advise(o, past, now, nodes, model);
+    print({o, past, now, nodes, names, model, all});
+}
+
+int main_of(int argc, char const* const* argv) {
+    try {
+        if (std::optional<options> const o = parse_command_line(argc, argv)) run(*o);
+        return static_cast<int>(exit_status::done);
+    } catch (failure const& e) {
+        std::fprintf(stderr, "straggle-backup: %s\n", e.what());
+        return static_cast<int>(e.status());
+    } catch (std::bad_alloc const&) {
+        std::fputs("straggle-backup: not enough memory\n", stderr);
+        return static_cast<int>(exit_status::bad_input);
+    }
+}
+
+} // namespace
+} // namespace straggle_backup
+
+int main(int argc, char** argv) {
+    std::ios::sync_with_stdio(false);
+    return straggle_backup::main_of(argc, argv);
+}
