@@ -50,7 +50,8 @@ auto by_table(std::vector<double> table) {
 struct above_ten {
     static constexpr std::string_view name = "above_ten";
     template <class Node>
-    selection_note select(std::span<Node const> nodes, selection_scratch&, std::vector<candidate>& out) const {
+    selection_note select(std::span<Node const> nodes, selection_scratch&,
+                          std::vector<candidate>& out) const {
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
             if (nodes[i].mean > 10) out.push_back({i, nodes[i].mean, 10});
         return selection_note::none;

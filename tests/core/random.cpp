@@ -212,7 +212,8 @@ TEST_CASE("random: the unit interval, from its first number to its last") {
     INFO("seed ", seed);
     std::mt19937 engine(static_cast<std::uint32_t>(seed)); // 32 bits at a time
     std::vector<double> counts(64);
-    for (int i = 0; i < 100000; ++i) counts[static_cast<std::size_t>(64 * straggle::uniform_unit(engine))] += 1;
+    for (int i = 0; i < 100000; ++i)
+        counts[static_cast<std::size_t>(64 * straggle::uniform_unit(engine))] += 1;
     CHECK(chi_square(counts) < chi_square_limit(63));
 }
 

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/keeper.hpp`, `detect/job_progress.hpp` and `node/evidence.hpp`: memory for what is
-/// about to be added, asked for while nothing has changed yet.
+/// Private part of `blacklist/keeper.hpp`, `detect/job_progress.hpp` and `node/evidence.hpp`: memory for what
+/// is about to be added, asked for while nothing has changed yet.
 #pragma once
 
 #include <vector>

@@ -37,7 +37,7 @@ struct job_node {
     /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time over the
     /// task's usual time where `job_view::usual_told`, else over what it had to read.
     std::uint64_t compared = 0;
-    double log_mean = 0; ///< mean of these logarithms
+    double log_mean = 0;            ///< mean of these logarithms
     std::uint32_t running = 0;      ///< tasks of the job that run there now
     std::uint32_t most_running = 0; ///< the most that ever ran there at once; 0: not known
 };

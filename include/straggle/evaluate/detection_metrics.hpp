@@ -12,8 +12,8 @@
 #include <straggle/core/contract.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
-#include <straggle/stats/long_sum.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
+#include <straggle/stats/long_sum.hpp>
 
 #include <algorithm>
 #include <array>

@@ -65,8 +65,8 @@ inline constexpr std::size_t features_per_day = 3;
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @par Example
 /// `node_days<std::string> month(30);  month.add_attempts(attempts, fields, day_of);  month.table(rows);`
-/// @par Cost `add` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day. Adding allocates when a node is
-/// new, `table` never once its memory is large enough
+/// @par Cost `add` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
+/// Adding allocates when a node is new, `table` never once its memory is large enough
 /// @par Guarantees deterministic; nodes in order of first appearance; the order of attempts changes results
 /// by rounding only; strong exception guarantee
 template <identifier NodeId>

@@ -315,8 +315,8 @@ class evidence {
         return pair;
     }
 
-    // Room for one more job of a bucket. Many may be gone by now, or be named twice: if they stayed, a step of
-    // time that never ends would remember all jobs it ever saw.
+    // Room for one more job of a bucket. Many may be gone by now, or be named twice: if they stayed, a step
+    // of time that never ends would remember all jobs it ever saw.
     void make_room_in(std::vector<std::uint32_t>& listed) {
         if (listed.size() < listed.capacity()) return;
         std::erase_if(listed,
