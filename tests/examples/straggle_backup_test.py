@@ -630,7 +630,7 @@ class BadInput(Advisor):
         self.refuses(1, "two files at once", "-", "-")
         self.refuses(1, "--nope", "--nope", h, r)
         for option, value in (("--policy", "x"), ("--assignment", "x"), ("--gain", "x"), ("--format", "x"), ("--running-format", "x"),
-                              ("--detector", "x"), ("--detector", "late:x=1"), ("--detector", "late:alpha=nan"), ("--time-unit", "h"),
+                              ("--detector", "x"), ("--detector", "all"), ("--detector", "late:x=1"), ("--detector", "late:alpha=nan"), ("--time-unit", "h"),
                               ("--slot-price", "-1"), ("--slot-price", "nan"), ("--least-win", "1.1"), ("--max-copies", "2"),
                               ("--storm", "-0.1"), ("--reserve", "x"), ("--slots", "-1"), ("--neighbors", "0"), ("--launch", "5"),
                               ("--launch", "-5s"), ("--report-interval", "soon"), ("--copies-per-task", "0"), ("--now", "soon"),
