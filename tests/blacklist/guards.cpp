@@ -3,6 +3,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/timed_guards.hpp>
 #include <straggle/node/rank_nodes.hpp>
 
 #include <doctest/doctest.h>
@@ -151,6 +152,17 @@ TEST_CASE("at_most: the worst k") {
     CHECK(guarded(ranking, at_most(0)).blacklisted.empty());
     CHECK(guarded(ranking, at_most(0)).spared == ids{0, 1, 2, 3});
     CHECK(guarded(ranking, at_most(4)).spared.empty());
+}
+
+TEST_CASE("guards take projections without a default, such as a lambda with captures") {
+    double each = 2;
+    auto const slots = [&each](std::uint64_t) { return each; };
+    static_assert(!std::default_initializable<decltype(slots)>);
+    blacklister decide{dominated{}, at_most_slot_fraction{0.5, slots}, at_least_healthy_slots{1, slots}};
+    static_assert(std::move_constructible<decltype(decide)>);
+    release_on_demand const demand([] { return 1; }, slots);
+    static_assert(capacity_guard<std::remove_const_t<decltype(demand)>, std::uint64_t>);
+    static_assert(std::default_initializable<at_most_slot_fraction<>>);
 }
 
 TEST_CASE("at_most_slot_fraction never exceeds the fraction, and a whole number is whole") {

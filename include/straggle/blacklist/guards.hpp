@@ -216,10 +216,15 @@ class at_most_slot_fraction {
 
     /// @param fraction of the slots, in [0, 1]
     /// @param slots projection from a node's identifier to its slots
-    explicit constexpr at_most_slot_fraction(double fraction = 0.2, Slots slots = {})
+    constexpr at_most_slot_fraction(double fraction, Slots slots)
         : fraction_(fraction), slots_(std::move(slots)) {
         STRAGGLE_EXPECTS(fraction >= 0.0 && fraction <= 1.0);
     }
+    /// The same where no projection has to be given. No default argument: clang would look into it for a
+    /// projection that has no default, such as a lambda with captures.
+    explicit constexpr at_most_slot_fraction(double fraction = 0.2)
+        requires std::default_initializable<Slots>
+        : at_most_slot_fraction(fraction, Slots{}) {}
 
     template <class Fleet>
     void begin(Fleet const& fleet, std::size_t) {
@@ -250,10 +255,14 @@ class at_least_healthy_slots {
 
     /// @param slots_to_keep slots that must stay, in the unit of the projection
     /// @param slots projection from a node's identifier to its slots
-    explicit constexpr at_least_healthy_slots(double slots_to_keep, Slots slots = {})
+    constexpr at_least_healthy_slots(double slots_to_keep, Slots slots)
         : keep_(slots_to_keep), slots_(std::move(slots)) {
         STRAGGLE_EXPECTS(slots_to_keep >= 0.0);
     }
+    /// The same where no projection has to be given.
+    explicit constexpr at_least_healthy_slots(double slots_to_keep)
+        requires std::default_initializable<Slots>
+        : at_least_healthy_slots(slots_to_keep, Slots{}) {}
 
     template <class Fleet>
     void begin(Fleet const& fleet, std::size_t) {

@@ -80,8 +80,12 @@ class release_on_demand {
 
     /// @param needed callable that gives the slots needed now, in the unit of the projection
     /// @param slots projection from a node's identifier to its slots
-    explicit constexpr release_on_demand(Needed needed, Slots slots = {})
+    constexpr release_on_demand(Needed needed, Slots slots)
         : needed_(std::move(needed)), slots_(std::move(slots)) {}
+    /// The same where no projection has to be given.
+    explicit constexpr release_on_demand(Needed needed)
+        requires std::default_initializable<Slots>
+        : release_on_demand(std::move(needed), Slots{}) {}
 
     template <class Fleet>
     void begin(Fleet const& fleet, std::size_t) {
