@@ -530,7 +530,7 @@ TEST_CASE("weights: nothing is allocated in the steady state") {
     std::size_t const before = straggle_test::allocated_bytes();
     fit = weight_fit(8);
     std::size_t const asked = straggle_test::allocated_bytes() - before;
-    learn(); // one that is not used need not be made
+    learn();                                              // one that is not used need not be made
     CHECK(sizeof(weight_fit) + asked == 80 + 4 * 9 * 14); // as documented
 }
 
