@@ -228,6 +228,7 @@ struct monitor_bytes {
         return in.ok() && is_finite(mean) && mean >= 0 && m2 >= 0;
     }
 
+    [[nodiscard]] static bool is_within(double x, double bound) { return -bound <= x && x <= bound; }
     static void write_scores(byte_writer& out, score_moments const& m) { write_sums(out, m.ticks()); }
     [[nodiscard]] static bool read_scores(byte_reader& in, score_moments& m) {
         tick_moments ticks;
@@ -245,9 +246,12 @@ struct monitor_bytes {
         s.n = in.varint();
         for (double* const x : {&s.origin, &s.sum, &s.squares}) *x = in.real();
         m = rounded_score_moments::from(moments::from(s));
-        // No score of a z_score is near these bounds, and no sum within them overflows.
-        return in.ok() && s.origin > -0x1p40 && s.origin < 0x1p40 && s.sum > -0x1p100 && s.sum < 0x1p100 &&
-               s.squares >= 0 && s.squares < 0x1p160;
+        // Sums of scores and of their squares that scores within these bounds could have; no z_score is near
+        // them. What is observed and merged later keeps within them, too, wherever the origin moves.
+        constexpr double far_out = 0x1p40;
+        double const n = static_cast<double>(s.n);
+        return in.ok() && is_within(s.origin, far_out) && is_within(s.sum + n * s.origin, n * far_out) &&
+               is_within(s.squares + s.origin * (2 * s.sum + n * s.origin), n * (far_out * far_out));
     }
 };
 
