@@ -25,23 +25,11 @@ namespace {
 using period = node_period<std::uint32_t>;
 
 void print_history(std::vector<nine_months::record> const& all) {
-    std::size_t stragglers = 0, jobs = 0, hit = 0;
-    for (std::size_t first = 0; first < all.size();) {
-        std::size_t last = first;
-        double sum = 0;
-        for (; last < all.size() && all[last].job == all[first].job; ++last) sum += all[last].took;
-        std::size_t slow = 0;
-        for (std::size_t i = first; i < last; ++i)
-            slow += all[i].took > 1.5 * sum / static_cast<double>(last - first);
-        stragglers += slow;
-        hit += slow > 0;
-        ++jobs;
-        first = last;
-    }
+    auto const c = nine_months::count_stragglers(all);
     std::printf(
         "history: %zu tasks, %zu jobs; %.1f %% of the tasks are stragglers, %.0f %% of the jobs have one\n\n",
-        all.size(), jobs, 100.0 * static_cast<double>(stragglers) / static_cast<double>(all.size()),
-        100.0 * static_cast<double>(hit) / static_cast<double>(jobs));
+        c.tasks, c.jobs, 100.0 * static_cast<double>(c.stragglers) / static_cast<double>(c.tasks),
+        100.0 * static_cast<double>(c.jobs_hit) / static_cast<double>(c.jobs));
 }
 
 double percent(outcome<double> const& x) {

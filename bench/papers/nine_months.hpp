@@ -103,4 +103,28 @@ inline std::vector<record> make(std::uint64_t seed, double jobs_per_day = 60) {
     return all;
 }
 
+/// What the papers count of a history: tasks that take more than 1.5 times the mean of their job.
+struct straggler_counts {
+    std::size_t tasks = 0, stragglers = 0, jobs = 0;
+    std::size_t jobs_hit = 0; ///< with one straggler at least
+};
+
+/// Counts them.
+/// @param all records; those of a job behind each other
+inline straggler_counts count_stragglers(std::vector<record> const& all) {
+    straggler_counts c{.tasks = all.size()};
+    for (std::size_t first = 0; first < all.size();) {
+        std::size_t last = first, slow = 0;
+        double sum = 0;
+        for (; last < all.size() && all[last].job == all[first].job; ++last) sum += all[last].took;
+        for (std::size_t i = first; i < last; ++i)
+            slow += all[i].took > 1.5 * sum / static_cast<double>(last - first);
+        c.stragglers += slow;
+        c.jobs_hit += slow > 0;
+        ++c.jobs;
+        first = last;
+    }
+    return c;
+}
+
 } // namespace nine_months

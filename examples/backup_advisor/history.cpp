@@ -33,7 +33,7 @@ class history_reader {
         for (auto const& [c, unit] :
              {std::pair(column::start, &start_unit_), std::pair(column::end, &end_unit_),
               std::pair(column::duration, &duration_unit_)})
-            if (places.has(c)) *unit = unit_of(o, h_.file, o.columns[c].name);
+            if (places.has(c)) *unit = unit_of_times(o.unit, h_.file, o.columns[c].name);
         if (places.has(column::start)) h_.start_unit = start_unit_;
     }
 
@@ -109,14 +109,6 @@ std::optional<std::uint32_t> kind_finder::operator()(std::string_view told, std:
         if (std::optional<std::string> const kind = find(names.jobs[job])) f.kind = names.kinds.insert(*kind);
     }
     return f.kind;
-}
-
-time_unit unit_of(options const& o, std::string const& file, std::string const& column) {
-    std::optional<time_unit> const unit = o.unit ? o.unit : unit_of_column(column);
-    if (!unit)
-        throw failure(exit_status::usage, file + ": the unit of the column '" + column +
-                                              "' is not known; say --time-unit ns, us, ms or s");
-    return *unit;
 }
 
 history read_history(options const& o, name_table& names, kind_finder& kinds, bool show_progress) {

@@ -80,10 +80,6 @@ struct history {
 [[nodiscard]] history read_history(options const& o, name_table& names, kind_finder& kinds,
                                    bool show_progress);
 
-/// The unit of a column; a `failure` if nobody says what it is.
-[[nodiscard]] program::time_unit unit_of(options const& o, std::string const& file,
-                                         std::string const& column);
-
 /// Takes out what had not ended by then.
 void cut(history& h, moment now);
 

@@ -6,11 +6,10 @@
 /// worth it.
 
 #include "../common/failure.hpp"
+#include "../common/run.hpp"
 #include "output.hpp"
 
-#include <cstdio>
 #include <iostream>
-#include <new>
 
 #include <unistd.h>
 
@@ -31,7 +30,7 @@ void print(result const& r) {
         print_csv(std::cout, r);
         break;
     }
-    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+    flush_output();
 }
 
 void run(options const& o) {
@@ -48,22 +47,15 @@ void run(options const& o) {
 }
 
 int main_of(int argc, char const* const* argv) {
-    try {
+    return program::run("straggle-backup", [&] {
         if (std::optional<options> const o = parse_command_line(argc, argv)) run(*o);
         return static_cast<int>(exit_status::done);
-    } catch (failure const& e) {
-        std::fprintf(stderr, "straggle-backup: %s\n", e.what());
-        return static_cast<int>(e.status());
-    } catch (std::bad_alloc const&) {
-        std::fputs("straggle-backup: not enough memory\n", stderr);
-        return static_cast<int>(exit_status::bad_input);
-    }
+    });
 }
 
 } // namespace
 } // namespace straggle_backup
 
 int main(int argc, char** argv) {
-    std::ios::sync_with_stdio(false);
     return straggle_backup::main_of(argc, argv);
 }

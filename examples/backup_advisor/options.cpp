@@ -3,16 +3,10 @@
 
 #include "options.hpp"
 
+#include "../common/command_line.hpp"
 #include "../common/detectors.hpp"
-#include "../common/failure.hpp"
 #include "../common/text.hpp"
 
-#include <straggle/version.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <array>
-#include <iostream>
 #include <regex>
 
 namespace straggle_backup {
@@ -21,24 +15,24 @@ using namespace program;
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, profit_policy>, 2> policies{{
+constexpr choices<profit_policy, 2> policies{{
     {"expected_gain", profit_policy::expected_gain},
     {"riski_2014", profit_policy::riski_2014},
 }};
-constexpr std::array<std::pair<std::string_view, gain_of>, 2> gains{{
+constexpr choices<gain_of, 2> gains{{
     {"job", gain_of::job},
     {"task", gain_of::task},
 }};
-constexpr std::array<std::pair<std::string_view, straggle::assignment_rule>, 2> rules{{
+constexpr choices<straggle::assignment_rule, 2> rules{{
     {"greedy", straggle::assignment_rule::greedy},
     {"optimal", straggle::assignment_rule::optimal},
 }};
-constexpr std::array<std::pair<std::string_view, output_format>, 3> formats{{
+constexpr choices<output_format, 3> formats{{
     {"table", output_format::table},
     {"json", output_format::json},
     {"csv", output_format::csv},
 }};
-constexpr std::array<std::pair<std::string_view, running_format>, 2> running_formats{{
+constexpr choices<running_format, 2> running_formats{{
     {"csv", running_format::csv},
     {"json", running_format::json_lines},
 }};
@@ -95,28 +89,6 @@ struct arguments {
     std::optional<double> resolution, drift, slot_price, least_win, most_copies, storm, reserve;
     bool no_blacklist = false, quiet = false;
 };
-
-[[noreturn]] void wrong(std::string const& option, std::string const& what) {
-    throw failure(exit_status::usage, option + ": " + what);
-}
-
-template <class T, std::size_t N>
-T choose(std::string const& option, std::string_view word,
-         std::array<std::pair<std::string_view, T>, N> const& choices) {
-    std::string known;
-    for (auto const& [name, value] : choices) {
-        if (name == word) return value;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    wrong(option, "'" + printable(word) + "' is none of " + known);
-}
-
-template <class T, std::size_t N>
-std::string_view name_in(std::array<std::pair<std::string_view, T>, N> const& choices, T value) {
-    for (auto const& [name, v] : choices)
-        if (v == value) return name;
-    return "unknown";
-}
 
 void declare_input(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.history, "attempts that have ended; - for standard input");
@@ -230,9 +202,7 @@ void declare(CLI::App& app, arguments& a) {
         ->type_name("FORMAT")
         ->group(output);
     app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
-    app.set_version_flag("--version", "straggle-backup " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_MINOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_PATCH));
+    add_version(app);
     app.footer(before_detectors + detector_help() + after_detectors);
 }
 
@@ -275,11 +245,11 @@ void resolve_input(options& o, arguments const& a) {
         o.columns.override_with("kind=" + *a.kind_column, "--kind-column");
         o.running_columns.override_with("kind=" + *a.kind_column, "--kind-column");
     }
-    o.running_format = a.running_format ? choose("--running-format", *a.running_format, running_formats)
-                                        : format_of(o.running);
+    o.running_format = a.running_format
+                           ? choose("--running-format", printable(*a.running_format), running_formats)
+                           : format_of(o.running);
     if (a.unit) {
-        o.unit = unit_named(*a.unit);
-        if (!o.unit) wrong("--time-unit", "'" + printable(*a.unit) + "' is none of ns, us, ms, s");
+        o.unit = parse_time_unit(printable(*a.unit));
     }
     if (a.now) o.now = *a.now;
     if (a.now && a.now->empty()) wrong("--now", "it is empty");
@@ -301,18 +271,18 @@ void resolve_decision(options& o, arguments const& a) {
     if (a.report_interval) o.report_interval = length("--report-interval", *a.report_interval);
     if (a.resolution) o.resolution = within("--resolution", *a.resolution, 1e-6, 1);
     if (a.drift) o.drift = within("--drift", *a.drift, 0, 10);
-    if (a.policy) o.policy = choose("--policy", *a.policy, policies);
+    if (a.policy) o.policy = choose("--policy", printable(*a.policy), policies);
     if (o.policy == profit_policy::riski_2014)
         for (auto const& [name, given] :
              {std::pair("--slot-price", a.slot_price.has_value()),
               std::pair("--least-win", a.least_win.has_value()), std::pair("--gain", a.gain.has_value())})
             if (given) wrong(name, "riski_2014 has no such thing");
     if (o.policy == profit_policy::riski_2014) o.gain = gain_of::task;
-    if (a.gain) o.gain = choose("--gain", *a.gain, gains);
+    if (a.gain) o.gain = choose("--gain", printable(*a.gain), gains);
     if (a.slot_price) o.slot_price = within("--slot-price", *a.slot_price, 0, 1e6);
     if (a.least_win) o.least_win = within("--least-win", *a.least_win, 0, 1);
     if (a.launch) o.launch = length("--launch", *a.launch);
-    if (a.assignment) o.rule = choose("--assignment", *a.assignment, rules);
+    if (a.assignment) o.rule = choose("--assignment", printable(*a.assignment), rules);
     if (a.copies_per_task) o.copies_per_task = whole("--copies-per-task", *a.copies_per_task, 1);
     if (a.most_copies) o.most_copies = within("--max-copies", *a.most_copies, 0, 1);
     if (a.storm) o.storm = within("--storm", *a.storm, 0, 1);
@@ -326,14 +296,9 @@ options resolve(arguments const& a) {
     if (a.slots) o.slots = whole("--slots", *a.slots, 0);
     o.avoid = a.avoid;
     o.blacklist = !a.no_blacklist;
-    if (a.format) o.format = choose("--format", *a.format, formats);
+    if (a.format) o.format = choose("--format", printable(*a.format), formats);
     o.quiet = a.quiet;
     return o;
-}
-
-std::string on_one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
 }
 
 } // namespace
@@ -349,15 +314,7 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     CLI::App app(description, "straggle-backup");
     arguments a;
     declare(app, a);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::Success const& asked) {
-        app.exit(asked, std::cout, std::cerr);
-        if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output");
-        return std::nullopt;
-    } catch (CLI::ParseError const& e) {
-        throw failure(exit_status::usage, on_one_line(e.what()) + " (see --help)");
-    }
+    if (!parse(app, argc, argv)) return std::nullopt;
     return resolve(a);
 }
 

@@ -43,8 +43,9 @@ class row_reader {
         : names_(names), kinds_(kinds), into_(into) {
         for (auto const& [c, unit] :
              {std::pair(running_column::start, &start_unit_), std::pair(running_column::time, &time_unit_)})
-            *unit = o.running_columns[c].name.empty() ? time_unit::seconds
-                                                      : unit_of(o, into.file, o.running_columns[c].name);
+            *unit = o.running_columns[c].name.empty()
+                        ? time_unit::seconds
+                        : unit_of_times(o.unit, into.file, o.running_columns[c].name);
     }
     [[nodiscard]] time_unit start_unit() const { return start_unit_; }
 

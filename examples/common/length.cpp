@@ -42,6 +42,14 @@ std::optional<time_unit> unit_of_column(std::string_view column) {
     return bar == std::string_view::npos ? std::nullopt : unit_named(column.substr(bar + 1));
 }
 
+time_unit unit_of_times(std::optional<time_unit> told, std::string const& file, std::string const& column) {
+    if (!told) told = unit_of_column(column);
+    if (!told)
+        throw failure(exit_status::usage, file + ": the unit of the column '" + column +
+                                              "' is not known; say --time-unit ns, us, ms or s");
+    return *told;
+}
+
 std::int64_t parse_length(std::string const& option, std::string_view text) {
     std::size_t const digits = text.find_first_not_of("0123456789.");
     std::string_view const unit = digits == std::string_view::npos ? "" : text.substr(digits);

@@ -23,6 +23,10 @@ enum class time_unit : std::uint8_t { nanoseconds, microseconds, milliseconds, s
 /// The unit a column is named after, as in `end_ms`.
 [[nodiscard]] std::optional<time_unit> unit_of_column(std::string_view column);
 
+/// The unit the user has told, or else that of the column; a `failure` if neither is known.
+[[nodiscard]] time_unit unit_of_times(std::optional<time_unit> told, std::string const& file,
+                                      std::string const& column);
+
 /// `90s`, `1.5h`, `10m` and so on in milliseconds; a `failure` names the option.
 [[nodiscard]] std::int64_t parse_length(std::string const& option, std::string_view text);
 

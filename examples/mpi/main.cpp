@@ -4,6 +4,7 @@
 /// @file
 /// straggle-mpi-rank: the nodes of a cluster ranked from a task history that no single process has seen.
 
+#include "../common/run.hpp"
 #include "../common/text.hpp"
 #include "options.hpp"
 #include "ranks.hpp"
@@ -16,9 +17,6 @@
 namespace straggle_mpi {
 
 namespace {
-
-using program::exit_status;
-using program::failure;
 
 void say(std::string const& what) {
     std::fprintf(stderr, "straggle-mpi-rank: %s\n", what.c_str());
@@ -44,10 +42,6 @@ void print_counts(std::ostream& out, unreadable_rows const& unreadable, shard::r
         << " compared, " << ranking.degenerate_jobs().size() << " left out.\n";
 }
 
-void flush() {
-    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
-}
-
 void rank_nodes(ranks const& all, options const& o) {
     share mine;
     all.together([&] { read_share(o.file, all.rank(), all.size(), mine); });
@@ -58,7 +52,7 @@ void rank_nodes(ranks const& all, options const& o) {
         auto const& ranking = mine.seen.rank();
         print_nodes(std::cout, ranking, o.format);
         if (o.format == output_format::text) print_counts(std::cout, unreadable, ranking);
-        flush();
+        program::flush_output();
         say_left_out(unreadable, ranking.attempts());
     });
 }
@@ -70,7 +64,7 @@ void run(ranks const& all, int argc, char const* const* argv) {
     all.together([&] {
         if (all.rank() != 0) return;
         std::cout << (o.request == request::help ? help() : version());
-        flush();
+        program::flush_output();
     });
 }
 

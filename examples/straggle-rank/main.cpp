@@ -5,6 +5,7 @@
 /// straggle-rank: which nodes of a cluster are slow, from a recorded task history.
 
 #include "../common/failure.hpp"
+#include "../common/run.hpp"
 #include "../common/text.hpp"
 #include "decide.hpp"
 #include "decision_log.hpp"
@@ -12,9 +13,7 @@
 #include "timeline_picture.hpp"
 #include "window_output.hpp"
 
-#include <cstdio>
 #include <iostream>
-#include <new>
 
 #include <unistd.h>
 
@@ -25,10 +24,6 @@ namespace {
 
 bool colours() {
     return isatty(STDOUT_FILENO) != 0;
-}
-
-void flush() {
-    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
 }
 
 void print(result const& r) {
@@ -43,7 +38,7 @@ void print(result const& r) {
         print_csv(std::cout, r);
         break;
     }
-    flush();
+    flush_output();
 }
 
 std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
@@ -66,7 +61,7 @@ void run_windows(result const& whole, fleet const& cluster) {
     if (log) log->close();
     if (picture) write_report(o.report, whole, picture->data(t, whole));
     printer->print(std::cout, whole, t);
-    flush();
+    flush_output();
 }
 
 int replay(std::string const& file) {
@@ -76,7 +71,7 @@ int replay(std::string const& file) {
     else
         std::cout << r.first << '\n'
                   << grouped(r.different) << " of " << counted(r.decisions, "decision") << " differ\n";
-    flush();
+    flush_output();
     return r.different == 0 ? 0 : 1;
 }
 
@@ -94,25 +89,18 @@ void run(options const& o) {
 }
 
 int main_of(int argc, char const* const* argv) {
-    try {
+    return program::run("straggle-rank", [&] {
         if (std::optional<options> const o = parse_command_line(argc, argv)) {
             if (!o->replay.empty()) return replay(o->replay);
             run(*o);
         }
         return static_cast<int>(exit_status::done);
-    } catch (failure const& e) {
-        std::fprintf(stderr, "straggle-rank: %s\n", e.what());
-        return static_cast<int>(e.status());
-    } catch (std::bad_alloc const&) {
-        std::fputs("straggle-rank: not enough memory\n", stderr);
-        return static_cast<int>(exit_status::bad_input);
-    }
+    });
 }
 
 } // namespace
 } // namespace straggle_rank
 
 int main(int argc, char** argv) {
-    std::ios::sync_with_stdio(false);
     return straggle_rank::main_of(argc, argv);
 }

@@ -3,15 +3,10 @@
 
 #include "options.hpp"
 
-#include "../common/failure.hpp"
+#include "../common/command_line.hpp"
 
-#include <straggle/version.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <array>
-#include <iostream>
 #include <regex>
+#include <sstream>
 
 namespace straggle_rank {
 
@@ -19,22 +14,22 @@ using namespace program;
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, normaliser>, 5> normalisers{{
+constexpr choices<normaliser, 5> normalisers{{
     {"z", normaliser::z},
     {"robust", normaliser::robust},
     {"leave_one_out", normaliser::leave_one_out},
     {"ratio", normaliser::ratio},
     {"work_rate", normaliser::work_rate},
 }};
-constexpr std::array<std::pair<std::string_view, straggle::deviation_kind>, 2> deviations{{
+constexpr choices<straggle::deviation_kind, 2> deviations{{
     {"sample", straggle::deviation_kind::sample},
     {"population", straggle::deviation_kind::population},
 }};
-constexpr std::array<std::pair<std::string_view, straggle::edge_rule>, 2> edges{{
+constexpr choices<straggle::edge_rule, 2> edges{{
     {"closed", straggle::edge_rule::closed},
     {"open", straggle::edge_rule::open},
 }};
-constexpr std::array<std::pair<std::string_view, output_format>, 3> formats{{
+constexpr choices<output_format, 3> formats{{
     {"table", output_format::table},
     {"json", output_format::json},
     {"csv", output_format::csv},
@@ -103,21 +98,6 @@ struct arguments {
     std::optional<double> confidence, max_fraction, min_healthy, fail_open;
     bool every_success = false, first_completion = false, no_guards = false, quiet = false;
 };
-
-[[noreturn]] void wrong(std::string const& option, std::string const& what) {
-    throw failure(exit_status::usage, option + ": " + what);
-}
-
-template <class T, std::size_t N>
-T choose(std::string const& option, std::string_view word,
-         std::array<std::pair<std::string_view, T>, N> const& choices) {
-    std::string known;
-    for (auto const& [name, value] : choices) {
-        if (name == word) return value;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    wrong(option, "'" + std::string(word) + "' is none of " + known);
-}
 
 void declare(CLI::App& app, arguments& a) {
     app.add_option("FILE", a.file, "the history; - for standard input");
@@ -195,9 +175,7 @@ void declare(CLI::App& app, arguments& a) {
         ->type_name("N")
         ->group(output);
     app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
-    app.set_version_flag("--version", "straggle-rank " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_MINOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_PATCH));
+    add_version(app);
     app.footer(footer);
 }
 
@@ -278,8 +256,7 @@ void override_windows(options& o, arguments const& a) {
     }
     o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
     if (a.time_unit) {
-        o.unit = unit_named(*a.time_unit);
-        if (!o.unit) wrong("--time-unit", "'" + *a.time_unit + "' is none of ns, us, ms, s");
+        o.unit = parse_time_unit(*a.time_unit);
     }
     if (a.sentences) o.sentences = parse_sentences(*a.sentences);
     if (a.log) o.log = *a.log;
@@ -302,32 +279,17 @@ options resolve(arguments const& a) {
     return o;
 }
 
-std::string on_one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
-
 } // namespace
 
 std::string_view to_string(normaliser n) {
-    for (auto const& [name, value] : normalisers)
-        if (value == n) return name;
-    return "unknown";
+    return name_in(normalisers, n);
 }
 
 std::optional<options> parse_command_line(int argc, char const* const* argv) {
     CLI::App app(description, "straggle-rank");
     arguments a;
     declare(app, a);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::Success const& asked) {
-        app.exit(asked, std::cout, std::cerr);
-        if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output");
-        return std::nullopt;
-    } catch (CLI::ParseError const& e) {
-        throw failure(exit_status::usage, on_one_line(e.what()) + " (see --help)");
-    }
+    if (!parse(app, argc, argv)) return std::nullopt;
     if (!a.replay) return resolve(a);
     for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))
         if (other->get_name() != "--replay" && other->get_name() != "--quiet")

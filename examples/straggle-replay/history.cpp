@@ -15,14 +15,6 @@ namespace {
 
 using names = straggle::interner<std::string>;
 
-time_unit unit_of(options const& o, std::string const& file, std::string const& column) {
-    std::optional<time_unit> const unit = o.unit ? o.unit : unit_of_column(column);
-    if (!unit)
-        throw failure(exit_status::usage, file + ": the unit of the column '" + column +
-                                              "' is not known; say --time-unit ns, us, ms or s");
-    return *unit;
-}
-
 template <class Column>
 number number_in(csv_table<Column> const& rows, Column c) {
     return rows.places().has(c) ? read_number(rows.field(c)) : number{};
@@ -55,8 +47,8 @@ bool read_attempts(history& h, task_names& known, options const& o, bool show_pr
     csv_table<column> rows(o.file, o.columns, show_progress);
     for (column const c : {column::job, column::task, column::node, column::start, column::end})
         rows.places().require(o.columns, c);
-    time_unit const start_unit = unit_of(o, h.file, o.columns[column::start].name);
-    time_unit const end_unit = unit_of(o, h.file, o.columns[column::end].name);
+    time_unit const start_unit = unit_of_times(o.unit, h.file, o.columns[column::start].name);
+    time_unit const end_unit = unit_of_times(o.unit, h.file, o.columns[column::end].name);
     bool const with_status = rows.places().has(column::status);
     while (rows.next()) {
         number const start = number_in(rows, column::start), end = number_in(rows, column::end);
@@ -86,7 +78,7 @@ bool read_reports(std::vector<report>& reports, history& h, task_names const& kn
     using enum progress_column;
     csv_table<progress_column> rows(o.progress_file, o.progress_columns, show_progress, "--progress-columns");
     for (progress_column const c : {job, task, time, progress}) rows.places().require(o.progress_columns, c);
-    time_unit const unit = unit_of(o, h.progress_file, o.progress_columns[time].name);
+    time_unit const unit = unit_of_times(o.unit, h.progress_file, o.progress_columns[time].name);
     bool const numbered = rows.places().has(progress_column::attempt);
     while (rows.next()) {
         number const when = number_in(rows, time), done = number_in(rows, progress);

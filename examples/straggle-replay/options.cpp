@@ -3,24 +3,24 @@
 
 #include "options.hpp"
 
+#include "../common/command_line.hpp"
 #include "../common/detectors.hpp"
-#include "../common/failure.hpp"
 #include "../common/number.hpp"
 #include "../common/text.hpp"
 
-#include <straggle/version.hpp>
-
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <charconv>
-#include <iostream>
 
 namespace straggle_replay {
 
 using namespace program;
 
 namespace {
+
+constexpr choices<output_format, 3> formats{{
+    {"table", output_format::table},
+    {"json", output_format::json},
+    {"csv", output_format::csv},
+}};
 
 constexpr char const* description =
     "Plays a recorded history to straggler detectors, and says how good each would have been.";
@@ -68,10 +68,6 @@ struct arguments {
     bool inputs = false, quiet = false;
 };
 
-[[noreturn]] void wrong(std::string const& option, std::string const& what) {
-    throw failure(exit_status::usage, option + ": " + what);
-}
-
 void declare(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.file, "the history; - for standard input")->type_name("FILE");
     app.add_option("PROGRESS", a.progress_file, "what its attempts reported; - for standard input")
@@ -116,9 +112,7 @@ void declare(CLI::App& app, arguments& a) {
         ->group(output);
     app.add_option("--report", a.report, "write a page with plots")->type_name("FILE.html")->group(output);
     app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
-    app.set_version_flag("--version", "straggle-replay " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_MINOR) + "." +
-                                          std::to_string(STRAGGLE_VERSION_PATCH));
+    add_version(app);
     app.footer(before_detectors + detector_help() + after_detectors);
 }
 
@@ -141,8 +135,7 @@ void resolve_input(options& o, arguments const& a) {
     for (std::string const& c : a.columns) o.columns.override_with(c);
     for (std::string const& c : a.progress_columns) o.progress_columns.override_with(c, "--progress-columns");
     if (a.unit) {
-        o.unit = unit_named(*a.unit);
-        if (!o.unit) wrong("--time-unit", "'" + *a.unit + "' is none of ns, us, ms, s");
+        o.unit = parse_time_unit(*a.unit);
     }
     o.with_input = a.inputs;
 }
@@ -170,13 +163,6 @@ void resolve_usual(options& o, arguments const& a) {
     }
 }
 
-output_format format_named(std::string const& name) {
-    if (name == "table") return output_format::table;
-    if (name == "json") return output_format::json;
-    if (name == "csv") return output_format::csv;
-    wrong("--format", "'" + name + "' is none of table, json, csv");
-}
-
 options resolve(arguments const& a) {
     options o;
     resolve_input(o, a);
@@ -191,15 +177,10 @@ options resolve(arguments const& a) {
     if (o.detectors.empty()) o.detectors = every_detector();
     // What is wrong with them is better said before a long file is read.
     for (std::string const& d : o.detectors) static_cast<void>(make_contestant(d, known_of(o)));
-    if (a.format) o.format = format_named(*a.format);
+    if (a.format) o.format = choose("--format", *a.format, formats);
     if (a.report) o.report = *a.report;
     o.quiet = a.quiet;
     return o;
-}
-
-std::string on_one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
 }
 
 } // namespace
@@ -208,15 +189,7 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
     CLI::App app(description, "straggle-replay");
     arguments a;
     declare(app, a);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::Success const& asked) {
-        app.exit(asked, std::cout, std::cerr);
-        if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output");
-        return std::nullopt;
-    } catch (CLI::ParseError const& e) {
-        throw failure(exit_status::usage, on_one_line(e.what()) + " (see --help)");
-    }
+    if (!parse(app, argc, argv)) return std::nullopt;
     return resolve(a);
 }
 

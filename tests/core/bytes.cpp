@@ -10,15 +10,13 @@
 
 #include "../support/allocations.hpp"
 #include "../support/contract_trap.hpp"
+#include "../support/corpus.hpp"
 #include "../support/seed.hpp"
 
 #include <array>
 #include <bit>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -694,16 +692,7 @@ TEST_CASE("bytes: broken contracts") {
 }
 
 TEST_CASE("bytes: the corpus of the fuzzer") {
-    std::filesystem::path const corpus =
-        std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/bytes";
-    std::size_t files = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::string const text((std::istreambuf_iterator<char>(in)), {});
-        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
-        ++files;
-    }
-    CHECK(files >= 10);
+    straggle_test::replay_corpus(__FILE__, "bytes", LLVMFuzzerTestOneInput);
 }
 
 TEST_CASE("bytes: what the fuzzer does, on random input") {

@@ -3,11 +3,9 @@
 
 #include "../fuzz/csv.cpp"
 
-#include <doctest/doctest.h>
+#include <support/corpus.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <doctest/doctest.h>
 
 using table = std::vector<std::vector<std::string>>;
 
@@ -203,13 +201,5 @@ TEST_CASE("csv: a file longer than the buffer") {
 }
 
 TEST_CASE("csv: the corpus of the fuzzer") {
-    std::filesystem::path const corpus = std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/csv";
-    std::size_t files = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::string const text((std::istreambuf_iterator<char>(in)), {});
-        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
-        ++files;
-    }
-    CHECK(files >= 10);
+    straggle_test::replay_corpus(__FILE__, "csv", LLVMFuzzerTestOneInput);
 }

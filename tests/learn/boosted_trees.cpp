@@ -9,6 +9,7 @@
 #include "../fuzz/boosted_trees.cpp"
 #include "../support/allocations.hpp"
 #include "../support/contract_trap.hpp"
+#include "../support/corpus.hpp"
 #include "../support/seed.hpp"
 #include "tree_examples.hpp"
 
@@ -16,9 +17,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -278,16 +276,7 @@ TEST_CASE("boosted_trees: hostile counts take no memory") {
 }
 
 TEST_CASE("boosted_trees: the corpus of the fuzzer") {
-    std::filesystem::path const corpus =
-        std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/boosted_trees";
-    std::size_t files = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::string const text((std::istreambuf_iterator<char>(in)), {});
-        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
-        ++files;
-    }
-    CHECK(files >= 10);
+    straggle_test::replay_corpus(__FILE__, "boosted_trees", LLVMFuzzerTestOneInput);
 }
 
 TEST_CASE("boosted_trees: what the fuzzer does, on damaged trees with the checksum put right") {

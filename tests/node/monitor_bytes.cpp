@@ -8,14 +8,13 @@
 
 #include "../fuzz/monitor.cpp"
 #include "../support/allocations.hpp"
+#include "../support/corpus.hpp"
 #include "../support/monitor_cases.hpp"
 #include "../support/seed.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <span>
 #include <string>
@@ -386,16 +385,7 @@ TEST_CASE("monitor bytes: hostile counts take no memory") {
 }
 
 TEST_CASE("monitor bytes: the corpus of the fuzzer") {
-    std::filesystem::path const corpus =
-        std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/monitor";
-    std::size_t files = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::string const text((std::istreambuf_iterator<char>(in)), {});
-        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
-        ++files;
-    }
-    CHECK(files >= 10);
+    straggle_test::replay_corpus(__FILE__, "monitor", LLVMFuzzerTestOneInput);
 }
 
 TEST_CASE("monitor bytes: what the fuzzer does, on damaged monitors with the checksum put right") {

@@ -9,6 +9,7 @@
 #include "../support/contract_trap.hpp"
 #include "../support/golden.hpp"
 #include "../support/seed.hpp"
+#include "pairs_of_tasks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,7 @@ using straggle::node_weights;
 using straggle::status;
 using straggle::weight_fit;
 using straggle::weight_scratch;
+using straggle_test::furthest;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // Nothing fades, so that sums can be compared.
@@ -33,15 +35,6 @@ constexpr node_weight_options lasting{.fit = {.memory = 0}, .node_memory = 0, .p
 
 std::vector<double> copy(std::span<double const> w) {
     return {w.begin(), w.end()};
-}
-double furthest(std::span<double const> a, std::span<double const> b) {
-    REQUIRE(a.size() == b.size());
-    double most = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-        double const off = std::fabs(a[k] - b[k]);
-        if (!(off <= most)) most = off; // NaN, too
-    }
-    return most;
 }
 
 // Two kinds of nodes: on the even ones times are like the disks are, on the odd ones like the processors.

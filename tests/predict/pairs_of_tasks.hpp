@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace straggle_test {
@@ -49,7 +50,7 @@ inline fitted weights_of(pairs const& data, straggle::weight_options const& opti
     return weights_of(fit_of(data, options));
 }
 
-inline double furthest(std::vector<double> const& a, std::vector<double> const& b) {
+inline double furthest(std::span<double const> a, std::span<double const> b) {
     REQUIRE(a.size() == b.size());
     double most = 0;
     for (std::size_t k = 0; k < a.size(); ++k) {
@@ -57,6 +58,10 @@ inline double furthest(std::vector<double> const& a, std::vector<double> const& 
         if (!(off <= most)) most = off; // NaN, too
     }
     return most;
+}
+// For lists in braces.
+inline double furthest(std::vector<double> const& a, std::vector<double> const& b) {
+    return furthest(std::span(a), std::span(b));
 }
 
 } // namespace straggle_test

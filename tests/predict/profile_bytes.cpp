@@ -8,14 +8,13 @@
 
 #include "../fuzz/profiles.cpp"
 #include "../support/allocations.hpp"
+#include "../support/corpus.hpp"
 #include "../support/seed.hpp"
 #include "scanned_records.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <string>
@@ -250,16 +249,7 @@ TEST_CASE("profile bytes: hostile counts take no memory") {
 }
 
 TEST_CASE("profile bytes: the corpus of the fuzzer") {
-    std::filesystem::path const corpus =
-        std::filesystem::path(__FILE__).parent_path() / "../fuzz/corpus/profiles";
-    std::size_t files = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(corpus)) {
-        std::ifstream in(entry.path(), std::ios::binary);
-        std::string const text((std::istreambuf_iterator<char>(in)), {});
-        LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(text.data()), text.size());
-        ++files;
-    }
-    CHECK(files >= 10);
+    straggle_test::replay_corpus(__FILE__, "profiles", LLVMFuzzerTestOneInput);
 }
 
 TEST_CASE("profile bytes: what the fuzzer does, on damaged stores with the checksum put right") {

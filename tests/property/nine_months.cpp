@@ -72,22 +72,10 @@ totals sum_of(std::vector<period> const& months, forecast_from from) {
 } // namespace
 
 TEST_CASE("nine_months: what the papers print of OpenCloud") {
-    std::size_t stragglers = 0, jobs = 0, hit = 0;
-    auto const& all = history();
-    for (std::size_t first = 0; first < all.size();) {
-        std::size_t last = first, slow = 0;
-        double sum = 0;
-        for (; last < all.size() && all[last].job == all[first].job; ++last) sum += all[last].took;
-        for (std::size_t i = first; i < last; ++i)
-            slow += all[i].took > 1.5 * sum / static_cast<double>(last - first);
-        stragglers += slow;
-        hit += slow > 0;
-        ++jobs;
-        first = last;
-    }
-    CHECK(static_cast<double>(stragglers) / static_cast<double>(all.size()) ==
+    auto const c = nine_months::count_stragglers(history());
+    CHECK(static_cast<double>(c.stragglers) / static_cast<double>(c.tasks) ==
           doctest::Approx(0.05).epsilon(0.1));
-    CHECK(static_cast<double>(hit) / static_cast<double>(jobs) == doctest::Approx(0.5).epsilon(0.1));
+    CHECK(static_cast<double>(c.jobs_hit) / static_cast<double>(c.jobs) == doctest::Approx(0.5).epsilon(0.1));
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
         std::set<std::uint32_t> nodes, days;
         for (record const& r : month(m)) {

@@ -87,15 +87,6 @@
     return state.filter === d.verdict || state.filter === `level ${d.level}`;
   }
 
-  function placeTip(element, event) {
-    const box = element.getBoundingClientRect(), gap = 14;
-    let left = event.clientX + gap, top = event.clientY + gap;
-    if (left + box.width > innerWidth - 8) left = Math.max(8, event.clientX - gap - box.width);
-    if (top + box.height > innerHeight - 8) top = Math.max(8, event.clientY - gap - box.height);
-    element.style.left = `${left}px`;
-    element.style.top = `${top}px`;
-  }
-
   function showTip(d, event) {
     const tip = byId("tip"), element = tip.node();
     element.hidden = !d;
@@ -112,7 +103,7 @@
     pair("deviation", figures.number(d.sd));
     pair("median", figures.number(d.box.median));
     pair("middle half", `${figures.number(d.box.q1)} to ${figures.number(d.box.q3)}`);
-    placeTip(element, event);
+    tips.place(element, event);
   }
   function tipAtElement(d, element) {
     const box = element.getBoundingClientRect();
@@ -193,7 +184,7 @@
     },
   }) : null;
 
-  const timeline = data.timeline && timelineView.show(data.timeline, {plural, signed, usual, placeTip});
+  const timeline = data.timeline && timelineView.show(data.timeline, {plural, signed, usual});
 
   let timelineWidth = innerWidth;
   function draw() {

@@ -81,7 +81,7 @@ const timelineView = (() => {
     g.restore();
   }
 
-  // page: {plural, signed, usual, visible, placeTip}
+  // page: {plural, signed, usual, visible}
   function show(data, page) {
     const byId = (id) => d3.select(document.getElementById(id));
     const per = data.windows_per_column, slides = Math.round(data.window_ms / data.slide_ms);
@@ -226,7 +226,7 @@ const timelineView = (() => {
       if (stay && stay.strikes) pair("strikes", stay.strikes);
       if (stay && stay.where === "avoided") pair("at least until", moment(endOf(stay.until), data.slide_ms));
       if (stay) box.append("p").text(`${stay.why}${stay.because ? `; kept, since ${stay.because}` : ""}.`);
-      page.placeTip(element, event);
+      tips.place(element, event);
     }
 
     function hit() {

@@ -44,14 +44,6 @@
     byId("remark").text(text);
   }
 
-  function placeTip(element, event) {
-    const box = element.getBoundingClientRect(), gap = 14;
-    let left = event.clientX + gap, top = event.clientY + gap;
-    if (left + box.width > innerWidth - 8) left = Math.max(8, event.clientX - gap - box.width);
-    if (top + box.height > innerHeight - 8) top = Math.max(8, event.clientY - gap - box.height);
-    element.style.left = `${left}px`;
-    element.style.top = `${top}px`;
-  }
   function showTip(d, event) {
     const tip = byId("tip"), element = tip.node();
     element.hidden = !d;
@@ -62,7 +54,7 @@
     [["named", count(d.detected)], ["of them stragglers", count(d.caught)], ["too late", count(d.fakes)], ["precision", share(d.precision)],
       ["in time", share(d.precision_in_time)], ["recall", share(d.recall)], ["F1 in time", share(d.f1_in_time)], ["latency", times(d.latency)]]
       .forEach(([name, value]) => { list.append("dt").text(name); list.append("dd").text(value); });
-    placeTip(element, event);
+    tips.place(element, event);
   }
 
   function drawPlane() {

@@ -18,6 +18,11 @@ constexpr bool is_finite(double x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & infinity_bits) != infinity_bits;
 }
 
+// The same for x != x.
+constexpr bool is_nan(double x) noexcept {
+    return (std::bit_cast<std::uint64_t>(x) & ~(std::uint64_t{1} << 63)) > infinity_bits;
+}
+
 // NaN or infinite; what cannot be either, such as a whole number or a point in time, never is.
 template <class T>
 constexpr bool is_unordered(T const& t) noexcept {

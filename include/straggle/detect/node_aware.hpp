@@ -315,12 +315,17 @@ struct node_aware {
                 log = std::log(2 * t.elapsed / usual);
                 variance = 0;
             }
+            auto const is_late = [&] {
+                double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
+                return sure > log_slowdown && sure > std::log(1 + t.elapsed / usual);
+            };
+            // An emptier node makes it less likely only, so that most tasks need not be asked.
+            if (!is_late()) continue;
             double const emptier = (1 - t.progress) * f.emptying(i);
             double const vague = (std::min)(sharing, 1 - sharing) * 2 / detail::sqrt_12 * emptier;
             log -= sharing * emptier;
             variance += vague * vague;
-            double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
-            if (!(sure > log_slowdown) || !(sure > std::log(1 + t.elapsed / usual))) continue;
+            if (!is_late()) continue;
             double const time = usual * std::exp(log);
             if (detail::is_finite(time)) out.push_back({i, time, slowdown * usual, usual});
         }

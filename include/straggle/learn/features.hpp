@@ -229,7 +229,7 @@ inline status complete(feature_matrix<double> const& table, complete_features& o
     out.columns.clear();
     for (std::uint32_t c = 0; c < table.columns(); ++c)
         for (std::size_t row = 0; row < table.rows(); ++row)
-            if (double const x = table.row(row)[c]; x == x) {
+            if (!detail::is_nan(table.row(row)[c])) {
                 out.columns.push_back(c);
                 break;
             }
@@ -239,12 +239,12 @@ inline status complete(feature_matrix<double> const& table, complete_features& o
         moments known;
         for (std::size_t row = 0; row < table.rows(); ++row) {
             double const x = table.row(row)[out.columns[k]];
-            if (x == x && !detail::is_finite(x)) return status::out_of_domain;
-            if (x == x) known.add(x);
+            if (!detail::is_nan(x) && !detail::is_finite(x)) return status::out_of_domain;
+            if (!detail::is_nan(x)) known.add(x);
         }
         for (std::size_t row = 0; row < table.rows(); ++row) {
             double const x = table.row(row)[out.columns[k]];
-            out.values[row * out.columns.size() + k] = x == x ? x : known.mean();
+            out.values[row * out.columns.size() + k] = detail::is_nan(x) ? known.mean() : x;
         }
     }
     return status::ok;

@@ -239,9 +239,9 @@ class kmeans_tries {
     template <int Sign>
     void add_row(double* sum, std::size_t row) const {
         double const* const x = rows_.row(row);
-        for (std::size_t c = 0; c < rows_.width(); c += doubles_per_lane) {
-            levels::lanes const a = levels::load(sum + c), b = levels::load(x + c);
-            levels::lanes const s = Sign > 0 ? a + b : a - b;
+        for (std::size_t c = 0; c < rows_.width(); c += simd::lane_count) {
+            simd::lanes const a = simd::load(sum + c), b = simd::load(x + c);
+            simd::lanes const s = Sign > 0 ? a + b : a - b;
             std::memcpy(sum + c, &s, sizeof s);
         }
     }
@@ -319,8 +319,8 @@ class kmeans_tries {
             }
             double* const sum = sums_.row(g);
             double const *const x = rows_.row(i), *const one = rows_.row(one_of_[g]);
-            for (std::size_t c = 0; c < rows_.width(); c += doubles_per_lane) {
-                levels::lanes const s = levels::load(sum + c) + (levels::load(x + c) - levels::load(one + c));
+            for (std::size_t c = 0; c < rows_.width(); c += simd::lane_count) {
+                simd::lanes const s = simd::load(sum + c) + (simd::load(x + c) - simd::load(one + c));
                 std::memcpy(sum + c, &s, sizeof s);
             }
         }

@@ -5,8 +5,8 @@
 /// Private part of `learn/kmeans.hpp`: rows of numbers padded to whole lanes, and their distances.
 #pragma once
 
+#include <straggle/core/lanes.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/node/p_cores_lanes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,10 +41,8 @@ class padded_rows {
     std::vector<double> values_;
 };
 
-inline constexpr std::size_t doubles_per_lane = levels::lane_bytes / sizeof(double);
-
-STRAGGLE_ALWAYS_INLINE double sum_of_lanes(levels::lanes v) noexcept {
-    double parts[doubles_per_lane];
+STRAGGLE_ALWAYS_INLINE double sum_of_lanes(simd::lanes v) noexcept {
+    double parts[simd::lane_count];
     std::memcpy(parts, &v, sizeof v);
     double sum = 0;
     for (double const p : parts) sum += p;
@@ -53,14 +51,14 @@ STRAGGLE_ALWAYS_INLINE double sum_of_lanes(levels::lanes v) noexcept {
 
 // Squared distance of two padded rows.
 inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
-    using levels::lanes;
-    lanes even = levels::splat(0.0), odd = levels::splat(0.0);
-    constexpr bool two = doubles_per_lane <= 4; // the width is a multiple of 8
-    for (std::size_t c = 0; c < width; c += (two ? 2 : 1) * doubles_per_lane) {
-        lanes const d = levels::load(a + c) - levels::load(b + c);
+    using simd::lanes;
+    lanes even = simd::splat(0.0), odd = simd::splat(0.0);
+    constexpr bool two = simd::lane_count <= 4; // the width is a multiple of 8
+    for (std::size_t c = 0; c < width; c += (two ? 2 : 1) * simd::lane_count) {
+        lanes const d = simd::load(a + c) - simd::load(b + c);
         even = even + d * d;
         if constexpr (two) {
-            lanes const e = levels::load(a + c + doubles_per_lane) - levels::load(b + c + doubles_per_lane);
+            lanes const e = simd::load(a + c + simd::lane_count) - simd::load(b + c + simd::lane_count);
             odd = odd + e * e;
         }
     }
@@ -70,16 +68,16 @@ inline double squared_distance(double const* a, double const* b, std::size_t wid
 // Of one row to each of several: four at a time, so that the row is read once for four.
 inline void squared_distances(double const* a, padded_rows const& others, std::size_t count,
                               double* out) noexcept {
-    using levels::lanes;
+    using simd::lanes;
     std::size_t const width = others.width();
     std::size_t k = 0;
     for (; k + 4 <= count; k += 4) {
         double const *p = others.row(k), *q = p + width, *r = q + width, *s = r + width;
-        lanes sp = levels::splat(0.0), sq = sp, sr = sp, ss = sp;
-        for (std::size_t c = 0; c < width; c += doubles_per_lane) {
-            lanes const x = levels::load(a + c);
-            lanes const dp = x - levels::load(p + c), dq = x - levels::load(q + c);
-            lanes const dr = x - levels::load(r + c), ds = x - levels::load(s + c);
+        lanes sp = simd::splat(0.0), sq = sp, sr = sp, ss = sp;
+        for (std::size_t c = 0; c < width; c += simd::lane_count) {
+            lanes const x = simd::load(a + c);
+            lanes const dp = x - simd::load(p + c), dq = x - simd::load(q + c);
+            lanes const dr = x - simd::load(r + c), ds = x - simd::load(s + c);
             sp = sp + dp * dp;
             sq = sq + dq * dq;
             sr = sr + dr * dr;

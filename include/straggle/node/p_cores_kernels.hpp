@@ -9,11 +9,13 @@
 /// find.
 #pragma once
 
-#include <straggle/node/p_cores_lanes.hpp>
+#include <straggle/core/lanes.hpp>
 
 #include <limits>
 
 namespace straggle::detail::levels {
+
+using namespace simd;
 
 // The largest Low among some nodes, and all one needs to know of its owner.
 struct bound {

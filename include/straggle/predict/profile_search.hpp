@@ -46,7 +46,7 @@ inline constexpr double no_box = 0x1p1023;
 
 // Sums over the terms of the least square that a record in each of eight boxes can have, about.
 STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_term const> terms) noexcept {
-    using namespace levels;
+    using namespace simd;
     eight sum(least_square);
     for (factor_term const& t : terms) {
         double const* const low = edges + t.factor * 2 * leaf_size;
@@ -74,7 +74,7 @@ STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_t
 // Puts the places of eight squares, counted from the end, into their last bits: so no two are equal, the
 // least one tells its place, and among equals it is the last.
 STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares) noexcept {
-    using namespace levels;
+    using namespace simd;
     alignas(64) static constexpr std::uint64_t places[leaf_size] = {7, 6, 5, 4, 3, 2, 1, 0};
     squares.each([](lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA {
         lane_mask place;
@@ -88,7 +88,7 @@ constexpr std::size_t place_of(double marked) noexcept {
 }
 // The least of eight that is above another, or `no_box`.
 STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) noexcept {
-    using namespace levels;
+    using namespace simd;
     eight rest(squares);
     rest.each([above](lanes& v, std::size_t)
                   STRAGGLE_INLINE_LAMBDA { v = lanes_choose(less(splat(above), v), v, splat(no_box)); });
@@ -225,8 +225,8 @@ class profile_search {
     std::size_t k_;
     double within_;
     double slack_;
-    double limit_;                       // of squares that are looked at
-    double tie_ = levels::plus_infinity; // of squares that are certainly better than the worst hit
+    double limit_;                     // of squares that are looked at
+    double tie_ = simd::plus_infinity; // of squares that are certainly better than the worst hit
 };
 
 } // namespace straggle::detail

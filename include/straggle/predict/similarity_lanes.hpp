@@ -7,7 +7,8 @@
 #pragma once
 
 #include <straggle/config.hpp>
-#include <straggle/node/p_cores_lanes.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/core/lanes.hpp>
 
 #include <bit>
 #include <cmath>
@@ -19,12 +20,6 @@
 #include <utility>
 
 namespace straggle::detail {
-
-// From bits: -ffast-math takes every x == x for true.
-constexpr bool is_nan(double x) noexcept {
-    constexpr std::uint64_t infinity = 0x7ff0000000000000, sign = 0x8000000000000000;
-    return (std::bit_cast<std::uint64_t>(x) & ~sign) > infinity;
-}
 
 // In a row that has been encoded, a missing value is this number: it can be compared. No known value is as
 // large, and its difference from one is still finite.
@@ -73,24 +68,24 @@ inline factor_term make_term(std::size_t factor, bool numeric, double value, dou
 // Records in a leaf, boxes in a group: a cache line of doubles.
 inline constexpr std::size_t leaf_size = 8;
 
-STRAGGLE_ALWAYS_INLINE levels::lanes lanes_where(levels::lane_mask mask, levels::lanes v) noexcept {
-    return std::bit_cast<levels::lanes>(mask & levels::bits_of(v));
+STRAGGLE_ALWAYS_INLINE simd::lanes lanes_where(simd::lane_mask mask, simd::lanes v) noexcept {
+    return std::bit_cast<simd::lanes>(mask & simd::bits_of(v));
 }
-STRAGGLE_ALWAYS_INLINE levels::lanes lanes_choose(levels::lane_mask mask, levels::lanes yes,
-                                                  levels::lanes no) noexcept {
-    return std::bit_cast<levels::lanes>((mask & levels::bits_of(yes)) | (~mask & levels::bits_of(no)));
+STRAGGLE_ALWAYS_INLINE simd::lanes lanes_choose(simd::lane_mask mask, simd::lanes yes,
+                                                simd::lanes no) noexcept {
+    return std::bit_cast<simd::lanes>((mask & simd::bits_of(yes)) | (~mask & simd::bits_of(no)));
 }
 
 // Eight numbers in as many values as it takes: enough of them to hide each other's latency.
 class eight {
-    static constexpr std::size_t count = leaf_size / levels::lane_count;
+    static constexpr std::size_t count = leaf_size / simd::lane_count;
 
   public:
     STRAGGLE_ALWAYS_INLINE explicit eight(double x) noexcept {
-        each([x](levels::lanes& v, std::size_t) STRAGGLE_INLINE_LAMBDA { v = levels::splat(x); });
+        each([x](simd::lanes& v, std::size_t) STRAGGLE_INLINE_LAMBDA { v = simd::splat(x); });
     }
     STRAGGLE_ALWAYS_INLINE explicit eight(double const* from) noexcept {
-        each([from](levels::lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA { v = levels::load(from + i); });
+        each([from](simd::lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA { v = simd::load(from + i); });
     }
     // `f(v, i)` for each value, which begins with the i-th number.
     template <class F>
@@ -98,22 +93,22 @@ class eight {
         each(f, std::make_index_sequence<count>{});
     }
     STRAGGLE_ALWAYS_INLINE void store_to(double* to) noexcept {
-        each([to](levels::lanes const& v, std::size_t i)
+        each([to](simd::lanes const& v, std::size_t i)
                  STRAGGLE_INLINE_LAMBDA { std::memcpy(to + i, &v, sizeof v); });
     }
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE double smallest() noexcept {
-        levels::lanes m = values_[0];
-        each([&m](levels::lanes const& v, std::size_t) STRAGGLE_INLINE_LAMBDA { m = levels::smaller(v, m); });
-        return levels::smallest_lane(m);
+        simd::lanes m = values_[0];
+        each([&m](simd::lanes const& v, std::size_t) STRAGGLE_INLINE_LAMBDA { m = simd::smaller(v, m); });
+        return simd::smallest_lane(m);
     }
 
   private:
     template <class F, std::size_t... Is>
     STRAGGLE_ALWAYS_INLINE void each(F const& f, std::index_sequence<Is...>) noexcept {
-        (f(values_[Is], Is * levels::lane_count), ...);
+        (f(values_[Is], Is * simd::lane_count), ...);
     }
 
-    levels::lanes values_[count];
+    simd::lanes values_[count];
 };
 
 // Adds the squares of the terms, in their order, to the sums of eight records; returns the least sum.
@@ -123,7 +118,7 @@ class eight {
 // another.
 STRAGGLE_NEVER_INLINE inline double add_squares(double const* leaf, std::span<factor_term const> terms,
                                                 double* sums) noexcept {
-    using namespace levels;
+    using namespace simd;
     eight sum(sums);
     for (factor_term const& t : terms) {
         double const* const x = leaf + t.factor * leaf_size;

@@ -12,12 +12,11 @@
 #include <straggle/core/outcome.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/long_sum.hpp>
+#include <straggle/stats/order.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -155,17 +154,17 @@ class empirical_view {
     }
     /// P(X < t).
     [[nodiscard]] constexpr outcome<double> below(double t) const noexcept {
-        if (is_nan(t)) return status::out_of_domain;
+        if (detail::is_nan(t)) return status::out_of_domain;
         return share(count_below(t));
     }
     /// P(X <= t).
     [[nodiscard]] constexpr outcome<double> up_to(double t) const noexcept {
-        if (is_nan(t)) return status::out_of_domain;
+        if (detail::is_nan(t)) return status::out_of_domain;
         return share(count_up_to(t));
     }
     /// P(a <= X < b), equation 6; 0 where b is not above a.
     [[nodiscard]] constexpr outcome<double> between(double a, double b) const noexcept {
-        if (is_nan(a) || is_nan(b)) return status::out_of_domain;
+        if (detail::is_nan(a) || detail::is_nan(b)) return status::out_of_domain;
         std::size_t const first = count_below(a), last = count_below(b);
         return share(last > first ? last - first : 0);
     }
@@ -190,7 +189,7 @@ class empirical_view {
     /// Nothing is left where t is NaN.
     [[nodiscard]] constexpr empirical_view beyond(double t) const noexcept {
         empirical_view rest = *this;
-        std::size_t const gone = is_nan(t) ? size() : count_up_to(t);
+        std::size_t const gone = detail::is_nan(t) ? size() : count_up_to(t);
         rest.sorted_ = sorted_.subspan(gone);
         if (gone > 0) {
             rest.sums_ += gone;
@@ -208,9 +207,6 @@ class empirical_view {
     }
 
   private:
-    [[nodiscard]] static constexpr bool is_nan(double t) noexcept { // whatever -ffast-math says
-        return (std::bit_cast<std::uint64_t>(t) & ~(std::uint64_t{1} << 63)) > detail::infinity_bits;
-    }
     [[nodiscard]] static constexpr outcome<double> finite(double x) noexcept {
         if (!detail::is_finite(x)) return status::out_of_range;
         return x;
@@ -228,9 +224,7 @@ class empirical_view {
         std::size_t const k = (std::min)(static_cast<std::size_t>(position), size() - 1);
         double const a = sorted_[k], fraction = position - static_cast<double>(k);
         if (!(fraction > 0) || k + 1 == size()) return a + shift_;
-        double const b = sorted_[k + 1];
-        return (detail::is_finite(b - a) ? a + fraction * (b - a) : (1 - fraction) * a + fraction * b) +
-               shift_;
+        return detail::between(a, sorted_[k + 1], fraction) + shift_;
     }
 
     std::span<double const> sorted_;

@@ -23,6 +23,12 @@ inline status check_values(std::span<double const> values) noexcept {
     return status::ok;
 }
 
+// A point between two numbers, also where they are further apart than a double can tell.
+constexpr double between(double a, double b, double fraction) noexcept {
+    double const step = b - a;
+    return is_finite(step) ? a + fraction * step : (1.0 - fraction) * a + fraction * b;
+}
+
 } // namespace detail
 
 /// The q-quantile by linear interpolation between order statistics (Hyndman and Fan's definition 7, the
@@ -42,10 +48,7 @@ inline status check_values(std::span<double const> values) noexcept {
     double const fraction = position - static_cast<double>(below);
     if (!(fraction > 0.0)) return *nth;
     double const above = *std::min_element(nth + 1, values.end());
-    double const step = above - *nth;
-    // The two may be further apart than a double can tell.
-    if (!detail::is_finite(step)) return (1.0 - fraction) * *nth + fraction * above;
-    return *nth + fraction * step;
+    return detail::between(*nth, above, fraction);
 }
 
 /// The median; the mean of the two middle values when their number is even.

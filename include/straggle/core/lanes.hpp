@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of P-Cores: several doubles handled as one value. Plain -O2, which is how most people
-/// compile, hardly vectorises by itself. GCC and clang have vector types as wide as the target allows (two
-/// doubles on every x86-64 and AArch64); elsewhere, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one
-/// double.
+/// Private part of P-Cores, of the similarity of tasks and of k-means: several doubles handled as one value.
+/// Plain -O2, which is how most people compile, hardly vectorises by itself. GCC and clang have vector types
+/// as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, or with
+/// `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
 
 #include <straggle/config.hpp>
@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace straggle::detail::levels {
+namespace straggle::detail::simd {
 
 // From bits: clang warns of infinity() under -ffast-math. Only ever compared, which works there too.
 inline constexpr double plus_infinity = std::bit_cast<double>(std::uint64_t{0x7ff0000000000000});
@@ -168,4 +168,4 @@ STRAGGLE_ALWAYS_INLINE void for_each_block(std::size_t n, Step&& step) noexcept 
     }
 }
 
-} // namespace straggle::detail::levels
+} // namespace straggle::detail::simd

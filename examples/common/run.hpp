@@ -1,0 +1,36 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How a program ends: with what its work returns, or with one line on standard error.
+#pragma once
+
+#include "failure.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+namespace program {
+
+/// Runs `work()`, which returns an exit status.
+template <class Work>
+int run(char const* name, Work&& work) {
+    std::ios::sync_with_stdio(false);
+    try {
+        return work();
+    } catch (failure const& e) {
+        std::fprintf(stderr, "%s: %s\n", name, e.what());
+        return static_cast<int>(e.status());
+    } catch (std::bad_alloc const&) {
+        std::fprintf(stderr, "%s: not enough memory\n", name);
+        return static_cast<int>(exit_status::bad_input);
+    }
+}
+
+/// Hands over what was printed; a `failure` if nobody takes it.
+inline void flush_output() {
+    if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+}
+
+} // namespace program
