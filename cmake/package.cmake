@@ -1,0 +1,32 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# `cmake --build <folder> --target package` packs what `cmake --install` puts down, as straggle-<version>.tar.gz and
+# libstraggle-dev_<version>_all.deb in the build folder. Nothing has to be compiled for that.
+set(CMAKE_SKIP_PACKAGE_ALL_DEPENDENCY ON)
+
+set(CPACK_GENERATOR TGZ)
+if(UNIX)
+    list(APPEND CPACK_GENERATOR DEB)
+endif()
+# Whatever else is ever installed: only the component straggle goes into these, and it is not divided.
+set(CPACK_INSTALL_CMAKE_PROJECTS ${PROJECT_BINARY_DIR} straggle straggle /)
+set(CPACK_MONOLITHIC_INSTALL ON)
+
+set(CPACK_PACKAGE_FILE_NAME straggle-${PROJECT_VERSION}) # by default there is a processor in it
+set(CPACK_PACKAGE_VENDOR "the straggle authors")
+set(CPACK_PACKAGE_CONTACT "the straggle authors") # a distribution would name a person and an address
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/before-packing.cmake)
+
+set(CPACK_DEBIAN_PACKAGE_NAME libstraggle-dev)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "\
+A header-only C++20 library that a scheduler, executor or load balancer links into
+itself. It reads the task records that are there already and says which nodes are
+slow, which tasks straggle and whether a copy is worth it.")
+
+include(CPack)

@@ -1,0 +1,55 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""The Conan 2 package: the headers and the licence, under the names that the CMake package has.
+
+    conan create . -s compiler.cppstd=20
+"""
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.files import copy, load
+from conan.tools.layout import basic_layout
+
+required_conan_version = ">=2.3"  # for test_package_folder
+
+
+class StraggleRecipe(ConanFile):
+    name = "straggle"
+    description = "Which nodes of a cluster are slow, which tasks straggle, and what to do about it"
+    license = "BSL-1.0"
+    topics = ("scheduling", "stragglers", "statistics", "header-only")
+    package_type = "header-library"
+    # Only to see whether the consumer compiles as C++20: the package is the same for all of them.
+    settings = "os", "arch", "compiler", "build_type"
+    exports = "include/straggle/version.hpp"  # the version can be read wherever the recipe is
+    exports_sources = "include/*", "LICENSE"
+    no_copy_source = True
+    test_package_folder = "packaging/conan/test_package"
+
+    def set_version(self):
+        text = load(self, os.path.join(self.recipe_folder, "include", "straggle", "version.hpp"))
+        numbers = dict(re.findall(r"^#define STRAGGLE_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$", text, re.MULTILINE))
+        self.version = "{MAJOR}.{MINOR}.{PATCH}".format(**numbers)
+
+    def layout(self):
+        basic_layout(self, src_folder=".")
+
+    def package_id(self):
+        self.info.clear()
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+
+    def package_info(self):
+        self.cpp_info.bindirs = []
+        self.cpp_info.libdirs = []
+        self.cpp_info.set_property("cmake_file_name", "straggle")
+        self.cpp_info.set_property("cmake_target_name", "straggle::straggle")
+        self.cpp_info.set_property("cmake_config_version_compat", "SameMinorVersion")
+        self.cpp_info.set_property("pkg_config_name", "straggle")
