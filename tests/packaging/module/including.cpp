@@ -1,0 +1,11 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "including.hpp"
+
+#include <straggle/straggle.hpp>
+
+unsigned avoided_by_the_including_unit(straggle::node_ranking<unsigned, unsigned> const& ranking) {
+    auto const decision = straggle::blacklister{}.decide(ranking);
+    return decision.blacklisted().empty() ? ~0u : decision.blacklisted().front().id;
+}
