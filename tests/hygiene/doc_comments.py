@@ -5,8 +5,9 @@
 Overloads may share the comment of the first. `= default`, `= delete`, destructors, forward declarations,
 specialisations, deduction guides and definitions outside their class need none; nor do comparisons, assignments and
 the member types that the standard library has made a convention. What a concept of the same room asks for is
-explained there, once, and not again at every model.
+explained there, once, and not again at every model. A macro that is defined in several ways is explained at the first.
 """
+import re
 from collections import defaultdict
 
 import headers
@@ -29,6 +30,17 @@ def has_comment(lines, declaration):
     return any("///<" in line for line in lines[declaration.line - 1:declaration.last_line])
 
 
+def macros_without_comment(text):
+    """(line, name) of each."""
+    lines, seen = text.splitlines(), set()
+    for number, line in enumerate(lines, 1):
+        match = re.match(r"\s*#\s*define\s+(\w+)", line)
+        if match and match[1] not in seen:
+            seen.add(match[1])
+            if number < 2 or not lines[number - 2].startswith("///"):
+                yield number, match[1]
+
+
 def check(root=headers.ROOT):
     complaints, asked_for = [], defaultdict(set)
     read = {header: declarations(header.read_text()) for header in headers.headers(root)}
@@ -38,6 +50,8 @@ def check(root=headers.ROOT):
                 asked_for[header.parent] |= d.asked_for
     for header, found in read.items():
         lines, shared = header.read_text().splitlines(), None
+        for number, name in macros_without_comment(header.read_text()):
+            complaints.append(f"{header}:{number}: macro {name} has no `///` comment")
         for d in found:
             if not d.public or d.exempt or not d.name or d.kind in ("namespace", "other"):
                 continue
