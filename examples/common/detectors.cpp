@@ -46,6 +46,8 @@ struct rule {
                           std::vector<straggle::suspect>& out) mutable {
               return detector.detect(job, scratch, out);
           }) {}
+    // Changes the detector within.
+    // NOLINTNEXTLINE(readability-make-member-function-const)
     straggle::detection_note detect(straggle::job_view const& job, straggle::detector_scratch& scratch,
                                     std::vector<straggle::suspect>& out) {
         return look(job, scratch, out);

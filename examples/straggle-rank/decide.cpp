@@ -6,6 +6,7 @@
 #include "../common/text.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/forecast_weak.hpp>
 
 #include <cmath>
 #include <regex>
@@ -44,9 +45,11 @@ std::string evidence(verdict const& v, options const& o) {
 
 // What the policy made of it; `of_all` goes with the number of nodes that are faster.
 std::string comparison(verdict const& v, std::string const& of_all) {
-    std::string const faster =
-        std::to_string(v.provably_faster) + of_all + " other nodes are faster beyond doubt";
+    std::string faster = std::to_string(v.provably_faster) + of_all + " other nodes are faster beyond doubt";
     if (v.rule == "dominated") return faster;
+    if (v.rule == "forecast_weak")
+        return "expected to be weak in the next period, p = " + fixed(v.value, 2) + ", at least " +
+               short_number(v.threshold);
     if (v.rule == "dominated_fdr")
         return faster + ", p = " + short_number(v.value) + ", at most " + short_number(v.threshold);
     if (v.rule == "weakest_level") return "no other node is slower beyond doubt";
@@ -62,14 +65,20 @@ fleet fleet_of(history const& h, options const& o) {
             o.guards.domain ? domains(h, *o.guards.domain) : std::vector<std::string>{}};
 }
 
-decision decide(ranking const& r, fleet const& f, options const& o) {
-    std::mt19937_64 engine;
-    return with_selection(o.selection, engine, [&](auto policy) {
+decision decide(ranking const& r, fleet const& f, options const& o, expectation const* expected) {
+    auto const decide_by = [&](auto policy) {
         return std::apply(
             [&](auto... guards) {
                 return straggle::blacklister(std::move(policy), std::move(guards)...).decide(r);
             },
             guards_of(f, o.guards));
+    };
+    std::mt19937_64 engine;
+    return with_selection(o.selection, engine, [&](auto policy) {
+        if (expected == nullptr) return decide_by(std::move(policy));
+        auto const by_forecast = [&p = expected->probability](std::uint32_t node) { return p[node]; };
+        return decide_by(
+            straggle::either(std::move(policy), straggle::forecast_weak(by_forecast, expected->least)));
     });
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "fleet.hpp"
+#include "forecast.hpp"
 #include "rank.hpp"
 
 #include <straggle/blacklist/decision.hpp>
@@ -18,7 +19,9 @@ using decision = straggle::blacklist_decision<std::uint32_t>;
 using verdict = straggle::verdict<std::uint32_t>;
 
 /// Decides with the policy and the guards of the command line.
-[[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o);
+/// @param expected of the nodes, if somebody asked for it
+[[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o,
+                              expectation const* expected = nullptr);
 
 /// Why a node counts as weak, as the end of "node X: ...".
 [[nodiscard]] std::string reason(verdict const& v, ranking const& r, options const& o);

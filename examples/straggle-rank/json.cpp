@@ -7,7 +7,10 @@
 
 #include <straggle/version.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <ostream>
+#include <tuple>
 
 namespace straggle_rank {
 
@@ -63,6 +66,25 @@ ordered_json decision_json(result const& r) {
             {"remark", remark(r.decision, r.ranking)},
             {"blacklisted", verdicts_json(r, r.decision.blacklisted())},
             {"spared", verdicts_json(r, r.decision.spared())}};
+}
+
+// The likeliest first.
+ordered_json forecast_json(history const& h, expectation const& e) {
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t node = 0; node < e.probability.size(); ++node)
+        if (!std::isnan(e.probability[node])) nodes.push_back(node);
+    std::ranges::sort(nodes, [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(-e.probability[a], a) < std::tuple(-e.probability[b], b);
+    });
+    ordered_json list = ordered_json::array();
+    for (std::uint32_t const node : nodes)
+        list.push_back({{"node", valid_utf8(h.nodes[node])}, {"probability", e.probability[node]}});
+    return {{"model", valid_utf8(e.file)},
+            {"day", length_text(e.day_ms)},
+            {"period", e.days},
+            {"days_known", e.days_known},
+            {"least", e.least},
+            {"nodes", std::move(list)}};
 }
 
 ordered_json nodes_json(result const& r) {
@@ -139,15 +161,17 @@ ordered_json records_json(result const& r) {
 }
 
 ordered_json to_json(result const& r) {
-    return {{"straggle", version()},
-            {"file", valid_utf8(r.history.file)},
-            {"options", to_json(r.options)},
-            {"decision", decision_json(r)},
-            {"levels", r.ranking.levels()},
-            {"nodes", nodes_json(r)},
-            {"nodes_without_success", r.history.nodes.size() - r.ranking.fleet_size()},
-            {"records", records_json(r)},
-            {"jobs", jobs_json(r)}};
+    ordered_json all{{"straggle", version()},
+                     {"file", valid_utf8(r.history.file)},
+                     {"options", to_json(r.options)},
+                     {"decision", decision_json(r)},
+                     {"levels", r.ranking.levels()},
+                     {"nodes", nodes_json(r)},
+                     {"nodes_without_success", r.history.nodes.size() - r.ranking.fleet_size()},
+                     {"records", records_json(r)},
+                     {"jobs", jobs_json(r)}};
+    if (r.expected != nullptr) all["forecast"] = forecast_json(r.history, *r.expected);
+    return all;
 }
 
 void print_json(std::ostream& out, result const& r) {

@@ -64,6 +64,12 @@ void run_windows(result const& whole, fleet const& cluster) {
     flush_output();
 }
 
+void learn_from(history const& past, options const& o) {
+    learning const learned = learn(past, o);
+    print_learning(std::cout, learned, past, o, write_model(o.future.learn, learned.model));
+    flush_output();
+}
+
 int replay(std::string const& file) {
     replay_result const r = replay_log(file);
     if (r.different == 0)
@@ -79,10 +85,14 @@ void run(options const& o) {
     history const past = read_history(o.file, {.columns = o.columns,
                                                .with_input = o.normaliser == normaliser::work_rate,
                                                .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
+    if (!o.future.learn.empty()) return learn_from(past, o);
     ranking const nodes = rank(past, o);
     fleet const cluster = fleet_of(past, o);
-    decision const verdicts = decide(nodes, cluster, o);
-    result const all{o, past, nodes, verdicts};
+    std::optional<expectation> expected;
+    if (!o.future.forecast.empty()) expected = expect(past, o);
+    expectation const* const asked_for = expected ? &*expected : nullptr;
+    decision const verdicts = decide(nodes, cluster, o, asked_for);
+    result const all{o, past, nodes, verdicts, asked_for};
     if (o.windows) return run_windows(all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);

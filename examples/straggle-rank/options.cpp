@@ -5,6 +5,8 @@
 
 #include "../common/command_line.hpp"
 
+#include <straggle/learn/forecast_model.hpp>
+
 #include <regex>
 #include <sstream>
 
@@ -52,7 +54,8 @@ FILE is CSV with a header (RFC 4180), one row per attempt to run a task. Columns
 An empty field is unknown. Bad records are counted by reason and left out.
 
 Who is weak (--select):
-  dominated:Q               slower, beyond doubt, than a share Q of the other nodes (default 0.5)
+  dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes (default 0.5),
+                            and with a mean of MEAN at least
   dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
   weakest_level             every node nobody is provably slower than (the paper's)
   top_k:K[:SEED]            at most K of those (the paper's); SEED: its random fill
@@ -77,6 +80,12 @@ hysteresis alone is hysteresis+probation+escalating, probation alone probation+e
 windows overlap, what is in several of them counts once: a node with a sentence or a strike is heard
 again when the window has moved on by its whole length.
 
+Who will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
+out in each, and learns what such nodes looked like in the period before. --forecast asks the model
+about the last period of a history: nodes that are likely to be weak in the next one are selected,
+too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
+learning based node performance analyzer; its form of features is --look-back 0.
+
 Examples:
   straggle-rank history.csv
   straggle-rank --report nodes.html --columns start=begin,end=finish,node=host history.csv
@@ -84,18 +93,22 @@ Examples:
   straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
   straggle-rank --window 1h --slide 10m --report nodes.html --log decisions.jsonl history.csv
   straggle-rank --replay decisions.jsonl
+  straggle-rank --learn nodes.model --period 30 last-year.csv
+  straggle-rank --forecast nodes.model last-month.csv
 
 Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage, or --replay found a
-difference; 2 the input cannot be read or is no such table; 3 the output cannot be written.)";
+difference; 2 the input cannot be read, is no such table or too little to learn from; 3 the output
+cannot be written.)";
 
 // What was on the command line, to be put on top of a preset.
 struct arguments {
     std::string file, preset = "default";
     std::vector<std::string> columns;
     std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
-    std::optional<std::string> window, slide, time_unit, sentences, log, replay;
-    std::optional<std::int64_t> min_tasks, max_nodes, top; // signed, so that -1 is not a large number
-    std::optional<double> confidence, max_fraction, min_healthy, fail_open;
+    std::optional<std::string> window, slide, time_unit, sentences, log, replay, learn, forecast, day;
+    // Signed, so that -1 is not a large number.
+    std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
+    std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
     bool every_success = false, first_completion = false, no_guards = false, quiet = false;
 };
 
@@ -165,6 +178,25 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--replay", a.replay, "make the decisions of a log again and compare; no other option")
         ->type_name("FILE")
         ->group(over_time);
+
+    auto const future = "Forecast";
+    app.add_option("--learn", a.learn, "learn who becomes weak, and write the model; no ranking")
+        ->type_name("MODEL")
+        ->group(future);
+    app.add_option("--period", a.period, "days of a period (default 30)")->type_name("N")->group(future);
+    app.add_option("--day", a.day, "how long a day is (default 1d)")->type_name("LENGTH")->group(future);
+    app.add_option("--look-back", a.look_back, "days a feature looks back on, 0: all (default 3)")
+        ->type_name("N")
+        ->group(future);
+    app.add_option("--seed", a.seed, "of the groups nodes are put into (default 1)")
+        ->type_name("N")
+        ->group(future);
+    app.add_option("--forecast", a.forecast, "select those who will be weak, by a model, too")
+        ->type_name("MODEL")
+        ->group(future);
+    app.add_option("--least", a.least, "probability from which on they are (default 0.5)")
+        ->type_name("P")
+        ->group(future);
 
     auto const output = "Output";
     app.add_option("--format", a.format, "table, json or csv (default table)")
@@ -238,7 +270,7 @@ void override_decision(options& o, arguments const& a) {
     if (a.fail_open) o.guards.fail_open = within("--fail-open", *a.fail_open, 1e-9, 1);
     if (a.domain) {
         try {
-            std::regex const check(*a.domain);
+            [[maybe_unused]] std::regex const check(*a.domain);
         } catch (std::regex_error const&) {
             wrong("--domain", "'" + *a.domain + "' is no regular expression");
         }
@@ -248,20 +280,46 @@ void override_decision(options& o, arguments const& a) {
 
 void override_windows(options& o, arguments const& a) {
     if (!a.window) {
-        for (auto const& [name, value] :
-             {std::pair("--slide", a.slide), std::pair("--sentences", a.sentences),
-              std::pair("--time-unit", a.time_unit), std::pair("--log", a.log)})
+        for (auto const& [name, value] : {std::pair("--slide", a.slide),
+                                          std::pair("--sentences", a.sentences), std::pair("--log", a.log)})
             if (value) wrong(name, "needs --window");
         return;
     }
     o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
-    if (a.time_unit) {
-        o.unit = parse_time_unit(*a.time_unit);
-    }
     if (a.sentences) o.sentences = parse_sentences(*a.sentences);
     if (a.log) o.log = *a.log;
     if (o.normaliser != normaliser::z)
         wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
+}
+
+void override_future(options& o, arguments const& a) {
+    future_options& f = o.future;
+    for (auto const& [name, given] :
+         {std::pair("--period", a.period.has_value()), std::pair("--day", a.day.has_value()),
+          std::pair("--look-back", a.look_back.has_value()), std::pair("--seed", a.seed.has_value())})
+        if (given && !a.learn) wrong(name, a.forecast ? "it is in the model: leave it out" : "needs --learn");
+    if (a.least && !a.forecast) wrong("--least", "needs --forecast");
+    if (a.time_unit && !a.window && !a.learn && !a.forecast)
+        wrong("--time-unit", "needs --window, --learn or --forecast");
+    if (a.time_unit) o.unit = parse_time_unit(*a.time_unit);
+    if (a.learn && a.forecast) wrong("--learn", "not together with --forecast");
+    if (a.window && a.learn) wrong("--learn", "not together with --window");
+    if (a.window && a.forecast)
+        wrong("--forecast", "it is for the days after the history: not together with --window");
+    if (a.learn && a.report) wrong("--report", "not together with --learn");
+    if (a.learn && a.learn->empty()) wrong("--learn", "the name is empty");
+    if (a.forecast && a.forecast->empty()) wrong("--forecast", "the name is empty");
+    f.learn = a.learn.value_or("");
+    f.forecast = a.forecast.value_or("");
+    constexpr auto most = static_cast<double>(straggle::forecast_model::most_days);
+    if (a.period)
+        f.days = static_cast<std::uint32_t>(within("--period", static_cast<double>(*a.period), 1, most));
+    if (a.look_back)
+        f.look_back =
+            static_cast<std::size_t>(within("--look-back", static_cast<double>(*a.look_back), 0, most));
+    if (a.seed) f.seed = whole("--seed", *a.seed);
+    if (a.day) f.day_ms = parse_length("--day", *a.day);
+    if (a.least) f.least = within("--least", *a.least, 0, 1);
 }
 
 options resolve(arguments const& a) {
@@ -272,6 +330,7 @@ options resolve(arguments const& a) {
     override_ranking(o, a);
     override_decision(o, a);
     override_windows(o, a);
+    override_future(o, a);
     if (a.format) o.format = choose("--format", *a.format, formats);
     if (a.report) o.report = *a.report;
     if (a.top) o.top = whole("--top", *a.top);

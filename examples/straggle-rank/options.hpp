@@ -46,6 +46,17 @@ struct guard_options {
     std::optional<double> fail_open{};   ///< share of ranked nodes
 };
 
+/// What is learned of a history for the days after it, or expected of them.
+struct future_options {
+    std::string learn;    ///< file name of the model to write, empty for none
+    std::string forecast; ///< file name of the model to ask, empty for none
+    std::int64_t day_ms = 86'400'000;
+    std::uint32_t days = 30;   ///< of a period
+    std::size_t look_back = 3; ///< days; 0: all of the period
+    double least = 0.5;        ///< from this probability on a node is expected to be weak
+    std::uint64_t seed = 1;    ///< of the groups nodes are put into
+};
+
 struct options {
     std::string file;
     column_names columns;
@@ -65,6 +76,7 @@ struct options {
     std::optional<window_lengths> windows; ///< nothing: the history as a whole
     std::optional<time_unit> unit;         ///< nothing: as the column is named
     sentencing sentences;
+    future_options future;
 
     output_format format = output_format::table;
     std::string report;  ///< file name, empty for none

@@ -17,6 +17,7 @@ struct result {
     straggle_rank::history const& history;
     straggle_rank::ranking const& ranking;
     straggle_rank::decision const& decision;
+    straggle_rank::expectation const* expected = nullptr; ///< if somebody asked for it
 };
 
 /// Records that were rejected, by reason; only reasons that occurred.

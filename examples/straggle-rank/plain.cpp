@@ -6,6 +6,7 @@
 #include "output.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <tuple>
 
@@ -45,13 +46,18 @@ void print_csv(std::ostream& out, result const& r) {
             if (v.id == node) return "spared";
         return "keep";
     };
-    out << "node,level,n,mean,sd,low,high,decision\n";
+    out << "node,level,n,mean,sd,low,high,decision" << (r.expected ? ",weak_next\n" : "\n");
+    auto const end_row = [&](std::uint32_t node) {
+        if (r.expected == nullptr) return std::string("\n");
+        double const p = r.expected->probability[node];
+        return std::isnan(p) ? std::string(",\n") : "," + exact(p) + "\n";
+    };
     for (auto const& node : slowest_first(r.ranking))
         out << csv::quoted(r.history.nodes[node.id]) << ',' << node.level << ',' << node.n << ','
             << exact(node.mean) << ',' << exact(node.sd) << ',' << exact(node.ci.low) << ','
-            << exact(node.ci.high) << ',' << decision_on(node.id) << '\n';
+            << exact(node.ci.high) << ',' << decision_on(node.id) << end_row(node.id);
     for (auto const& node : r.ranking.unranked())
-        out << csv::quoted(r.history.nodes[node.id]) << ",," << node.n << ",,,,,keep\n";
+        out << csv::quoted(r.history.nodes[node.id]) << ",," << node.n << ",,,,,keep" << end_row(node.id);
 }
 
 } // namespace straggle_rank

@@ -84,16 +84,23 @@ ranking rank(history const& h, options const& o) {
     });
 }
 
-std::vector<box> boxes(history const& h, options const& o) {
+std::vector<score> scores(history const& h, options const& o) {
     auto const [scored, nodes, jobs, counts] =
         with_attempts(h, [&](auto const& attempts, auto const& fields) {
             return with_normaliser(
                 o, [&](auto const& how) { return straggle::normalize(attempts, fields, how); });
         });
-    std::vector<std::vector<double>> scores(h.nodes.size());
-    for (straggle::normalized_attempt const& a : scored) scores[nodes[a.node]].push_back(a.score);
+    std::vector<score> all;
+    all.reserve(scored.size());
+    for (straggle::normalized_attempt const& a : scored) all.push_back({nodes[a.node], jobs[a.job], a.score});
+    return all;
+}
+
+std::vector<box> boxes(history const& h, options const& o) {
+    std::vector<std::vector<double>> by_node(h.nodes.size());
+    for (score const& s : scores(h, o)) by_node[s.node].push_back(s.value);
     std::vector<box> result;
-    for (std::vector<double>& of_node : scores) result.push_back(box_of(of_node));
+    for (std::vector<double>& of_node : by_node) result.push_back(box_of(of_node));
     return result;
 }
 

@@ -19,6 +19,15 @@ using ranking = straggle::node_ranking<std::uint32_t, std::uint32_t>;
 /// Ranks the nodes.
 [[nodiscard]] ranking rank(history const& h, options const& o);
 
+/// What one attempt says about its node.
+struct score {
+    std::uint32_t node = 0, job = 0;
+    double value = 0;
+};
+
+/// The scores of all attempts that have one.
+[[nodiscard]] std::vector<score> scores(history const& h, options const& o);
+
 /// The spread of a node's scores, for a box plot.
 struct box {
     std::uint64_t n = 0;

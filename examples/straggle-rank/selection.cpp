@@ -27,7 +27,11 @@ selection parse_selection(std::string_view specification) {
         p.at_most(most);
         return true;
     };
-    if (is("dominated", 1)) return straggle::dominated{p.optional(0, 0.5, tiny, 1.0)};
+    if (is("dominated", 2)) {
+        straggle::dominated policy{.q = p.optional(0, 0.5, tiny, 1.0)};
+        if (p.has(1)) policy.least_mean = p.optional(1, 0.0, -huge, huge);
+        return policy;
+    }
     if (is("dominated_fdr", 2))
         return straggle::dominated_fdr{.q = p.optional(0, 0.5, tiny, 1.0),
                                        .alpha = p.optional(1, 0.05, tiny, 1 - tiny)};

@@ -21,7 +21,7 @@ using straggle::rerank_every_window;
 
 constexpr std::string_view option = "--sentences";
 constexpr std::int64_t many_windows = 1'000'000'000;
-constexpr std::uint32_t many = 1'000'000'000;
+constexpr std::uint32_t many_times = 1'000'000'000;
 
 // What is left of `a+b+c`; the first policy is read and taken off if it has that name.
 class chain {
@@ -72,15 +72,15 @@ sentencing with_inner(chain& rest, Visit&& visit) {
 template <class Inner>
 probation<Inner> trial(parameters const& p, Inner inner) {
     return {.inner = inner,
-            .probes = p.optional<std::uint64_t>(0, 3, 1, many),
+            .probes = p.optional<std::uint64_t>(0, 3, 1, many_times),
             .relapse_above = p.optional(1, 1.0, -1e9, 1e9)};
 }
 
 template <class Inner>
 hysteresis<Inner> patient(parameters const& p, Inner inner) {
     return {.inner = inner,
-            .enter = p.optional<std::uint32_t>(0, 2, 1, many),
-            .leave = p.optional<std::uint32_t>(1, 2, 1, many)};
+            .enter = p.optional<std::uint32_t>(0, 2, 1, many_times),
+            .leave = p.optional<std::uint32_t>(1, 2, 1, many_times)};
 }
 
 std::string words(rerank_every_window const&) {

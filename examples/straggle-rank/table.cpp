@@ -99,6 +99,20 @@ class table {
             out_ << paint(bold, "Weak, but kept in service: " + counted(spared.size(), "node")) << '\n';
         print_verdicts(spared, yellow);
         out_ << '\n';
+        if (r_.expected != nullptr) print_forecast(*r_.expected);
+    }
+
+    void print_forecast(expectation const& e) {
+        std::uint64_t known = 0;
+        for (double const p : e.probability) known += !std::isnan(p);
+        std::string const period = e.day_ms == 86'400'000
+                                       ? counted(e.days, "day")
+                                       : std::to_string(e.days) + " times " + length_text(e.day_ms);
+        out_ << paint(bold, "Forecast") << " for the next " << period << ": " << e.expected_weak() << " of "
+             << counted(known, "node") << (e.expected_weak() == 1 ? " is" : " are") << " likely to be weak";
+        if (e.days_known < e.days)
+            out_ << "; the history has " << e.days_known << " of the " << e.days << " days it looks at";
+        out_ << ".\n\n";
     }
 
     void print_verdicts(std::span<verdict const> verdicts, std::string_view colour) {
@@ -145,7 +159,7 @@ class table {
         auto const shown = std::span(nodes).first((std::min)(nodes.size(), most_nodes()));
         std::size_t name_width = 4;
         for (auto const& node : shown) name_width = (std::max)(name_width, width(name(node.id, 30)));
-        strip_width_ = 100 - name_width - 6 - 9 - 4 * 9 - 4;
+        strip_width_ = 100 - name_width - 6 - 9 - std::size_t{4} * 9 - 4;
         set_scale();
         out_ << paint(bold,
                       padded("NODE", name_width) + " LEVEL    TASKS     MEAN       SD      LOW     HIGH")

@@ -23,7 +23,7 @@ constexpr std::size_t most_rows = 100;
 constexpr std::size_t usual_rows = 30;
 
 // Three decimals are more than any screen shows.
-double rounded(double x) {
+double rounded_mean(double x) {
     return std::round(x * 1e3) / 1e3;
 }
 
@@ -131,10 +131,10 @@ ordered_json timeline_picture::data(timeline const& t, result const& whole) cons
     for (auto const& [number, cells] : columns_) {
         for (cell const& c : cells) {
             if (row_of[c.node] == rows.size()) continue;
-            ordered_json entry{columns.size(), c.n, rounded(c.mean)};
+            ordered_json entry{columns.size(), c.n, rounded_mean(c.mean)};
             if (c.has_interval) {
-                entry.push_back(rounded(c.low));
-                entry.push_back(rounded(c.high));
+                entry.push_back(rounded_mean(c.low));
+                entry.push_back(rounded_mean(c.high));
             }
             nodes[row_of[c.node]]["cells"].push_back(std::move(entry));
         }

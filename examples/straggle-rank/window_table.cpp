@@ -16,7 +16,7 @@ using namespace program;
 
 namespace {
 
-constexpr std::size_t small_fleet = 40;
+constexpr std::size_t fleet_that_fits = 40;
 
 class table_printer final : public window_printer {
   public:
@@ -111,7 +111,7 @@ class table_printer final : public window_printer {
 
     void print_nodes(std::ostream& out, timeline const& t) const {
         std::vector<std::uint32_t> const nodes = once_weak(t, h_);
-        std::size_t const most = o_.top > 0 ? o_.top : small_fleet;
+        std::size_t const most = o_.top > 0 ? o_.top : fleet_that_fits;
         auto const shown = std::span(nodes).first((std::min)(nodes.size(), most));
         if (shown.empty()) return;
         std::size_t name_width = 4;

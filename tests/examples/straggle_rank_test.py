@@ -168,11 +168,12 @@ class Ranking(unittest.TestCase):
                          (3, "sample", "first_completion", "top_k:2", 1))
 
     def test_every_policy(self):
-        for policy in ("dominated:0.5", "dominated:1", "dominated_fdr:0.5:0.05", "weakest_level", "top_k:1", "top_k:1:7",
+        for policy in ("dominated:0.5", "dominated:1", "dominated:0.5:1", "dominated_fdr:0.5:0.05", "weakest_level", "top_k:1", "top_k:1:7",
                        "median_mad:3", "median_mad:3:0.5", "leave_top_k_out:2", "leave_top_k_out:2:4", "mean_plus_sigmas:1.9"):
             decision = rank(history(), "--select", policy)["decision"]
             self.assertEqual([v["node"] for v in decision["blacklisted"]], ["n3"], policy)
             self.assertEqual(decision["rule"], {"top_k": "top_k_intersection"}.get(policy.split(":")[0], policy.split(":")[0]))
+        self.assertEqual(rank(history(), "--select", "dominated:0.5:100")["decision"]["blacklisted"], [])
         note = rank(history(), "--select", "mean_plus_sigmas:3")["decision"]["note"]  # 3 is not below sqrt(10 - 1)
         self.assertEqual(note, "unreachable_threshold")
 

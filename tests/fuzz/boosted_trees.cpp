@@ -7,6 +7,7 @@
 
 #include <straggle/core/bytes.hpp>
 #include <straggle/learn/boosted_trees_trainer.hpp>
+#include <straggle/learn/forecast_model.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -57,6 +58,25 @@ inline void become(std::span<std::byte const> bytes) {
     ask(trees);
 }
 
+// The trees of a stored forecast have a frame of their own within.
+inline void become_model(std::span<std::byte const> bytes) {
+    straggle::forecast_model model;
+    if (model.deserialize(bytes) != straggle::status::ok) {
+        demand(model == straggle::forecast_model());
+        return;
+    }
+    std::vector<std::byte> const again = model.serialize();
+    demand(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+    straggle::node_days<int> days(model.days);
+    std::vector<double> rows;
+    std::vector<straggle::node_forecast<int>> out;
+    if (model.days > 100) return;
+    days.add(1, model.days - 1, 0.5);
+    days.add(2, 0, -0.5);
+    demand((model.forecast(days, rows, out) == straggle::status::ok) == (model.trees.trees() > 0));
+    for (auto const& node : out) demand(node.probability >= 0 && node.probability <= 1);
+}
+
 // The first bytes say how to train, the others are floats and labels.
 inline void train(std::span<std::byte const> bytes) {
     if (bytes.size() < 4) return;
@@ -101,6 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
                                  reinterpret_cast<std::byte const*>(data) + size);
     become(bytes);
+    become_model(bytes);
     train(bytes);
     if (size < 32) return 0;
     // With a length and a checksum that let the rest be seen.
@@ -109,5 +130,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     straggle::detail::store_little(bytes.data() + end,
                                    straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
     become(bytes);
+    become_model(bytes);
     return 0;
 }

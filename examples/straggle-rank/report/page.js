@@ -282,7 +282,8 @@
     [["Preset", o.preset], ["Normaliser", o.normaliser], ["Smallest job", plural(o.min_tasks, "task")],
       ["Confidence", confidence], ["Deviation", o.deviation], ["Edge rule", o.edge],
       ["Attempts that count", o.counted.replace("_", " ")], ["Who is weak", o.select],
-      ["Limits", guards.join("; ") || "none"]].concat(!data.timeline ? [] :
+      ["Limits", guards.join("; ") || "none"]].concat(!data.forecast ? [] :
+      [["Who will be weak", `${data.forecast.model}, from p = ${data.forecast.least}`]]).concat(!data.timeline ? [] :
       [["Windows", `${o.window}, every ${o.slide}`], ["For how long", o.sentences]]).forEach(([name, value]) => {
       list.append("dt").text(name);
       list.append("dd").text(value);

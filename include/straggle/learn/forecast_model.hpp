@@ -1,0 +1,121 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A forecast that was learned, to be put away and asked later by another process: how features are made of
+/// what nodes did, and the trees that were grown from them.
+///
+/// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section IV.
+#pragma once
+
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/core/interner.hpp>
+#include <straggle/core/outcome.hpp>
+#include <straggle/learn/boosted_trees.hpp>
+#include <straggle/learn/features.hpp>
+#include <straggle/learn/forecast.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace straggle {
+
+/// What a stored forecast is made of: `forecaster` with `forecast_from::period_before` learns it, and a
+/// process that knows the last days of each node asks it.
+///
+/// @par Example
+/// `model.trees = learned.learner().model();  file = model.serialize();  ...  model.forecast(days, rows,
+/// out);`
+/// @par Cost that of the trees
+/// @par Guarantees any number of threads may ask at once, each with memory of its own; the same model and
+/// days give the same forecast on every machine but for what the platform's `exp` differs in the last place
+struct forecast_model {
+    std::uint32_t days = 30; ///< of a period, which the forecast looks at and which it is for
+    std::uint64_t day_length =
+        0; ///< in a unit the user chooses, for the user to compare; nothing else reads it
+    feature_options features{.look_back = 3}; ///< how features are made
+    boosted_trees trees{};                    ///< grown from such features
+
+    /// Most days, of a period or looked back on, that can be stored: more than a hundred years.
+    static constexpr std::uint32_t most_days = 40000;
+
+    /// Features of a node.
+    [[nodiscard]] std::size_t columns() const noexcept { return features_per_day * std::size_t{days}; }
+
+    /// How likely each node is to be weak in the period after these days.
+    /// @param recent the last period of the nodes
+    /// @param rows memory for the features
+    /// @param out replaced: the nodes in order of first appearance
+    /// @return `status::out_of_domain` unless `recent.days() == days` and the trees are of as many columns,
+    /// `status::insufficient_evidence` while there are no trees
+    /// @par Cost that of `node_days::table` and of the trees; allocates nothing but copies of names, once its
+    /// memory is large enough
+    template <identifier NodeId>
+    status forecast(node_days<NodeId> const& recent, std::vector<double>& rows,
+                    std::vector<node_forecast<NodeId>>& out) const {
+        if (trees.trees() == 0) return status::insufficient_evidence;
+        if (recent.days() != days || trees.columns() != columns()) return status::out_of_domain;
+        feature_matrix<double> const table = recent.table(rows, features);
+        out.resize(recent.size());
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i].id = recent.node(i);
+            out[i].probability = trees.predict(table.row(i));
+        }
+        return status::ok;
+    }
+
+    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 1.
+    /// @pre `days` from 1 to `most_days`, `features.look_back` at most that
+    /// @par Cost that of the trees
+    [[nodiscard]] std::vector<std::byte> serialize() const {
+        STRAGGLE_EXPECTS(days > 0 && days <= most_days && features.look_back <= most_days);
+        byte_writer out;
+        out.varint(days);
+        out.varint(day_length);
+        out.flag(features.idle == idle_days::missing);
+        out.varint(features.look_back);
+        std::vector<std::byte> const grown = trees.serialize();
+        out.text({reinterpret_cast<char const*>(grown.data()), grown.size()});
+        return std::move(out).seal(kind, version);
+    }
+    /// Becomes what the bytes describe; they may be anything.
+    /// @return `status::ok`, or why it stays as it was: see `open_frame` and `boosted_trees::deserialize`;
+    /// `status::corrupt` for trees that are of other columns
+    /// @par Cost O(bytes); allocates at most a fixed multiple of the bytes
+    [[nodiscard]] status deserialize(std::span<std::byte const> bytes) {
+        auto const frame = open_frame(bytes, kind, version);
+        if (!frame) return frame.reason();
+        byte_reader in = frame->payload;
+        forecast_model read;
+        std::uint64_t const its_days = in.varint();
+        read.day_length = in.varint();
+        read.features.idle = in.flag() ? idle_days::missing : idle_days::carried;
+        std::uint64_t const back = in.varint();
+        std::string_view const grown = in.text();
+        in.expect(its_days > 0 && its_days <= most_days && back <= most_days);
+        if (status const s = in.finish(); s != status::ok) return s;
+        read.days = static_cast<std::uint32_t>(its_days);
+        read.features.look_back = static_cast<std::size_t>(back);
+        std::span const trees_bytes(reinterpret_cast<std::byte const*>(grown.data()), grown.size());
+        if (status const s = read.trees.deserialize(trees_bytes); s != status::ok) return s;
+        if (read.trees.trees() > 0 && read.trees.columns() != read.columns()) return status::corrupt;
+        *this = std::move(read);
+        return status::ok;
+    }
+
+    friend bool operator==(forecast_model const& a, forecast_model const& b) {
+        return a.days == b.days && a.day_length == b.day_length && a.features.idle == b.features.idle &&
+               a.features.look_back == b.features.look_back && a.trees == b.trees;
+    }
+
+  private:
+    static constexpr std::uint32_t kind = frame_kind("fore");
+    static constexpr std::uint32_t version = 1;
+};
+
+} // namespace straggle
