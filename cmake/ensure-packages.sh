@@ -23,13 +23,25 @@ bench    libboost-graph-dev  header  boost/graph/adjacency_list.hpp
 bench    libgsl-dev          header  gsl/gsl_cdf.h
 bench    libnanoflann-dev    header  nanoflann.hpp
 bench    valgrind            command valgrind
+docs     doxygen             command doxygen
+docs     python3             command python3
+papers   libsimgrid-dev      header  simgrid/s4u.hpp
+papers   pkgconf             command pkg-config
+papers   python3             command python3
 ci       clang-19            command clang++-19
 ci       clang-format-19     command clang-format-19
 ci       libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan*
 ci       libc++-19-dev       file    /usr/lib/llvm-19/include/c++/v1/version
 ci       libc++abi-19-dev    glob    /usr/lib/llvm-19/lib/libc++abi.*
+ci       g++-multilib        glob    /usr/lib/gcc/*/*/32/libstdc++.a
 ci       libopenmpi-dev      command mpicxx
 ci       openmpi-bin         command mpirun
+coverage clang-19            command clang++-19
+coverage llvm-19             command llvm-cov-19
+coverage libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile*
+lint     clang-tidy-19       command clang-tidy-19
+lint     cppcheck            command cppcheck
+lint     python3             command python3
 '
 
 # The packages of the groups that are not there.

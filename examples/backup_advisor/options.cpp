@@ -255,7 +255,7 @@ void resolve_input(options& o, arguments const& a) {
     if (a.now && a.now->empty()) wrong("--now", "it is empty");
     if (a.kind_pattern) {
         try {
-            std::regex const check(*a.kind_pattern);
+            [[maybe_unused]] std::regex const check(*a.kind_pattern);
         } catch (std::regex_error const&) {
             wrong("--kind-pattern", "'" + printable(*a.kind_pattern) + "' is no regular expression");
         }

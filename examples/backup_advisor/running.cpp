@@ -27,7 +27,7 @@ struct row : past_attempt {
     std::size_t line = 0;
 };
 
-std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, std::string_view field) {
+std::optional<std::uint32_t> find_name(straggle::interner<std::string>& names, std::string_view field) {
     if (field.empty()) return std::nullopt;
     return names.insert(field);
 }
@@ -69,9 +69,9 @@ class row_reader {
         number const several = read_number(rows.field(copies));
         r.line = rows.line();
         if (!rows.is_plain()) return fault::unreadable;
-        r.job = read_name(names_.jobs, rows.field(job));
-        r.task = read_name(names_.tasks, rows.field(task));
-        r.node = read_name(names_.nodes, rows.field(node));
+        r.job = find_name(names_.jobs, rows.field(job));
+        r.task = find_name(names_.tasks, rows.field(task));
+        r.node = find_name(names_.nodes, rows.field(node));
         for (number const& n : {begun, told, size, several})
             if (n.kind == number_kind::unreadable || n.kind == number_kind::not_finite)
                 return fault::unreadable;

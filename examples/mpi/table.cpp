@@ -66,6 +66,7 @@ std::vector<row> rows_of(ranking const& r) {
         return std::tie(a->level, b->mean, a->id) < std::tie(b->level, a->mean, b->id);
     });
     std::vector<row> rows;
+    rows.reserve(ranked.size() + r.unranked().size());
     for (auto const* node : ranked)
         rows.push_back({node->id,
                         std::to_string(node->level),

@@ -42,7 +42,7 @@ class simulation {
 
     void job(std::uint32_t j) {
         double const usual = 35 + 30 * uniform();
-        std::vector<double> free(nodes * slots, now_);
+        std::vector<double> free(std::size_t{nodes} * slots, now_);
         for (double& f : free) f += uniform(); // seconds until the scheduler gets there
         for (std::uint32_t task = 0; task < tasks; ++task) {
             double time = usual * std::exp(0.08 * normal());

@@ -86,7 +86,7 @@ int main() {
             months[m].nodes.push_back(node);
             for (int k = 0; k < 3; ++k) months[m].features.push_back(unit());
             auto const* const before =
-                m == 0 ? nullptr : &months[m - 1].features[static_cast<std::size_t>(3 * node)];
+                m == 0 ? nullptr : &months[m - 1].features[3 * static_cast<std::size_t>(node)];
             months[m].weak.push_back(before != nullptr && before[0] + before[1] > 1.4 ? 1 : 0);
         }
 

@@ -14,20 +14,25 @@
 #pragma once
 
 #if defined(__SIZEOF_INT128__) && !defined(STRAGGLE_NO_INT128)
+/// 1 if the compiler's 128-bit integer is used, else 0.
 #define STRAGGLE_HAS_INT128 1
 #else
 #define STRAGGLE_HAS_INT128 0
 #endif
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(STRAGGLE_NO_PREFETCH)
+/// Asks for the memory at an address before it is needed.
 #define STRAGGLE_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define STRAGGLE_PREFETCH(address) static_cast<void>(address)
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
+/// A function that is inlined whatever the compiler thinks of it.
 #define STRAGGLE_ALWAYS_INLINE [[gnu::always_inline]] inline
+/// A function that is never inlined: what is rare shall not make what is frequent larger.
 #define STRAGGLE_NEVER_INLINE [[gnu::noinline]]
+/// The same as STRAGGLE_ALWAYS_INLINE for a lambda, behind its parameters.
 #define STRAGGLE_INLINE_LAMBDA __attribute__((always_inline))
 #elif defined(_MSC_VER)
 #define STRAGGLE_ALWAYS_INLINE __forceinline

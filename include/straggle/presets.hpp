@@ -19,6 +19,8 @@
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/node/rank_nodes.hpp>
 
+#include <cstddef>
+
 namespace straggle {
 
 /// Dynamic server blacklisting as printed: X. Ouyang, C. Wang, J. Xu, Mitigating stragglers to avoid QoS

@@ -99,6 +99,7 @@
 #include <straggle/learn/feature_matrix.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/forecast.hpp>
+#include <straggle/learn/forecast_model.hpp>
 #include <straggle/learn/kmeans.hpp>
 #include <straggle/learn/labeling.hpp>
 #include <straggle/learn/tree_node.hpp>

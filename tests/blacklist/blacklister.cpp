@@ -72,12 +72,11 @@ std::vector<std::string> names(Decision const& decision) {
     return result;
 }
 
-static_assert(std::same_as<decltype(blacklister{}), blacklister<dominated, at_most_slot_fraction<>>>);
-static_assert(std::same_as<decltype(blacklister()), blacklister<dominated, at_most_slot_fraction<>>>);
-static_assert(std::same_as<decltype(blacklister(weakest_level{})),
-                           blacklister<weakest_level, at_most_slot_fraction<>>>);
-static_assert(std::same_as<decltype(blacklister(top_k_intersection(3))),
-                           blacklister<top_k_intersection<>, at_most_slot_fraction<>>>);
+// What is written as the type of a member is what is deduced.
+static_assert(std::same_as<decltype(blacklister{}), blacklister<>>);
+static_assert(std::same_as<decltype(blacklister()), blacklister<>>);
+static_assert(std::same_as<decltype(blacklister(weakest_level{})), blacklister<weakest_level>>);
+static_assert(std::same_as<decltype(blacklister(top_k_intersection(3))), blacklister<top_k_intersection<>>>);
 static_assert(
     std::same_as<decltype(blacklister(weakest_level{}, at_most(3))), blacklister<weakest_level, at_most>>);
 static_assert(std::same_as<decltype(blacklister(dominated{}, at_most(3), fail_open())),

@@ -142,6 +142,15 @@ TEST_CASE("the share that has to be dominated") {
     CHECK(select(dominated{.q = 1}, nodes_with({{0, 1}, {4, 5}, {4, 5}})).who.empty());
 }
 
+TEST_CASE("dominated: what is provable and does not matter is left alone on request") {
+    // Means in the middle: 0.5, 0.5, 2.5, 4.5.
+    auto const nodes = nodes_with({{0, 1}, {0, 1}, {2, 3}, {4, 5}});
+    CHECK(select(dominated{.least_mean = 2.5}, nodes).who == ids{3, 2});
+    CHECK(select(dominated{.least_mean = 2.51}, nodes).who == ids{3});
+    CHECK(select(dominated{.q = 1, .least_mean = 5}, nodes).who.empty());
+    CHECK(select(dominated{.least_mean = -7}, nodes).who == select(dominated{}, nodes).who);
+}
+
 TEST_CASE("a share that is a whole number of nodes is not rounded up by rounding") {
     CHECK(detail::nodes_to_dominate(0.07, 100) == 7); // 7.000000000000001
     CHECK(detail::nodes_to_dominate(0.14, 50) == 7);

@@ -97,6 +97,11 @@ TEST_CASE("forecast_weak: either of two policies") {
     CHECK(all[1].value == 0.8);
     CHECK(select(either{forecast_weak{forecast}, above_ten{}}, nodes, &all) == places{9, 2});
     CHECK(all[0].value == 0.9);
+    CHECK(all[0].rule == "forecast_weak");
+    either three{policy, either{above_ten{}, forecast_weak{by_table({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}}};
+    CHECK(select(three, nodes, &all) == places{9, 2, 0});
+    CHECK(all[0].rule == "above_ten"); // the innermost
+    CHECK(all[2].rule == "forecast_weak");
     static_assert(selection_policy<decltype(policy)>);
 }
 
@@ -119,7 +124,9 @@ TEST_CASE("forecast_weak: enters a decision under the same guards, with its reas
     CHECK(decision.blacklisted()[1].id == "host 2"); // expected
     CHECK(decision.blacklisted()[1].value == 0.95);
     CHECK(decision.blacklisted()[1].threshold == 0.5);
-    CHECK(decision.blacklisted()[1].rule == "either(dominated,forecast_weak)");
+    CHECK(decision.rule() == "either(dominated,forecast_weak)");
+    CHECK(decision.blacklisted()[0].rule == "dominated"); // each says which of the two
+    CHECK(decision.blacklisted()[1].rule == "forecast_weak");
     REQUIRE(decision.spared().size() == 1);
     CHECK(decision.spared()[0].id == "host 1");
     CHECK(decision.spared()[0].spared_by == "at_most");

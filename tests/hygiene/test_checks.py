@@ -12,7 +12,9 @@ import forbidden_words
 import header_form
 import include_direction
 import linkage
+import links
 import mirror
+import rule_table
 from declarations import declarations
 from headers import without_comments
 
@@ -257,6 +259,74 @@ class DocComments(Library):
     def test_a_plain_comment_is_none(self):
         self.assertEqual(["function f"], self.undocumented("// Says nothing to users.\nvoid f();\n"))
 
+    def test_macros(self):
+        self.assertEqual(["macro B"], self.undocumented("/// Said once.\n#define A 1\n#undef A\n#define A 2\n"
+                                                        "#define B(x) x\n"))
+
+
+class RuleTable(Library):
+    def setUp(self):
+        super().setUp()
+        self.header("detect/late.hpp", """\
+            namespace straggle {
+            enum class scope { running, all };
+            struct late {
+                static constexpr std::string_view name = "late";
+                double alpha = 1.0; ///< how far, in deviations
+                scope over = scope::all;
+            };
+            template <class Base> struct lag {
+                Base base{};
+                std::size_t most = std::size_t{1} << 4;
+                bool detect() const;
+            };
+            struct load_options {
+                double burst = 10;
+            };
+            class load {
+              public:
+                static constexpr std::string_view name = "load";
+                explicit load(std::size_t k, load_options options = {}) : k_(k) {}
+                load(load const&) = default;
+              private:
+                int k_ = 7;
+            };
+            }
+            """)
+
+    def page(self, *rules, choice="| `scope` | `running`, `all` |"):
+        self.write("docs/rules.md", "\n".join(["| rule | parameters | source |", "|---|---|---|", *rules, "",
+                                              "| choice | names |", "|---|---|", choice, ""]))
+        return [c.split(": ", 1)[1] for c in self.complaints(rule_table)]
+
+    LATE, LAG, LOAD = "| **`late`** | `alpha = 1`, `over = all` (`x = 2`) |", "| `lag<B>` | `base`, `most = 2^4` |", \
+        "| `load` | `k`, `burst = 10` |"
+
+    def test_good(self):
+        self.assertEqual([], self.page(self.LATE, self.LAG, self.LOAD))
+
+    def test_wrong_default(self):
+        self.assertEqual(["the default of late::alpha is 1.0, not 2"],
+                         self.page(self.LATE.replace("= 1", "= 2"), self.LAG, self.LOAD))
+        self.assertEqual(["the default of late::over is scope::all, not running"],
+                         self.page(self.LATE.replace("= all", "= running"), self.LAG, self.LOAD))
+        self.assertEqual(["the default of load::k is None, not 1"],
+                         self.page(self.LATE, self.LAG, self.LOAD.replace("`k`", "`k = 1`")))
+        self.assertEqual(["the default of lag::most is std::size_t{1} << 4, not None"],
+                         self.page(self.LATE, self.LAG.replace(" = 2^4", ""), self.LOAD))
+
+    def test_missing_and_unknown(self):
+        self.assertEqual(["load is not there", "load_options is not there"], self.page(self.LATE, self.LAG))
+        self.assertEqual(["load has burst, too", "load has no bursts"],
+                         self.page(self.LATE, self.LAG, self.LOAD.replace("burst", "bursts")))
+        self.assertEqual(["the library has no type `early`"],
+                         self.page(self.LATE, self.LAG, self.LOAD, "| `early` | |"))
+        self.assertEqual(["late is here a second time"], self.page(self.LATE, self.LATE, self.LAG, self.LOAD))
+
+    def test_choices(self):
+        self.assertEqual(["scope has all, too"], self.page(self.LATE, self.LAG, self.LOAD, choice="| `scope` | `running` |"))
+        self.assertEqual(["scope is not there"], self.page(self.LATE, self.LAG, self.LOAD, choice=""))
+
 
 class Linkage(Library):
     def check_code(self, code):
@@ -276,6 +346,26 @@ class Linkage(Library):
                                              "constexpr int f(int a = 1) { static int b; return b; }\n"
                                              "struct s { static constexpr int z = 1; static void g(); };\n"
                                              "extern int w;"))
+
+
+class Links(Library):
+    def test_good(self):
+        self.header("core/a.hpp")
+        self.write("docs/b.md", "# The Heading: of `b`\n## Twice\n## Twice\n")
+        self.write("README.md", "[b](docs/b.md#the-heading-of-b) [b](docs/b.md#twice-1) [me](#readme) [far](https://a.b/c)\n"
+                                "# README\n`core/a.hpp` `a.hpp` `core/` `docs/b.md` `build/x.md` `<room>/x.hpp` `1/2` `x.y` `docs/1.2.3`\n"
+                                "```sh\n[no](gone.md) # `core/gone.hpp`\n```\n`[no](gone.md)`\n")
+        self.assertEqual([], self.complaints(links))
+
+    def test_each(self):
+        for text, word in (("[b](docs/b.md)", "docs/b.md: does not exist"), ("[b](#nowhere)", "no heading #nowhere"),
+                           ("`core/gone.hpp`", "does not exist"), ("`core/gone`", "does not exist"),
+                           ("`attic/gone.hpp`", "does not exist"), ("`gone.hpp`", "no file of that name")):
+            with self.subTest(text):
+                self.setUp()
+                self.header("core/a.hpp")
+                self.write("README.md", f"# A\n{text}\n")
+                self.assert_one(links, "README.md:2", word)
 
 
 class Reading(unittest.TestCase):

@@ -249,3 +249,46 @@ TEST_CASE("kmeans: allocates nothing once it has seen a table as large") {
         CHECK(straggle_test::allocations_during(work) == 0);
     }
 }
+
+TEST_CASE("kmeans: the exact distance lies between its bounds in single precision") {
+    std::mt19937_64 engine(7);
+    double loosest = 0;
+    for (double const unit : {1.0, 1e-3, 1e150, 1e-150, 1e-300})
+        for (std::size_t const columns : {1u, 3u, 16u, 90u, 1000u})
+            for (double const apart : {0.0, 1.0, 1e6}) {
+                constexpr std::size_t n = 12;
+                detail::padded_rows rows;
+                rows.resize(n, columns);
+                for (std::size_t i = 0; i < n; ++i)
+                    for (std::size_t c = 0; c < columns; ++c)
+                        rows.row(i)[c] = unit * (uniform_unit(engine) - 0.5 + (i % 2 == 0 ? apart : 0.0));
+                rows.copy_row(3, rows, 1); // no distance at all
+                detail::rough_distances rough;
+                rough.load(rows);
+                rough.set_centers(rows, n);
+                std::vector<std::uint32_t> const asked{0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 10};
+                for (std::size_t count = 1; count <= asked.size(); ++count)
+                    for (std::size_t i = 0; i < n; ++i) {
+                        std::vector<detail::distance_bounds> bounds(count);
+                        rough(i, std::span(asked).first(count), bounds.data());
+                        for (std::size_t a = 0; a < count; ++a) {
+                            long double square = 0; // of numbers near 1: nothing overflows
+                            for (std::size_t c = 0; c < columns; ++c) {
+                                long double const d = (static_cast<long double>(rows.row(i)[c]) -
+                                                       static_cast<long double>(rows.row(asked[a])[c])) /
+                                                      static_cast<long double>(unit);
+                                square += d * d;
+                            }
+                            double const exact = static_cast<double>(std::sqrt(square));
+                            double const low = bounds[a].low / unit, high = rough.high(bounds[a]) / unit;
+                            CHECK(low <= exact * (1 + 1e-12)); // as `unrounded` allows for
+                            CHECK(exact <= high * (1 + 1e-12));
+                            if (apart == 0 && columns == 90 && exact > 0)
+                                loosest = std::max(loosest, (high - low) / exact);
+                        }
+                    }
+            }
+    // 32 roundings of 2^-24 in each direction, halved by the root, of squares that add up to the distance's.
+    CHECK(loosest < 1e-5);
+    CHECK(loosest > 0);
+}

@@ -139,10 +139,9 @@ static_assert(!backup_predictor<in_words, record, int> && !backup_predictor<of_n
               !backup_predictor<writes_records, record, int> && !backup_predictor<by_number, int, int>);
 
 // --- assigner ----------------------------------------------------------------------------------------------
-static_assert(std::same_as<decltype(assigner()), assigner<expected_gain, copies_per_task>>);
-static_assert(std::same_as<decltype(assigner(riski_2014{})), assigner<riski_2014, copies_per_task>>);
-static_assert(std::same_as<decltype(assigner(riski_2014{}, assigner_options{})),
-                           assigner<riski_2014, copies_per_task>>);
+static_assert(std::same_as<decltype(assigner()), assigner<expected_gain>>);
+static_assert(std::same_as<decltype(assigner(riski_2014{})), assigner<riski_2014>>);
+static_assert(std::same_as<decltype(assigner(riski_2014{}, assigner_options{})), assigner<riski_2014>>);
 static_assert(std::same_as<decltype(assigner(riski_2014{}, no_budget{})), assigner<riski_2014, no_budget>>);
 static_assert(std::same_as<decltype(assigner(riski_2014{}, assigner_options{}, storm_guard{}, extra_load{})),
                            assigner<riski_2014, storm_guard, extra_load>>);

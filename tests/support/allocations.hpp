@@ -1,5 +1,6 @@
 /// @file
-/// Counts the allocations of the whole test program, to prove the cost statements of the documentation.
+/// Counts the allocations of the whole test program, to prove the cost statements of the documentation, and
+/// makes them fail, to prove what it says of failures.
 /// The replaced operators are defined once per executable, in allocations.cpp.
 #pragma once
 
@@ -15,6 +16,20 @@ std::size_t allocated_bytes() noexcept;
 
 /// How many bytes are held now, as the allocator rounds them.
 std::size_t live_bytes() noexcept;
+
+/// How many allocations have not been given back yet.
+std::size_t live_allocations() noexcept;
+
+/// While it lives the `n`-th allocation from its beginning and all after that throw `std::bad_alloc`: not
+/// just the one, so that nothing can be allocated on the way out either. One at a time, and one thread. @pre
+/// n > 0
+class failing_allocations {
+  public:
+    explicit failing_allocations(std::size_t n) noexcept;
+    ~failing_allocations();
+    failing_allocations(failing_allocations const&) = delete;
+    failing_allocations& operator=(failing_allocations const&) = delete;
+};
 
 /// Allocations made by `work()`.
 template <class Work>

@@ -15,10 +15,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,7 +48,7 @@ namespace straggle {
 /// steady state
 /// @par Guarantees deterministic: of equal profits the larger win probability is better, then the straggler
 /// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
-/// is taken from a budget and the plan is empty
+/// is taken from a budget and the last plan still stands
 template <profit_policy Profit = expected_gain, copy_budget... Budgets>
 class assigner {
   public:
@@ -138,7 +140,8 @@ class assigner {
     }
 
   private:
-    using budget_row = detail::budget_row<Budgets...>;
+    using budget_row = std::conditional_t<sizeof...(Budgets) == 0, detail::budget_row<copies_per_task>,
+                                          detail::budget_row<Budgets...>>;
     static constexpr std::uint32_t none = detail::no_place;
 
     // What is kept of a straggler while the plan is made.
@@ -155,14 +158,7 @@ class assigner {
     }
 
     void begin() {
-        plan_.choices.clear();
-        plan_.budgets.clear();
-        for (std::string_view const name : budget_row::names) plan_.budgets.push_back({name, 0});
-        plan_.nodes = {};
-        plan_.copies = 0;
-        plan_.profit = 0;
-        plan_.policy = Profit::name;
-        plan_.rule = to_string(options_.rule);
+        plan_.budgets.reserve(budget_row::names.size());
         choices_.clear();
         drafts_.clear();
         pairs_.clear();
@@ -308,6 +304,13 @@ class assigner {
         return true;
     }
     void write_plan() noexcept {
+        plan_.budgets.clear(); // begin() made room
+        for (std::string_view const name : budget_row::names) plan_.budgets.push_back({name, 0});
+        plan_.nodes = {};
+        plan_.copies = 0;
+        plan_.profit = 0;
+        plan_.policy = Profit::name;
+        plan_.rule = to_string(options_.rule);
         for (assigned_pair const& m : matched_) drafts_[m.row].pair = m.pair;
         for (std::size_t row = 0; row < choices_.size(); ++row) {
             backup_choice& choice = choices_[row];
@@ -356,11 +359,11 @@ class assigner {
     optimal_assignment optimal_;
 };
 
-assigner() -> assigner<expected_gain, copies_per_task>;
+assigner() -> assigner<>;
 template <profit_policy Profit>
-assigner(Profit) -> assigner<Profit, copies_per_task>;
+assigner(Profit) -> assigner<Profit>;
 template <profit_policy Profit>
-assigner(Profit, assigner_options) -> assigner<Profit, copies_per_task>;
+assigner(Profit, assigner_options) -> assigner<Profit>;
 template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>
 assigner(Profit, Budget, Budgets...) -> assigner<Profit, Budget, Budgets...>;
 template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>

@@ -13,12 +13,14 @@
 #include <straggle/core/running.hpp>
 #include <straggle/stats/empirical.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace straggle {
 

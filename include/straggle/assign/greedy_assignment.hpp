@@ -11,6 +11,7 @@
 #include <straggle/core/finite.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

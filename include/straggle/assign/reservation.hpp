@@ -63,6 +63,7 @@ class reservation {
         return (std::min)(node.free, less(theirs, less(less(node.slots, node.free), node.copies)));
     }
     /// How many copies may still start on a node.
+    /// @param node its slots, and what runs on them
     /// @param tasks_wait whether normal tasks wait for slots; once none does, copies may take any slot, which
     /// is all they can do with x = 1: "the copies can only start at the end of the execution"
     [[nodiscard]] constexpr std::uint32_t for_copies(node_slots const& node,

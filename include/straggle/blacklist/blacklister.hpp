@@ -11,6 +11,13 @@
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/verdicts.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
 namespace straggle {
 
 /// Decides whom to avoid, on one ranking and without memory; `blacklist_keeper` remembers.
@@ -23,9 +30,13 @@ namespace straggle {
 /// @par Cost of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
 /// the steady state when given a decision to fill
 /// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
-/// is empty then.
+/// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
+/// gone).
 template <selection_policy Selection = dominated, class... Guards>
 class blacklister {
+    using guard_row = std::conditional_t<sizeof...(Guards) == 0, detail::guard_row<at_most_slot_fraction<>>,
+                                         detail::guard_row<Guards...>>;
+
   public:
     /// A policy, with every guard at its defaults.
     explicit constexpr blacklister(Selection selection = {})
@@ -53,8 +64,11 @@ class blacklister {
         candidates_.clear();
         selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
         detail::decision_access::begin(decision, Selection::name, note, candidates_.size());
-        guards_.begin(fleet_view<NodeId>(ranking, ++calls_), candidates_.size());
-        if (candidates_.empty()) return;
+        guards_.begin(fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
+        if (candidates_.empty()) {
+            ++calls_;
+            return;
+        }
         census_.take(ranking.nodes(), ranking.edges());
 
         // The blacklisted fill the verdicts from the front, the spared after them, both worst first.
@@ -69,14 +83,16 @@ class blacklister {
             auto const& node = ranking.nodes()[candidates_[i].node];
             std::size_t& place = spared_by_[i].empty() ? next_blacklisted : next_spared;
             detail::decision_access::write(decision, place++, node.id,
-                                           detail::charge_of(node, candidates_[i], census_), spared_by_[i]);
+                                           detail::charge_of(node, candidates_[i], census_, Selection::name),
+                                           spared_by_[i]);
         }
         detail::decision_access::end(decision, blacklisted, 0, candidates_.size() - blacklisted);
+        ++calls_; // not before: guards are asked the same again when an allocation has failed
     }
 
   private:
     [[no_unique_address]] Selection selection_;
-    [[no_unique_address]] detail::guard_row<Guards...> guards_;
+    [[no_unique_address]] guard_row guards_;
     std::int64_t calls_ = 0;
     std::vector<candidate> candidates_;
     std::vector<std::string_view> spared_by_;
@@ -84,8 +100,8 @@ class blacklister {
     detail::interval_census census_;
 };
 
-blacklister() -> blacklister<dominated, at_most_slot_fraction<>>;
+blacklister() -> blacklister<>;
 template <selection_policy Selection>
-blacklister(Selection) -> blacklister<Selection, at_most_slot_fraction<>>;
+blacklister(Selection) -> blacklister<Selection>;
 
 } // namespace straggle

@@ -10,6 +10,9 @@
 #include <straggle/core/published.hpp>
 #include <straggle/node/monitor.hpp>
 
+#include <cstdint>
+#include <span>
+
 namespace straggle {
 
 /// A monitor and a blacklist keeper that know each other, and their latest decision for everybody to read.
@@ -54,7 +57,8 @@ class cluster_watch {
     }
 
     /// Decides on the window at `now`, once per window: asked again within the same one, it gives the same
-    /// answer. Without a window, every call is one.
+    /// answer. Without a window, every call is one. Should an allocation fail, ask again: nothing is lost,
+    /// and what was decided but not published is published then.
     /// @return the decision, valid until the next one
     decision_type const& decide(time_type now) {
         return decide_on(now, [this](auto const& ranking, std::int64_t number) -> decision_type const& {
@@ -83,17 +87,23 @@ class cluster_watch {
     template <class Decide>
     decision_type const& decide_on(time_type now, Decide&& decide) {
         std::int64_t const number = monitor_.has_window() ? monitor_.window_number(now) : decisions_;
-        if (decisions_ != 0 && number <= keeper_.decision().window()) return keeper_.decision();
-        decision_type const& decision = decide(monitor_.rank(now), number);
+        bool const is_decided = (decisions_ != 0 || is_owed_) && number <= keeper_.decision().window();
+        if (is_decided && !is_owed_) return keeper_.decision();
+        if (!is_decided) {
+            decide(monitor_.rank(now), number);
+            is_owed_ = true;
+        }
+        latest_.publish(keeper_.decision());
+        is_owed_ = false;
         ++decisions_;
-        latest_.publish(decision);
-        return decision;
+        return keeper_.decision();
     }
 
     Monitor monitor_;
     Keeper keeper_;
     published<decision_type> latest_;
-    std::int64_t decisions_ = 0;
+    std::int64_t decisions_ = 0; // published
+    bool is_owed_ = false;       // there is one more, but no memory was left to publish it
 };
 
 } // namespace straggle

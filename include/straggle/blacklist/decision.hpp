@@ -8,6 +8,12 @@
 
 #include <straggle/blacklist/selection.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// One node a policy found weak, with everything needed to explain it to an operator. A node that is avoided
@@ -25,7 +31,7 @@ struct verdict {
     std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
     double value = 0;                ///< what the policy compared
     double threshold = 0;            ///< with what
-    Text rule{};                     ///< name of the policy
+    Text rule{};                     ///< name of the policy, or of its part, that named the node
     Text spared_by{};                ///< name of the guard that kept the node in service; empty: none did
     std::uint32_t strikes = 0;       ///< sentences not yet made good; 0 without a keeper
     std::int64_t since = 0;          ///< window that sentenced the node; 0 without a keeper, or spared

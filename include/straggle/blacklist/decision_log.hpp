@@ -12,9 +12,14 @@
 #include <straggle/core/interner.hpp>
 #include <straggle/node/ranking.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace straggle {
 
@@ -107,11 +112,17 @@ class difference_finder {
     template <class A, class B, class Fields>
     void in_list(std::string_view list, A const& a, B const& b, Fields&& fields) {
         std::size_t const both = a.size() < b.size() ? a.size() : b.size();
-        for (std::size_t i = 0; i < both && !found; ++i)
-            fields(a[i], b[i], [&](bool same, std::string_view field) {
-                if (!found && !same) found = decision_difference{list, i, field};
-            });
-        if (!found && a.size() != b.size()) found = decision_difference{list, both, "count"};
+        for (std::size_t i = 0; i < both && !found; ++i) in_place(list, i, a[i], b[i], fields);
+        in_lengths(list, a.size(), b.size());
+    }
+    template <class A, class B, class Fields>
+    void in_place(std::string_view list, std::size_t place, A const& a, B const& b, Fields&& fields) {
+        fields(a, b, [&](bool same, std::string_view field) {
+            if (!found && !same) found = decision_difference{list, place, field};
+        });
+    }
+    void in_lengths(std::string_view list, std::size_t a, std::size_t b) {
+        if (!found && a != b) found = decision_difference{list, a < b ? a : b, "count"};
     }
 };
 
@@ -146,8 +157,8 @@ struct compare_verdicts {
 };
 
 struct compare_sentences {
-    template <class Sentence, class Expect>
-    void operator()(Sentence const& a, Sentence const& b, Expect&& expect_same) const {
+    template <class Logged, class Sentence, class Expect>
+    void operator()(Logged const& a, Sentence const& b, Expect&& expect_same) const {
         expect_same(a.id == b.id, "id");
         expect_same(a.state.state == b.state.state, "state");
         expect_same(a.state.strikes == b.state.strikes, "strikes");
@@ -158,6 +169,13 @@ struct compare_sentences {
         expect_same(a.state.probes == b.state.probes, "probes");
         expect_same(a.state.probe_sum == b.state.probe_sum, "probe_sum");
     }
+};
+
+// What `compare_sentences` reads, without a copy.
+template <class NodeId>
+struct sentence_now {
+    NodeId const& id;
+    sentence const& state;
 };
 
 template <class NodeId>
@@ -253,9 +271,15 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
     compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
     if (record.sentences) {
-        std::vector<logged_sentence<NodeId>> now;
-        detail::log_sentences(keeper, now);
-        compare.in_list("sentences", *record.sentences, now, detail::compare_sentences{});
+        // One by one: the keeper has decided, so no allocation may fail any more.
+        std::size_t place = 0;
+        keeper.for_each_sentence([&](NodeId const& id, sentence const& state) {
+            std::size_t const at = place++;
+            if (at >= record.sentences->size()) return;
+            compare.in_place("sentences", at, (*record.sentences)[at],
+                             detail::sentence_now<NodeId>{id, state}, detail::compare_sentences{});
+        });
+        compare.in_lengths("sentences", record.sentences->size(), place);
     }
     return compare.found;
 }

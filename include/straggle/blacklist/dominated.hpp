@@ -7,9 +7,18 @@
 #pragma once
 
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/core/finite.hpp>
 #include <straggle/stats/student_t.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace straggle {
 
@@ -41,22 +50,28 @@ double domination_threshold(std::span<Node const> nodes, double q, std::vector<d
 /// evidence. Twenty equal nodes with fifty tasks each: level 0 selects 96 % of them, `dominated{0.5}` 0.01 %,
 /// and it still finds 99.8 % of the nodes that are slow by one deviation.
 ///
+/// A node of which much is known can be slower beyond doubt and hardly slower: `least_mean` says how much
+/// slower it has to be to matter.
+///
 /// Verdict: value = lower end of the node's interval, threshold = upper end it had to exceed.
 /// @par Cost O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
 struct dominated {
     static constexpr std::string_view name = "dominated";
 
     double q = 0.5; ///< share of the other ranked nodes, in (0, 1]
+    /// Mean score from which on a node may be selected; any finite number.
+    double least_mean = (std::numeric_limits<double>::lowest)();
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
                           std::vector<candidate>& out) const {
-        STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0);
+        STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0 && detail::is_finite(least_mean));
         if (nodes.size() < 2) return selection_note::too_few_nodes;
         double const threshold = detail::domination_threshold(nodes, q, scratch.values);
         std::size_t const first = out.size();
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
-            if (threshold < nodes[i].ci.low) out.push_back({i, nodes[i].ci.low, threshold});
+            if (threshold < nodes[i].ci.low && nodes[i].mean >= least_mean)
+                out.push_back({i, nodes[i].ci.low, threshold});
         detail::worst_first(nodes, std::span(out).subspan(first));
         return nodes.back().level == 0 ? selection_note::all_overlap : selection_note::none;
     }

@@ -11,7 +11,11 @@
 #include <straggle/core/rule_name.hpp>
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace straggle {
 
@@ -68,8 +72,8 @@ inline constexpr char either_name[] = "either";
 /// Nodes that one policy or another selects: first those of the first, in its order, then what the second
 /// adds.
 ///
-/// Verdict: that of the policy which named the node first; the note is that of the first policy, or of the
-/// second where the first has none.
+/// Verdict: that of the policy which named the node first, under its name; the note is that of the first
+/// policy, or of the second where the first has none.
 /// @par Example
 /// `blacklister{either{dominated{}, forecast_weak{probability_of}}}`
 /// @par Cost of both, and O(nodes) more; allocates nothing in the steady state
@@ -90,6 +94,9 @@ struct either {
         selection_note const other = second.select(nodes, scratch, out);
         scratch.order.assign(nodes.size(), 0);
         for (std::size_t k = begin; k < middle; ++k) scratch.order[out[k].node] = 1;
+        for (std::size_t k = begin; k < out.size(); ++k)
+            if (out[k].rule.empty())
+                out[k].rule = k < middle ? std::string_view(First::name) : std::string_view(Second::name);
         auto const named = [&](candidate const& c) { return scratch.order[c.node] != 0; };
         out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(middle), out.end(), named),
                   out.end());

@@ -11,7 +11,11 @@
 #include <straggle/node/ranking.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 

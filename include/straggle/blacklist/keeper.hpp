@@ -16,6 +16,15 @@
 #include <straggle/core/interner.hpp>
 #include <straggle/core/room.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {
@@ -98,6 +107,16 @@ class blacklist_keeper {
     blacklist_keeper(Selection selection, Sentences sentences, Guards... guards)
         requires(sizeof...(Guards) > 0)
         : selection_(std::move(selection)), policy_(std::move(sentences)), guards_(std::move(guards)...) {}
+    blacklist_keeper(blacklist_keeper const&) = default;
+    blacklist_keeper(blacklist_keeper&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    blacklist_keeper& operator=(blacklist_keeper const& other)
+        requires std::is_move_assignable_v<Selection> && std::is_move_assignable_v<guard_row>
+    {
+        return *this = blacklist_keeper(other);
+    }
+    blacklist_keeper& operator=(blacklist_keeper&&) = default;
+    ~blacklist_keeper() = default;
 
     /// Decides on a window.
     /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
@@ -219,7 +238,7 @@ class blacklist_keeper {
             auto const& node = ranking.nodes()[candidates_[c].node];
             weak_[candidates_[c].node] = true;
             if (node_case* const at = hear(node.id, {node.n, node.mean, true, true}, c, window))
-                at->after.against = detail::charge_of(node, candidates_[c], census_);
+                at->after.against = detail::charge_of(node, candidates_[c], census_, Selection::name);
         }
         for (std::size_t k = 0; k < ranking.nodes().size(); ++k) {
             auto const& node = ranking.nodes()[k];

@@ -11,7 +11,13 @@
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/order.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace straggle {
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -19,9 +21,10 @@ namespace straggle {
 
 /// A node a policy holds to be weak, and the comparison that says so.
 struct candidate {
-    std::uint32_t node = 0; ///< index into the nodes the policy was given
-    double value = 0;       ///< what was compared; the policy tells what it is
-    double threshold = 0;   ///< what it was compared with
+    std::uint32_t node = 0;  ///< index into the nodes the policy was given
+    double value = 0;        ///< what was compared; the policy tells what it is
+    double threshold = 0;    ///< what it was compared with
+    std::string_view rule{}; ///< which part of a policy made of several named the node; empty: the policy
 };
 
 /// What a policy has to say about the whole fleet, mostly when it selects nobody.

@@ -10,6 +10,11 @@
 #include <straggle/core/finite.hpp>
 #include <straggle/core/token_bucket.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 namespace straggle {
 
 /// Takes out newcomers at a limited rate, so that a wrong measurement is noticed before much is gone: a

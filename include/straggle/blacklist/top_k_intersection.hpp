@@ -8,6 +8,13 @@
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/core/random.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// Fills the places left over by rank instead of by chance.

@@ -9,7 +9,14 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/guards.hpp>
 
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace straggle::detail {
 
@@ -107,10 +114,13 @@ struct charge {
     std::size_t provably_slower = 0;
     double value = 0;
     double threshold = 0;
+    std::string_view rule{};
 };
 
+// `policy` is the name of the one that selected the candidate.
 template <class NodeId>
-charge charge_of(ranked_node<NodeId> const& node, candidate const& c, interval_census const& census) {
+charge charge_of(ranked_node<NodeId> const& node, candidate const& c, interval_census const& census,
+                 std::string_view policy) {
     return {.n = node.n,
             .mean = node.mean,
             .sd = node.sd,
@@ -119,7 +129,8 @@ charge charge_of(ranked_node<NodeId> const& node, candidate const& c, interval_c
             .provably_faster = census.faster(node.ci),
             .provably_slower = census.slower(node.ci),
             .value = c.value,
-            .threshold = c.threshold};
+            .threshold = c.threshold,
+            .rule = c.rule.empty() ? policy : c.rule};
 }
 
 // The only writer of decisions.
@@ -150,7 +161,7 @@ struct decision_access {
         v.provably_slower = what.provably_slower;
         v.value = what.value;
         v.threshold = what.threshold;
-        v.rule = d.rule_;
+        v.rule = what.rule;
         v.spared_by = spared_by;
         v.strikes = 0;
         v.since = v.until = 0;

@@ -12,8 +12,13 @@
 #include <straggle/core/finite.hpp>
 
 #include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <optional>
+#include <string_view>
+#include <type_traits>
 
 namespace straggle {
 

@@ -41,7 +41,7 @@ using crc64_tables_type = std::array<std::array<std::uint64_t, 256>, 8>;
 constexpr crc64_tables_type make_crc64_tables() noexcept {
     constexpr std::uint64_t polynomial = 0xC96C5795D7870F42u; // of ECMA-182, lowest bit first
     crc64_tables_type tables{};
-    for (std::uint64_t byte = 0; byte < 256; ++byte) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
         std::uint64_t crc = byte;
         for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? polynomial : 0);
         tables[0][byte] = crc;
@@ -64,7 +64,8 @@ constexpr std::uint64_t crc64(std::span<std::byte const> bytes) noexcept {
     for (; left >= 8; p += 8, left -= 8) {
         crc ^= load_little<std::uint64_t>(p);
         crc = t[7][crc & 255] ^ t[6][(crc >> 8) & 255] ^ t[5][(crc >> 16) & 255] ^ t[4][(crc >> 24) & 255] ^
-              t[3][(crc >> 32) & 255] ^ t[2][(crc >> 40) & 255] ^ t[1][(crc >> 48) & 255] ^ t[0][crc >> 56];
+              t[3][(crc >> 32) & 255] ^ t[2][(crc >> 40) & 255] ^ t[1][(crc >> 48) & 255] ^
+              t[0][static_cast<std::size_t>(crc >> 56)];
     }
     for (; left != 0; ++p, --left) crc = (crc >> 8) ^ t[0][(crc ^ static_cast<std::uint64_t>(*p)) & 255];
     return ~crc;

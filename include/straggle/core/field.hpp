@@ -8,8 +8,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

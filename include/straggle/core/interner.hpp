@@ -10,9 +10,12 @@
 #include <straggle/core/contract.hpp>
 #include <straggle/core/field.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace straggle {
@@ -87,6 +90,18 @@ class interner {
     /// What `find` returns for an identifier that is not there.
     static constexpr index_type none = (std::numeric_limits<index_type>::max)();
 
+    /// Nothing in it.
+    interner() = default;
+    /// Copies all identifiers with their indices.
+    interner(interner const&) = default;
+    /// Leaves the other one to be assigned to or destroyed.
+    interner(interner&&) noexcept = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    interner& operator=(interner const& other) { return *this = interner(other); }
+    /// Leaves the other one to be assigned to or destroyed.
+    interner& operator=(interner&&) noexcept = default;
+    ~interner() = default;
+
     /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
     /// else with `bound()`.
     index_type insert(key_type id) {
@@ -108,21 +123,21 @@ class interner {
     /// @par Guarantees noexcept but for the contract (and a `std::hash` that throws: then nothing changes)
     void erase(index_type index) {
         STRAGGLE_EXPECTS(contains(index));
-        std::size_t const mask = slots_.size() - 1;
-        std::size_t hole = static_cast<std::size_t>(hash_of(ids_[index])) & mask;
-        while (slots_[hole].index != index) hole = (hole + 1) & mask;
-        // What was pushed past the hole moves back, as if the erased one had never been there.
-        for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
-            std::size_t const pushed = (i - slots_[i].hash) & mask;
-            if (pushed >= ((i - hole) & mask)) {
-                slots_[hole] = slots_[i];
-                hole = i;
-            }
-        }
-        slots_[hole].index = none;
+        unlink(index);
         state_[index] = free_ + erased;
         free_ = index;
         ++erased_;
+    }
+
+    /// Forgets all identifiers from an index on, as if they had never been inserted.
+    /// @pre `size() == bound()`: the index of every erased identifier has been given to another
+    /// @par Cost O(identifiers forgotten) expected, allocates and frees nothing
+    void truncate(std::size_t size) {
+        STRAGGLE_EXPECTS(erased_ == 0);
+        while (bound_ > size) {
+            unlink(static_cast<index_type>(bound_ - 1));
+            --bound_;
+        }
     }
 
     /// Whether an identifier has this index.
@@ -172,6 +187,22 @@ class interner {
             return detail::hash_text(id);
         else
             return detail::spread(std::hash<Id>{}(id));
+    }
+
+    // Takes an identifier out of the slots.
+    void unlink(index_type index) {
+        std::size_t const mask = slots_.size() - 1;
+        std::size_t hole = static_cast<std::size_t>(hash_of(ids_[index])) & mask;
+        while (slots_[hole].index != index) hole = (hole + 1) & mask;
+        // What was pushed past the hole moves back, as if the erased one had never been there.
+        for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
+            std::size_t const pushed = (i - slots_[i].hash) & mask;
+            if (pushed >= ((i - hole) & mask)) {
+                slots_[hole] = slots_[i];
+                hole = i;
+            }
+        }
+        slots_[hole].index = none;
     }
 
     slot& probe(key_type id, std::uint64_t hash) {

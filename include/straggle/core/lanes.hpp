@@ -4,8 +4,8 @@
 /// @file
 /// Private part of P-Cores, of the similarity of tasks and of k-means: several doubles handled as one value.
 /// Plain -O2, which is how most people compile, hardly vectorises by itself. GCC and clang have vector types
-/// as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, or with
-/// `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
+/// as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an x86 without SSE2,
+/// or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
 
 #include <straggle/config.hpp>
@@ -20,7 +20,8 @@ namespace straggle::detail::simd {
 inline constexpr double plus_infinity = std::bit_cast<double>(std::uint64_t{0x7ff0000000000000});
 inline constexpr double minus_infinity = std::bit_cast<double>(std::uint64_t{0xfff0000000000000});
 
-#if (defined(__GNUC__) || defined(__clang__)) && !defined(STRAGGLE_NO_VECTOR_TYPES)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(STRAGGLE_NO_VECTOR_TYPES) &&                       \
+    !(defined(__i386__) && !defined(__SSE2__))
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t lane_bytes = 64;
@@ -33,9 +34,15 @@ using lanes = double __attribute__((vector_size(lane_bytes)));
 // All bits of a lane set, or none.
 using lane_mask = std::uint64_t __attribute__((vector_size(lane_bytes)));
 using lane_counts = std::uint32_t __attribute__((vector_size(lane_bytes / 2)));
+using float_lanes = float __attribute__((vector_size(lane_bytes)));
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
     lanes v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
+    float_lanes v;
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
@@ -82,6 +89,17 @@ STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) m = v[i] < m ? v[i] : m;
     return m;
 }
+// In order of the lanes.
+STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
+    double sum = v[0];
+    for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) sum += v[i];
+    return sum;
+}
+STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
+    float sum = v[0];
+    for (std::size_t i = 1; i < lane_bytes / sizeof(float); ++i) sum += v[i];
+    return sum;
+}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     std::uint64_t all = v[0];
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) all |= v[i];
@@ -106,8 +124,12 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 inline constexpr std::size_t lane_bytes = sizeof(double);
 using lanes = double;
 using lane_mask = std::uint64_t;
+using float_lanes = float;
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
+    return *from;
+}
+STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
     return *from;
 }
 STRAGGLE_ALWAYS_INLINE lanes splat(double x) noexcept {
@@ -141,6 +163,12 @@ STRAGGLE_ALWAYS_INLINE double largest_lane(lanes v) noexcept {
 STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
     return v;
 }
+STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
+    return v;
+}
+STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
+    return v;
+}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     return static_cast<std::uint64_t>(v);
 }
@@ -152,6 +180,7 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
+inline constexpr std::size_t float_lane_count = sizeof(float_lanes) / sizeof(float);
 
 // Calls `step(i)` for blocks of four values from i on (four independent accumulators hide the latency). The
 // last block overlaps the one before so that nothing is left over: `step` must not mind to see a node twice.

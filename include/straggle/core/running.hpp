@@ -10,6 +10,9 @@
 #include <straggle/core/finite.hpp>
 
 #include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace straggle {

@@ -7,6 +7,11 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// Suspects tasks that have run longer than `factor` times the average time; longest first.

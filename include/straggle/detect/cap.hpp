@@ -7,6 +7,13 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {

@@ -7,6 +7,12 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// Suspects tasks that have run at least `lower_bound`, and for what they have to read at least `multiplier`

@@ -7,6 +7,11 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {

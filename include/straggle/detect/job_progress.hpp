@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ranges>
 #include <vector>
@@ -28,7 +30,8 @@ namespace straggle {
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
 /// told), 60 and the name per node. Allocates nothing in the steady state.
-/// @par Guarantees deterministic; only allocation can throw, and then the last snapshot may be half replaced
+/// @par Guarantees deterministic; strong exception guarantee: only allocation (or what the caller passes in)
+/// can throw. But a snapshot that could not be read to its end leaves none, and its nodes may be known
 template <identifier NodeId, time_like Time>
 class job_progress {
   public:
@@ -37,6 +40,12 @@ class job_progress {
 
     /// @param tasks all tasks of the job, those that wait included; 0: only those that were seen
     explicit job_progress(std::uint64_t tasks = 0) : tasks_(tasks) {}
+    job_progress(job_progress const&) = default;
+    job_progress(job_progress&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    job_progress& operator=(job_progress const& other) { return *this = job_progress(other); }
+    job_progress& operator=(job_progress&&) = default;
+    ~job_progress() = default;
 
     /// Says how many tasks the job has in all.
     void set_tasks(std::uint64_t tasks) noexcept { tasks_ = tasks; }
@@ -54,6 +63,8 @@ class job_progress {
     }
 
     /// Takes in the time of a task that has finished.
+    /// @param node where it ran
+    /// @param took how long, in the unit of the snapshots
     /// @param input what it had to read, in the unit of the snapshots; 1 where it is not a positive number
     /// @param usual how long it usually takes on a good node, if that is known; 0 where it is not. Once told
     /// for one task of the job, only tasks for which it is told count in the comparison of nodes.
@@ -63,8 +74,11 @@ class job_progress {
         double const time = detail::to_time(took);
         if (!(time >= 0) || !detail::is_finite(time)) return false;
         if (!(input > 0) || !detail::is_finite(input)) input = 1;
+        bool const told = inputs_told_ || input != 1;
+        detail::make_room_for_one(finished_.times); // whatever may throw comes first
+        if (told) per_input_.times.reserve(finished_.times.capacity());
         job_node& n = nodes_[node_index(node)];
-        if (input != 1 && !inputs_told_) { // until now the two were the same
+        if (told && !inputs_told_) { // until now the two were the same
             per_input_ = finished_;
             inputs_told_ = true;
         }
@@ -85,6 +99,7 @@ class job_progress {
     template <std::ranges::input_range Tasks, class Fields>
         requires running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
     running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
+        half_a_snapshot undo{*this};
         counts_ = {};
         now_ = now;
         running_on_.assign(nodes_.size(), 0);
@@ -98,6 +113,7 @@ class job_progress {
             nodes_[k].running = running_on_[k];
             nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
         }
+        undo.whole = true;
         return counts_;
     }
 
@@ -167,6 +183,18 @@ class job_progress {
         ++node.compared;
         node.log_mean += (log - node.log_mean) / static_cast<double>(node.compared);
     }
+
+    // Half of one snapshot and half of another must not be taken for one.
+    struct half_a_snapshot {
+        job_progress& job;
+        bool whole = false;
+        ~half_a_snapshot() {
+            if (whole) return;
+            job.running_.clear();
+            job.counts_ = {};
+            for (job_node& n : job.nodes_) n.running = 0;
+        }
+    };
 
     // Where in `running_` the next task is written, over the last snapshot, and where it may stand in what is
     // left of that: most tasks are still there, in the same order, and to compare a name is cheaper than to

@@ -8,6 +8,10 @@
 
 #include <straggle/detect/rates.hpp>
 
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {

@@ -9,6 +9,11 @@
 #include <straggle/detect/rates.hpp>
 #include <straggle/stats/order.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// What a low rate, or a slow node, is measured by.

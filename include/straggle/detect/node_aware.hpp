@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -211,7 +210,7 @@ struct node_aware {
             if (!(f.usual[i] > 0) || !f.reported) continue;
             double const age = f.age_of_report(i);
             if (t.elapsed > age)
-                f.own[i] = std::log(f.trust.worked(t.elapsed, age) /
+                f.own[i] = std::log(detail::report_trust::worked(t.elapsed, age) /
                                     ((std::max)(t.progress, resolution) * f.usual[i]));
             sums const rest = f.siblings(i);
             if (!(rest.time > 0)) continue;

@@ -112,7 +112,7 @@ struct node_facts {
     [[nodiscard]] double time_left(std::size_t i) const noexcept {
         running_task const& t = job.running[i];
         double const p = (std::max)(t.progress, trust.resolution);
-        return (1 - p) * (std::max)(trust.worked(t.elapsed, age_of_report(i)) / p, rough * usual[i]);
+        return (1 - p) * (std::max)(report_trust::worked(t.elapsed, age_of_report(i)) / p, rough * usual[i]);
     }
 
     [[nodiscard]] progress_sums of(std::size_t node) const noexcept {
@@ -120,7 +120,7 @@ struct node_facts {
     }
     [[nodiscard]] progress_sums part_of(std::size_t i) const noexcept {
         running_task const& t = job.running[i];
-        double const u = usual[i], age = age_of_report(i), w = trust.worked(t.elapsed, age);
+        double const u = usual[i], age = age_of_report(i), w = report_trust::worked(t.elapsed, age);
         return {t.progress * u, w, w * w, u * u, (std::min)(age, t.elapsed) / sqrt_12};
     }
     // The others on the node of a task; no time if there are none.

@@ -7,6 +7,13 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// Suspects tasks that have run longer than `multiplier` times the median time of the finished ones, once a

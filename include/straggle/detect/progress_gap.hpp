@@ -7,6 +7,11 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 /// Suspects tasks whose progress is less than the average progress less `gap`; least progress first.

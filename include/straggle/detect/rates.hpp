@@ -7,6 +7,10 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace straggle::detail {
 
 // Progress per unit of time; negative where nothing can be said yet, or a number is none.

@@ -7,6 +7,10 @@
 
 #include <straggle/detect/suspects.hpp>
 
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {

@@ -7,7 +7,11 @@
 
 #include <straggle/detect/detector.hpp>
 
+#include <concepts>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace straggle {
 
@@ -15,7 +19,7 @@ namespace straggle {
 /// @par Example
 /// `straggler_scan scan{hierarchical{late{}}};  for (suspect const& s : scan(job.view())) ...`
 /// @par Cost the detector's; keeps the memory of the largest job it has seen
-/// @par Guarantees only allocation can throw, and then suspects may be missing; one object per thread
+/// @par Guarantees only allocation can throw, and then the last suspects still stand; one object per thread
 template <straggler_detector Detector>
 class straggler_scan {
   public:
@@ -29,8 +33,11 @@ class straggler_scan {
     /// Looks at a job.
     /// @return the suspects, worst first; valid until the next call
     std::span<suspect const> operator()(job_view const& job) {
-        suspects_.clear();
-        note_ = detector_.detect(job, scratch_, suspects_);
+        next_.clear();
+        detection_note const note = detector_.detect(job, scratch_, next_);
+        suspects_.reserve(next_.capacity()); // for the next look: the two take turns
+        note_ = note;
+        suspects_.swap(next_);
         return suspects_;
     }
 
@@ -48,7 +55,7 @@ class straggler_scan {
   private:
     Detector detector_{};
     detector_scratch scratch_;
-    std::vector<suspect> suspects_;
+    std::vector<suspect> suspects_, next_;
     detection_note note_ = detection_note::none;
 };
 

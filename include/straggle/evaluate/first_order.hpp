@@ -145,6 +145,7 @@ struct first_order_cost {
 /// @param shares each in [0, 1], together 1 (to 1e-9)
 /// @param detection_latency at least 0; not looked at when nothing is caught
 /// @param undetected_time at least 1; not looked at when nothing is missed
+/// @param options what the paper takes for granted
 /// @return `status::out_of_domain` for other values, and for more than a double can hold
 /// @pre `options.valid()`
 /// @par Cost O(1); allocates nothing
@@ -233,6 +234,7 @@ enum class rank_by : std::uint8_t {
 
 /// Orders detectors by their predicted cost, best first; equal ones in the order given.
 /// @param costs one per detector, from `predict_cost`
+/// @param by what is to be small
 /// @param order filled with indices into `costs`; those without a cost come last, in the order given
 /// @return how many have a cost
 /// @pre `order.size() == costs.size()`, less than 2^32

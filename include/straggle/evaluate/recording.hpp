@@ -13,10 +13,11 @@
 #include <straggle/evaluate/recording_tape.hpp>
 
 #include <array>
-#include <optional>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <ranges>
 #include <string_view>
-#include <vector>
 
 namespace straggle {
 

@@ -12,14 +12,12 @@
 #include <straggle/detect/job_progress.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <ranges>
-#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::detail {
@@ -181,12 +179,12 @@ struct tape {
     // The oldest attempt of a task that ran then; if none did, one that begins later or is over.
     [[nodiscard]] std::uint32_t running_at(std::uint32_t task, Time const& at) const {
         taped_task const& t = tasks[task];
-        auto const first = reach.begin() + t.first, end = first + t.count;
+        auto const *const first = reach.data() + t.first, *const end = first + t.count;
         // The reach grows: where it gets past a time, an attempt ends after it.
-        auto place = std::lower_bound(first, end, at) - reach.begin();
+        auto place = static_cast<std::size_t>(std::lower_bound(first, end, at) - reach.data());
         if (place == t.first + t.count) --place;
-        if (at < attempts[of_tasks[static_cast<std::size_t>(place)]].start && place > t.first) --place;
-        return of_tasks[static_cast<std::size_t>(place)];
+        if (at < attempts[of_tasks[place]].start && place > t.first) --place;
+        return of_tasks[place];
     }
 
   private:

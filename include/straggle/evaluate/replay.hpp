@@ -16,9 +16,13 @@
 #include <straggle/evaluate/usual_time.hpp>
 
 #include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace straggle {

@@ -16,6 +16,7 @@
 #include <straggle/stats/order.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -74,7 +75,7 @@ struct usual_time {
 
 /// The share of tasks that were stragglers, all with the same usual time.
 /// Source: table 5, which chooses the quantile by it.
-/// @param times of finished tasks @param usual above 0
+/// @param times of finished tasks @param usual above 0 @param rule what a straggler is
 /// @return in [0, 1]; `status::insufficient_evidence` for no times; `status::out_of_domain` for a time that
 /// is negative or not finite, a usual time that is not above 0, or a rule that is not valid
 /// @par Cost O(n); allocates nothing @par Guarantees noexcept
@@ -116,7 +117,8 @@ struct guess_errors {
 /// @param slowdown the threshold of `straggler_rule`; above 0
 /// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` when the range is
 /// empty: the times of stragglers and of others overlap, and no guess tells them apart
-/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Cost O(1); allocates nothing
+/// @par Guarantees noexcept; usable in constant expressions
 /// @par Accuracy each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
 /// rounding decides whether it is empty, or whether there is a tolerance
 [[nodiscard]] constexpr outcome<guess_errors> harmless_errors(double s_min, double eps_setting,
@@ -142,7 +144,8 @@ struct guess_errors {
 /// slowdown, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
 /// would need eps_guess <= -1/6.
 /// @return as `harmless_errors`, and `status::insufficient_evidence` when there is no such eps_guess >= 0
-/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Cost O(1); allocates nothing
+/// @par Guarantees noexcept; usable in constant expressions
 /// @par Accuracy as `harmless_errors`
 [[nodiscard]] constexpr outcome<double> tolerance_of_guess(double s_min, double eps_setting,
                                                            double slowdown = 1.2) noexcept {
@@ -157,19 +160,22 @@ struct guess_errors {
 /// fastest straggler, `(1 + eps_setting + s_min (1 - eps_setting)) / 2`.
 /// Source: ours; both bounds of `tolerance_of_guess` are equal there.
 /// @return as `harmless_errors`
-/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Cost O(1); allocates nothing
+/// @par Guarantees noexcept; usable in constant expressions
 [[nodiscard]] constexpr outcome<double> most_tolerant_slowdown(double s_min, double eps_setting) noexcept {
     outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, 1.0);
     if (!errors) return errors.reason();
     return 1.0 + (errors->low + errors->high) / 2.0;
 }
 
-/// The bound on `eps_guess` as the paper prints it, `min(s_min (1 - eps_guess) / slowdown - 1, (slowdown - 1
-/// - eps_guess) / slowdown)`, solved for the `eps_guess` that stands on both sides: `min((s_min - slowdown) /
-/// (s_min + slowdown), (slowdown - 1) / (slowdown + 1))`. It no longer depends on the variation by the
-/// setting; it is right when that happens to be as large as the error of the guess.
+/// The bound on `eps_guess` as the paper prints it,
+/// `min(s_min (1 - eps_guess) / slowdown - 1, (slowdown - 1 - eps_guess) / slowdown)`, solved for the
+/// `eps_guess` that stands on both sides: `min((s_min - slowdown) / (s_min + slowdown), (slowdown - 1) /
+/// (slowdown + 1))`. It no longer depends on the variation by the setting; it is right when that happens to
+/// be as large as the error of the guess.
 /// @return `status::out_of_domain` as `tolerance_of_guess`, `status::insufficient_evidence` when negative
-/// @par Cost O(1); allocates nothing @par Guarantees noexcept; usable in constant expressions
+/// @par Cost O(1); allocates nothing
+/// @par Guarantees noexcept; usable in constant expressions
 [[nodiscard]] constexpr outcome<double> tolerance_as_printed(double s_min, double slowdown = 1.2) noexcept {
     if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(slowdown > 0.0) || !detail::is_finite(slowdown))
         return status::out_of_domain;

@@ -44,6 +44,15 @@ struct feature_use {
 /// machine but for what the platform's `exp` differs in the last place
 class boosted_trees {
   public:
+    /// Nothing in it.
+    boosted_trees() = default;
+    boosted_trees(boosted_trees const&) = default;
+    boosted_trees(boosted_trees&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    boosted_trees& operator=(boosted_trees const& other) { return *this = boosted_trees(other); }
+    boosted_trees& operator=(boosted_trees&&) = default;
+    ~boosted_trees() = default;
+
     /// How many features a row has.
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
     /// How many trees: one per round of training that was kept.

@@ -16,9 +16,12 @@
 #include <straggle/stats/moments.hpp>
 
 #include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <ranges>
+#include <type_traits>
 #include <vector>
 
 namespace straggle {
@@ -78,6 +81,12 @@ class node_days {
     /// @param days length of the period
     /// @pre `days > 0`
     explicit node_days(std::size_t days) : days_(days) { STRAGGLE_EXPECTS(days > 0); }
+    node_days(node_days const&) = default;
+    node_days(node_days&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    node_days& operator=(node_days const& other) { return *this = node_days(other); }
+    node_days& operator=(node_days&&) = default;
+    ~node_days() = default;
 
     /// How many days the period has.
     [[nodiscard]] std::size_t days() const noexcept { return days_; }
@@ -94,7 +103,9 @@ class node_days {
     }
 
     /// Takes in the score of one attempt.
+    /// @param node where it ran
     /// @param day on which its job was submitted, from 0
+    /// @param score above 0: slower than its siblings
     /// @return false, and nothing else, for a score that is not a number or a day outside of the period
     bool add(node_key node, std::size_t day, double score) {
         if (!detail::is_finite(score) || day >= days_) return false;
@@ -126,13 +137,23 @@ class node_days {
     attempt_counts add_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
                                 Options const& options = {}) {
         auto const scored = normalize(attempts, fields, options);
-        for (auto const& a : scored.attempts) {
-            auto const& record =
-                std::ranges::begin(attempts)[static_cast<std::ranges::range_difference_t<Attempts>>(a.row)];
-            auto const day = detail::project(day_of, record);
-            static_assert(std::unsigned_integral<std::remove_cvref_t<decltype(day)>>, "a day is unsigned");
-            add(scored.nodes[a.node], static_cast<std::size_t>(day), a.score);
+        auto const for_each_score = [&](auto use) {
+            for (auto const& a : scored.attempts) {
+                auto const& record = std::ranges::begin(
+                    attempts)[static_cast<std::ranges::range_difference_t<Attempts>>(a.row)];
+                auto const day = detail::project(day_of, record);
+                static_assert(std::unsigned_integral<std::remove_cvref_t<decltype(day)>>,
+                              "a day is unsigned");
+                if (detail::is_finite(a.score) && day < days_)
+                    use(at(scored.nodes[a.node], static_cast<std::size_t>(day)), a.score);
+            }
+        };
+        {
+            new_nodes rows{*this, size()}; // all rows first: nothing may throw between two scores
+            for_each_score([](moments&, double) {});
+            rows.before = size();
         }
+        for_each_score([](moments& cell, double score) { cell.add(score); });
         return scored.counts;
     }
 
@@ -182,6 +203,16 @@ class node_days {
 
   private:
     static constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+    // Takes rows from `before` on back.
+    struct new_nodes {
+        node_days& of;
+        std::size_t before;
+        ~new_nodes() {
+            of.ids_.truncate(before);
+            of.cells_.resize(before * of.days_);
+        }
+    };
 
     moments& at(node_key node, std::size_t day) {
         if (cells_.capacity() - cells_.size() < days_) cells_.reserve(2 * cells_.size() + 8 * days_);

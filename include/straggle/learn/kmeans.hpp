@@ -19,6 +19,7 @@
 #include <straggle/learn/kmeans_rows.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -76,8 +77,8 @@ struct clustering {
 /// most, the bounds save most of it for many rows. Allocates nothing once tables as large have been loaded
 /// @par Guarantees the same engine gives the same groups; on other machines up to rounding. Ties go to the
 /// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
-/// groups the surplus groups are empty. Strong exception guarantee of `fit` for `out`: none of its vectors is
-/// of use after a failed allocation
+/// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `load`
+/// succeeds, and what `fit` was to replace is of no use
 class kmeans {
   public:
     /// @pre `restarts > 0`, `most_rounds > 0`, `tolerance >= 0`

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <span>
 #include <vector>
 
 namespace straggle::detail {
@@ -41,14 +39,6 @@ class padded_rows {
     std::vector<double> values_;
 };
 
-STRAGGLE_ALWAYS_INLINE double sum_of_lanes(simd::lanes v) noexcept {
-    double parts[simd::lane_count];
-    std::memcpy(parts, &v, sizeof v);
-    double sum = 0;
-    for (double const p : parts) sum += p;
-    return sum;
-}
-
 // Squared distance of two padded rows.
 inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
     using simd::lanes;
@@ -62,7 +52,7 @@ inline double squared_distance(double const* a, double const* b, std::size_t wid
             odd = odd + e * e;
         }
     }
-    return sum_of_lanes(even + odd);
+    return simd::sum_of_lanes(even + odd);
 }
 
 // Of one row to each of several: four at a time, so that the row is read once for four.
@@ -83,10 +73,10 @@ inline void squared_distances(double const* a, padded_rows const& others, std::s
             sr = sr + dr * dr;
             ss = ss + ds * ds;
         }
-        out[k] = sum_of_lanes(sp);
-        out[k + 1] = sum_of_lanes(sq);
-        out[k + 2] = sum_of_lanes(sr);
-        out[k + 3] = sum_of_lanes(ss);
+        out[k] = simd::sum_of_lanes(sp);
+        out[k + 1] = simd::sum_of_lanes(sq);
+        out[k + 2] = simd::sum_of_lanes(sr);
+        out[k + 3] = simd::sum_of_lanes(ss);
     }
     for (; k < count; ++k) out[k] = squared_distance(a, others.row(k), width);
 }

@@ -11,6 +11,7 @@
 #include <straggle/learn/features.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -298,7 +298,7 @@ class tree_grower {
             kept += 1 - goes_right;
             moved += goes_right;
         }
-        std::copy_n(spare_rows_.begin(), moved, order_.begin() + kept);
+        std::copy_n(spare_rows_.begin(), moved, order_.data() + kept);
         left.begin = n.begin;
         left.end = right.begin = kept;
         right.end = n.end;

@@ -14,6 +14,7 @@
 #include <straggle/learn/labeling.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

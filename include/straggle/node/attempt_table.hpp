@@ -12,7 +12,12 @@
 #include <straggle/node/prefetch.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <ranges>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::detail {
@@ -92,7 +97,7 @@ class dense_attempts {
         std::size_t jobs = 0, nodes = 0;
         std::uint64_t bits = 0;
         attempt_counts skipped;
-        bool dense = limit_ < (std::size_t{1} << 32);
+        bool dense = limit_ <= 0xffff'ffff;
         walk_while(
             dense, attempts, fields, skipped,
             [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { prefetch_row(moments, job); },

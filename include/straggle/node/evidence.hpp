@@ -14,9 +14,11 @@
 #include <straggle/node/performance.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::detail {
@@ -80,6 +82,12 @@ class evidence {
 
     // With as many buckets as can be told apart at a time.
     explicit evidence(std::size_t ring) : ring_(ring) {}
+    evidence(evidence const&) = default;
+    evidence(evidence&&) noexcept = default;
+    // Becomes a copy, or changes nothing should an allocation fail.
+    evidence& operator=(evidence const& other) { return *this = evidence(other); }
+    evidence& operator=(evidence&&) noexcept = default;
+    ~evidence() = default;
 
     [[nodiscard]] bool empty() const noexcept { return !started_; }
     [[nodiscard]] std::size_t ring() const noexcept { return ring_.size(); }

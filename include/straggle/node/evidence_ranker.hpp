@@ -13,6 +13,9 @@
 #include <straggle/node/ranking.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>

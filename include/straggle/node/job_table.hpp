@@ -8,6 +8,7 @@
 #include <straggle/core/interner.hpp>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -25,6 +25,14 @@
 #include <straggle/node/rank_options.hpp>
 #include <straggle/node/ranking.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
 namespace straggle {
 
 namespace detail {
@@ -83,9 +91,10 @@ struct monitor_counts {
 /// `rank` O(pairs + nodes log nodes), allocates nothing in the steady state. A pair is one job on one node in
 /// one step of time and takes 32 bytes, at most 96 with the slack of tables; a job about 100 beside its name;
 /// a node about 80 per step in which jobs of it were finished. For speed see the speed chapter.
-/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw. One thread at a
-/// time; see the chapter on threads.
-/// @snippet monitor.cpp monitor
+/// @par Guarantees deterministic; only allocation can throw, and then nothing has changed but time: where the
+/// window had to move for an attempt or a ranking it has moved, and doing the same again comes to what it
+/// would have come to. One thread at a time; see the chapter on threads.
+/// @snippet monitor.cpp watch
 template <class Record, class Fields = typename detail::traits_fields<Record>::type,
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
     requires attempt_fields_for<Fields, Record> && detail::is_rank_options<Ranking> &&
@@ -134,6 +143,16 @@ class monitor {
           clock_(step(options_)),
           evidence_(steps(options_) + (clock_.is_running() ? 1 : 0)),
           ranker_(options_.ranking.edges) {}
+    monitor(monitor const&) = default;
+    monitor(monitor&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    monitor& operator=(monitor const& other)
+        requires std::is_move_assignable_v<Fields>
+    {
+        return *this = monitor(other);
+    }
+    monitor& operator=(monitor&&) = default;
+    ~monitor() = default;
 
     /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
     /// window to move.)

@@ -9,6 +9,12 @@
 #include <straggle/core/finite.hpp>
 #include <straggle/node/evidence.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::detail {
@@ -100,16 +106,19 @@ struct monitor_bytes {
             auto& bucket = e.at(number);
             bucket.counts = read_counts(in);
             bucket.finished.scored = in.varint();
-            bucket.finished.jobs = in.varint();
+            std::uint64_t const finished_jobs = in.varint();
+            bucket.finished.jobs = static_cast<std::size_t>(finished_jobs);
+            if (bucket.finished.jobs != finished_jobs) return status::out_of_range; // of a larger machine
             for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
                 std::uint64_t const node = in.varint();
                 typename Evidence::scores_type scores;
                 if (!read_scores(in, scores) || node >= nodes.size() || !plausible(scores.count(), number))
                     return failed(in);
-                std::uint32_t const known = e.nodes().find(nodes[node]);
+                node_id const& id = nodes[static_cast<std::size_t>(node)];
+                std::uint32_t const known = e.nodes().find(id);
                 if (known != e.nodes().none && bucket.finished.find(known) != nullptr)
                     return status::corrupt; // twice
-                e.add_finished(nodes[node], number, scores);
+                e.add_finished(id, number, scores);
             }
         }
         for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
@@ -124,7 +133,8 @@ struct monitor_bytes {
                 std::int64_t const number = head - static_cast<std::int64_t>(back);
                 if (!plausible(sums.count(), number)) return status::corrupt;
                 std::size_t const before = e.pairs();
-                auto* const pair = e.find_or_insert(job, nodes[node], number, most_pairs);
+                node_id const& id = nodes[static_cast<std::size_t>(node)];
+                auto* const pair = e.find_or_insert(job, id, number, most_pairs);
                 if (pair == nullptr) return status::out_of_range;
                 if (e.pairs() == before) return status::corrupt; // twice
                 e.merge_into(*pair, sums);

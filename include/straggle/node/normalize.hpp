@@ -9,6 +9,8 @@
 #include <straggle/node/score_engine.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <ranges>
 #include <vector>
 

@@ -13,9 +13,9 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace straggle {
 

@@ -9,6 +9,9 @@
 
 #include <straggle/node/p_cores_sort.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace straggle::detail::levels {
 
 // A table of the largest Low by bucket of High: who is no better than somebody in an earlier bucket contains

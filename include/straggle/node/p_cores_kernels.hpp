@@ -11,6 +11,9 @@
 
 #include <straggle/core/lanes.hpp>
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace straggle::detail::levels {

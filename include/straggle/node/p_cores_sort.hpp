@@ -9,6 +9,11 @@
 
 #include <straggle/node/p_cores_kernels.hpp>
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
 namespace straggle::detail::levels {
 
 // Arithmetic in place of branches that nobody could predict.

@@ -9,6 +9,7 @@
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,26 +19,35 @@ namespace straggle::detail {
 // Exact sums that outgrew their pair, which is then only a reference to them.
 class wide_sums {
   public:
-    [[nodiscard]] tick_moments& operator[](std::uint64_t place) { return sums_[place]; }
-    [[nodiscard]] tick_moments const& operator[](std::uint64_t place) const { return sums_[place]; }
+    [[nodiscard]] tick_moments& operator[](std::uint64_t place) {
+        return sums_[static_cast<std::size_t>(place)];
+    }
+    [[nodiscard]] tick_moments const& operator[](std::uint64_t place) const {
+        return sums_[static_cast<std::size_t>(place)];
+    }
 
     // A place for `m`. What may throw comes first.
     [[nodiscard]] std::uint64_t keep(tick_moments const& m) {
-        if (free_.empty()) {
-            free_.reserve(sums_.size() + 1);
+        if (free_ == none) {
             sums_.push_back(m);
             return sums_.size() - 1;
         }
-        std::uint64_t const place = free_.back();
-        free_.pop_back();
-        sums_[place] = m;
+        std::uint64_t const place = free_;
+        free_ = (*this)[place].count();
+        (*this)[place] = m;
         return place;
     }
-    void give_back(std::uint64_t place) noexcept { free_.push_back(place); } // keep() made room
+    // Allocates nothing, also not in a copy: a place that is free tells in its count which other one is.
+    void give_back(std::uint64_t place) noexcept {
+        (*this)[place] = tick_moments::from({free_, {}, {}});
+        free_ = place;
+    }
 
   private:
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+
     std::vector<tick_moments> sums_;
-    std::vector<std::uint64_t> free_;
+    std::uint64_t free_ = none;
 };
 
 // Exact, for integer ticks that are not negative.

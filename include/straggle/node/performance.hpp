@@ -11,6 +11,12 @@
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
 namespace straggle {
 
 /// Moments of scores, summed exactly on a grid of 2^-44: in whatever order scores arrive, and however they

@@ -11,6 +11,9 @@
 #include <straggle/node/ranking.hpp>
 #include <straggle/node/score_engine.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <ranges>
 
 namespace straggle {

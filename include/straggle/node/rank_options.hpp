@@ -9,6 +9,8 @@
 #include <straggle/node/p_cores.hpp>
 #include <straggle/stats/interval.hpp>
 
+#include <cstdint>
+
 namespace straggle {
 
 /// Which successful attempts of one task count.

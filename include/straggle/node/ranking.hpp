@@ -12,6 +12,8 @@
 #include <straggle/node/p_cores.hpp>
 #include <straggle/node/performance.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>

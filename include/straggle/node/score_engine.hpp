@@ -12,7 +12,11 @@
 #include <straggle/node/rank_options.hpp>
 #include <straggle/node/ranking.hpp>
 
-#include <ranges>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::detail {

@@ -9,7 +9,12 @@
 #include <straggle/node/normalizer.hpp>
 #include <straggle/stats/order.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 
 namespace straggle {
 

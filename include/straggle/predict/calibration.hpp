@@ -81,6 +81,7 @@ struct predicted_range {
 class calibration {
   public:
     /// @param coverage share of the truths that ranges have to hold
+    /// @param how how fast ranges follow
     /// @pre 0 < `coverage` < 1; `step` and `stretch` finite, not negative and at most 1
     explicit calibration(double coverage = 0.8, calibration_options const& how = {})
         : asked_(coverage), options_(how) {

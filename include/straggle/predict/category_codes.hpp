@@ -12,11 +12,11 @@
 #include <straggle/core/room.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::detail {
 
 // In a row: a category that nobody knows. No category has this code.
 inline constexpr double unknown_category_code = -1;
@@ -29,21 +29,43 @@ class category_codes {
     using key = typename interner<id>::key_type;
 
   public:
+    category_codes() = default;
+    category_codes(category_codes const&) = default;
+    category_codes(category_codes&&) noexcept = default;
+    // Becomes a copy, or changes nothing should an allocation fail.
+    category_codes& operator=(category_codes const& other) { return *this = category_codes(other); }
+    category_codes& operator=(category_codes&&) noexcept = default;
+    ~category_codes() = default;
+
     void set_memory(std::uint64_t insertions) noexcept { memory_ = insertions; }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
 
-    [[nodiscard]] double insert(key category) {
+    // Inserts in two steps, so that several tables take a category each or none. First: all that may throw;
+    // then there has to be one of the others.
+    void announce(key category) {
         make_room_for_one(entries_);
-        ++insertions_;
-        std::uint32_t index = ids_.find(category);
-        if (index == interner<id>::none) {
-            if (memory_ != 0 && ids_.size() >= limit_) forget();
-            index = ids_.insert(category);
-            if (index == entries_.size()) entries_.emplace_back();
-            entries_[index].code = next_++;
+        std::size_t const before = ids_.size();
+        announced_ = ids_.insert(category);
+        is_new_ = ids_.size() != before;
+        if (announced_ == entries_.size()) entries_.emplace_back();
+    }
+    void withdraw() noexcept {
+        if (is_new_) ids_.erase(announced_);
+        is_new_ = false;
+    }
+    [[nodiscard]] double settle() noexcept {
+        entry& e = entries_[announced_];
+        e.last = ++insertions_;
+        if (is_new_) {
+            if (memory_ != 0 && ids_.size() > limit_) forget();
+            e.code = next_++;
         }
-        entries_[index].last = insertions_;
-        return static_cast<double>(entries_[index].code);
+        is_new_ = false;
+        return static_cast<double>(e.code);
+    }
+    [[nodiscard]] double insert(key category) {
+        announce(category);
+        return settle();
     }
     [[nodiscard]] double find(key category) const {
         std::uint32_t const index = ids_.find(category);
@@ -98,7 +120,7 @@ class category_codes {
         }
         std::sort(codes.begin(), codes.end());
         in.expect(std::adjacent_find(codes.begin(), codes.end()) == codes.end());
-        set_limit();
+        set_limit(ids_.size());
     }
 
   private:
@@ -110,15 +132,17 @@ class category_codes {
     static constexpr std::uint64_t most_codes = std::uint64_t{1} << 53; // exact as doubles
 
     // Looking at all is paid for by as many new ones since.
-    void set_limit() noexcept { limit_ = 2 * ids_.size() + least_limit; }
-    void forget() {
+    void set_limit(std::size_t known) noexcept { limit_ = 2 * known + least_limit; }
+    void forget() noexcept {
         for (std::uint32_t i = 0; i < ids_.bound(); ++i)
             if (ids_.contains(i) && insertions_ - entries_[i].last > memory_) ids_.erase(i);
-        set_limit();
+        set_limit(ids_.size() - 1); // but for the new one
     }
 
     interner<id> ids_;
-    std::vector<entry> entries_; // by index
+    std::vector<entry> entries_;  // by index
+    std::uint32_t announced_ = 0; // an index
+    bool is_new_ = false;         // announced and not settled
     std::uint64_t memory_ = 0;
     std::uint64_t insertions_ = 0;
     std::uint64_t next_ = 0;
@@ -131,6 +155,9 @@ class category_codes<bool> {
   public:
     void set_memory(std::uint64_t) const noexcept {}
     [[nodiscard]] std::size_t size() const noexcept { return 0; }
+    void announce(bool category) noexcept { announced_ = category; }
+    void withdraw() const noexcept {}
+    [[nodiscard]] double settle() const noexcept { return announced_ ? 1 : 0; }
     [[nodiscard]] double insert(bool category) const noexcept { return category ? 1 : 0; }
     [[nodiscard]] double find(bool category) const noexcept { return category ? 1 : 0; }
     [[nodiscard]] std::uint64_t age(bool) const noexcept { return 0; }
@@ -140,8 +167,8 @@ class category_codes<bool> {
 
   private:
     static constexpr std::uint32_t bool_form = 3; // beside the `identifier_form`s
+
+    bool announced_ = false;
 };
 
-} // namespace detail
-
-} // namespace straggle
+} // namespace straggle::detail

@@ -20,7 +20,11 @@
 #include <straggle/predict/similarity.hpp>
 
 #include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <tuple>
 
 namespace straggle {
@@ -97,7 +101,9 @@ class numeric_column {
 
     explicit numeric_column(numeric_factor<Projection> const& factor) : factor_(factor) {}
     [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
-    [[nodiscard]] double read(Record const& record) const { return look_up(record); }
+    void announce(Record const&) const noexcept {}
+    void withdraw() const noexcept {}
+    [[nodiscard]] double settle(Record const& record) const { return look_up(record); }
     [[nodiscard]] double look_up(Record const& record) const {
         auto const& field = project(factor_.value, record);
         if (!is_present(field)) return missing_factor;
@@ -118,24 +124,33 @@ class categorical_column {
 
     explicit categorical_column(categorical_factor<Projection> const& factor) : factor_(factor) {}
     [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
-    [[nodiscard]] double read(Record const& record) { return code(record, codes_); }
-    [[nodiscard]] double look_up(Record const& record) const { return code(record, codes_); }
+    void announce(Record const& record) {
+        auto const& field = project(factor_.value, record);
+        bool const known = is_present(field) && !is_unordered(unwrap(field));
+        if (known) codes_.announce(unwrap(field));
+        is_announced_ = known;
+    }
+    void withdraw() noexcept {
+        if (is_announced_) codes_.withdraw();
+        is_announced_ = false;
+    }
+    [[nodiscard]] double settle(Record const&) noexcept {
+        double const code = is_announced_ ? codes_.settle() : missing_factor;
+        is_announced_ = false;
+        return code;
+    }
+    [[nodiscard]] double look_up(Record const& record) const {
+        auto const& field = project(factor_.value, record);
+        if (!is_present(field) || is_unordered(unwrap(field))) return missing_factor;
+        return codes_.find(unwrap(field));
+    }
     [[nodiscard]] codes_type& codes() noexcept { return codes_; }
     [[nodiscard]] codes_type const& codes() const noexcept { return codes_; }
 
   private:
-    template <class Codes>
-    [[nodiscard]] double code(Record const& record, Codes& codes) const {
-        auto const& field = project(factor_.value, record);
-        if (!is_present(field) || is_unordered(unwrap(field))) return missing_factor;
-        if constexpr (std::is_const_v<Codes>)
-            return codes.find(unwrap(field));
-        else
-            return codes.insert(unwrap(field));
-    }
-
     categorical_factor<Projection> factor_;
     codes_type codes_;
+    bool is_announced_ = false;
 };
 
 template <class Factor, class Record>
@@ -196,7 +211,7 @@ concept factors_for = detail::is_factor_list<List> && detail::list_reads<List, R
 /// @tparam List a `factor_list`; a diagnostic names the factor that cannot be read
 /// @par Cost `read` and `look_up` O(factors), as long as categories are short; some 26 bytes and the name per
 /// category. Allocates for new categories only, and not for them either once as many have been forgotten
-/// @par Guarantees deterministic; only allocation can throw, and then categories may have been added
+/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw
 template <class Record, class List>
     requires detail::is_factor_list<List>
 class factor_reader;
@@ -229,12 +244,18 @@ class factor_reader<Record, factor_list<Factors...>> {
     }
 
     /// Reads a record; new categories are remembered.
+    /// @param record only read
     /// @param row overwritten: amounts, codes, and `missing_factor` for what is not known
     /// @pre `row.size() == size`
     void read(Record const& record, std::span<double> row) {
         STRAGGLE_EXPECTS(row.size() == size);
+        {
+            all_or_none categories{columns_, false};
+            std::apply([&](auto&... c) { (c.announce(record), ...); }, columns_);
+            categories.announced = true;
+        }
         std::size_t k = 0;
-        std::apply([&](auto&... c) { ((row[k++] = c.read(record)), ...); }, columns_);
+        std::apply([&](auto&... c) { ((row[k++] = c.settle(record)), ...); }, columns_);
     }
 
     /// Reads a record and changes nothing: a category that has never been read (or is forgotten) becomes
@@ -297,6 +318,15 @@ class factor_reader<Record, factor_list<Factors...>> {
     }
 
   private:
+    // Takes new categories back unless all were announced.
+    struct all_or_none {
+        columns& of;
+        bool announced;
+        ~all_or_none() {
+            if (!announced) std::apply([](auto&... c) { (c.withdraw(), ...); }, of);
+        }
+    };
+
     template <class Columns, class F>
     static void visit(Columns& all, F& f) {
         auto const one = [&](auto& column) {

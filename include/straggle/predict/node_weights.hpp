@@ -9,6 +9,11 @@
 #include <straggle/core/interner.hpp>
 #include <straggle/predict/weights.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 namespace straggle {
 
 /// How the weights of nodes are learned.
@@ -38,7 +43,7 @@ struct node_weight_options {
 /// @par Cost for q factors a node takes 4 (q + 1)(q + 6) + 8 q bytes and some 200 beside its identifier: 0.8
 /// kB for 8, 2 kB for 16. A pair takes O(q^2), and at most three times `weight_fit::fit`, which becomes rare:
 /// weights are fitted anew after each 1/16 more evidence. No allocation but for new nodes
-/// @par Guarantees deterministic
+/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw
 /// @tparam NodeId text, or what can be hashed and compared
 template <identifier NodeId>
 class node_weights {
@@ -55,6 +60,12 @@ class node_weights {
                          detail::is_finite(options.node_memory));
         fleet_weights_.assign(factors, 1 / static_cast<double>(factors));
     }
+    node_weights(node_weights const&) = default;
+    node_weights(node_weights&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    node_weights& operator=(node_weights const& other) { return *this = node_weights(other); }
+    node_weights& operator=(node_weights&&) = default;
+    ~node_weights() = default;
 
     /// How many factors there are.
     [[nodiscard]] std::size_t factors() const noexcept { return fleet_.factors(); }
@@ -73,6 +84,7 @@ class node_weights {
     /// Takes in a pair of tasks that ran on different nodes, for the fleet.
     /// @return and preconditions as `weight_fit::observe`
     status observe(std::span<double const> similarities, double real) {
+        scratch_.reserve(factors()); // whatever may throw comes first
         status const s = fleet_.observe(similarities, real);
         if (s != status::ok) return s;
         fit_fleet_if_due();
@@ -88,6 +100,7 @@ class node_weights {
     status observe(key_type node, std::span<double const> similarities, double real) {
         STRAGGLE_EXPECTS(similarities.size() == factors());
         if (!weight_fit::accepts(similarities, real)) return fleet_.observe(similarities, real);
+        scratch_.reserve(factors());
         std::uint32_t const i = place_of(node);
         fleet_.observe(similarities, real);
         fit_fleet_if_due();
@@ -119,6 +132,7 @@ class node_weights {
     /// Fits all weights to all that has been observed, now.
     /// @par Cost `weight_fit::fit` for each node
     void fit() {
+        scratch_.reserve(factors());
         fit_fleet();
         for (std::size_t i = 0; i < ids_.bound(); ++i)
             if (ids_.contains(static_cast<std::uint32_t>(i))) fit_node(nodes_[i]);
@@ -142,22 +156,13 @@ class node_weights {
 
     /// Takes in all that another one holds, of the same factors, and fits all weights.
     /// @pre `other.factors() == factors()`
-    /// @par Cost O(factors^2) and `weight_fit::fit` for each node; a node of the other may be crowded out
+    /// @par Cost O(factors^2) and `weight_fit::fit` for each node; a node of the other may be crowded out.
+    /// Takes a copy of this one meanwhile, for the strong guarantee
     void merge(node_weights const& other) {
         STRAGGLE_EXPECTS(other.factors() == factors());
-        for (std::uint32_t i = 0; i < other.ids_.bound(); ++i)
-            if (other.ids_.contains(i)) place_of(other.ids_[i]);
-        fleet_.merge(other.fleet_);
-        crowded_out_ += other.crowded_out_;
-        for (std::uint32_t i = 0; i < other.ids_.bound(); ++i) {
-            if (!other.ids_.contains(i)) continue;
-            auto const mine = ids_.find(other.ids_[i]);
-            if (mine == ids_.none)
-                crowded_out_ += other.nodes_[i].fit.pairs();
-            else
-                nodes_[mine].fit.merge(other.nodes_[i].fit);
-        }
-        fit();
+        node_weights merged(*this);
+        merged.take_in(other);
+        *this = std::move(merged);
     }
 
     /// Appends what has been learned; not the options.
@@ -220,6 +225,23 @@ class node_weights {
         weight_options options = options_.fit;
         options.memory = options_.node_memory;
         return options;
+    }
+
+    // Merges; may be anything after a failure.
+    void take_in(node_weights const& other) {
+        for (std::uint32_t i = 0; i < other.ids_.bound(); ++i)
+            if (other.ids_.contains(i)) place_of(other.ids_[i]);
+        fleet_.merge(other.fleet_);
+        crowded_out_ += other.crowded_out_;
+        for (std::uint32_t i = 0; i < other.ids_.bound(); ++i) {
+            if (!other.ids_.contains(i)) continue;
+            auto const mine = ids_.find(other.ids_[i]);
+            if (mine == ids_.none)
+                crowded_out_ += other.nodes_[i].fit.pairs();
+            else
+                nodes_[mine].fit.merge(other.nodes_[i].fit);
+        }
+        fit();
     }
 
     // The index of a node, a new one if there is room.

@@ -24,6 +24,12 @@ namespace straggle::detail {
 // been needed.
 class nonnegative_least_squares {
   public:
+    // Makes sure that problems of a size allocate nothing.
+    void reserve(std::size_t size) {
+        numbers_.reserve(2 * size * size + 6 * size);
+        positive_.reserve(2 * size);
+        blocked_.reserve(size);
+    }
     // Begins a problem of a size: A and b are 0.
     void begin(std::size_t size) {
         size_ = size;

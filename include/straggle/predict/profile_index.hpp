@@ -26,6 +26,12 @@ class profile_index {
   public:
     profile_index(std::span<factor_kind const> kinds, std::size_t capacity)
         : leaves_(kinds, most_slots(capacity)), most_slots_(most_slots(capacity)) {}
+    profile_index(profile_index const&) = default;
+    profile_index(profile_index&&) = default;
+    // Becomes a copy, or changes nothing should an allocation fail.
+    profile_index& operator=(profile_index const& other) { return *this = profile_index(other); }
+    profile_index& operator=(profile_index&&) = default;
+    ~profile_index() = default;
 
     [[nodiscard]] profile_leaves const& leaves() const noexcept { return leaves_; }
     [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }

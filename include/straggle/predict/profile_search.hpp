@@ -49,7 +49,7 @@ STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_t
     using namespace simd;
     eight sum(least_square);
     for (factor_term const& t : terms) {
-        double const* const low = edges + t.factor * 2 * leaf_size;
+        double const* const low = edges + std::size_t{t.factor} * 2 * leaf_size;
         double const* const high = low + leaf_size;
         lanes const value = splat(t.value), scale = splat(t.scale), weight = splat(t.weight);
         auto const square = [&](std::size_t i) STRAGGLE_INLINE_LAMBDA {

@@ -91,6 +91,12 @@ class profile_store {
         STRAGGLE_EXPECTS(!kinds.empty());
         update_ranges();
     }
+    profile_store(profile_store const&) = default;
+    profile_store(profile_store&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    profile_store& operator=(profile_store const& other) { return *this = profile_store(other); }
+    profile_store& operator=(profile_store&&) = default;
+    ~profile_store() = default;
 
     /// Takes in a record; where there is no room, the oldest goes.
     /// @param row a value per factor, or `missing_factor`
@@ -187,7 +193,12 @@ class profile_store {
     /// Does now what `add` does from time to time: puts all records in order, for faster queries. Changes
     /// no answer.
     /// @par Cost O(n q log n); allocates nothing
-    void arrange() noexcept { index_.arrange(); }
+    void arrange() {
+        index_.make_room(0);
+        index_.arrange();
+    }
+    /// Makes sure that the next `add` allocates nothing; it does so by itself.
+    void make_room() { index_.make_room(1); }
 
     /// All records and counts, as bytes that `deserialize` reads on any machine.
     /// @param spare bytes that are no longer needed, whose memory is used

@@ -209,6 +209,7 @@ class node_scaled : public task_readings {
 /// A task that has fallen silent thus seems to come nearer to its end. If tasks are expected to report, call
 /// `update(now, estimator.progress())` for those that have not: silence is then no progress, as in Hadoop,
 /// which makes up a report after nine seconds without one.
+/// @param estimator of the task
 /// @param elapsed time since the task began, as of now
 /// @return as `remaining()`; `status::out_of_domain` for what is not a time
 /// @par Cost O(1)

@@ -21,8 +21,13 @@
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <ranges>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace straggle {
@@ -137,9 +142,9 @@ class prediction_scratch {
 /// x factors^2), with a fit of the weights now and then, and the store's upkeep. Memory of the store, the
 /// weights, and some 40 bytes and the name per category that occurs among the tasks remembered. Allocates
 /// nothing in the steady state: the store full, nodes and categories known
-/// @par Guarantees deterministic; only allocation can throw: then a task may have been remembered but not
-/// compared with others. Any number of threads may predict, each with a scratch of its own, as long as none
-/// learns
+/// @par Guarantees deterministic; only allocation can throw: then nothing has changed, or the task has been
+/// remembered (and counts as used) but not compared with all the others that it would have been. Any number
+/// of threads may predict, each with a scratch of its own, as long as none learns
 template <class Record, class Profile>
     requires task_profile_for<Profile, Record>
 class similar_tasks {
@@ -170,6 +175,16 @@ class similar_tasks {
         STRAGGLE_EXPECTS(how.even_share >= 0 && how.even_share <= 1);
         STRAGGLE_EXPECTS(how.usual_quantile >= 0 && how.usual_quantile <= 1);
     }
+    similar_tasks(similar_tasks const&) = default;
+    similar_tasks(similar_tasks&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    similar_tasks& operator=(similar_tasks const& other)
+        requires std::is_move_assignable_v<Profile>
+    {
+        return *this = similar_tasks(other);
+    }
+    similar_tasks& operator=(similar_tasks&&) = default;
+    ~similar_tasks() = default;
 
     /// Learns from a task that has ended; if the store is full, the oldest is forgotten.
     /// @return whether it was evidence; if not, `counts` tells why
@@ -202,7 +217,10 @@ class similar_tasks {
 
     /// How long a task that has run on a node for a while will still take there: what is left of the times of
     /// similar tasks that took longer.
+    /// @param task like those that were learned
+    /// @param node where it runs
     /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
+    /// @param scratch what it works in; the answer lives there
     /// @return as `predict`; `status::insufficient_evidence` if no similar task took longer, either;
     /// `status::out_of_domain` for what is not a time
     template <duration_like Duration>
@@ -322,12 +340,13 @@ class similar_tasks {
 
     template <class Add>
     bool take(Record const& task, Add const& add) {
-        ++counts_.seen;
         auto const reject = [this](rejection r) {
+            ++counts_.seen;
             ++counts_.rejected[static_cast<std::size_t>(r)];
             return false;
         };
         if (attempt_status const s = detail::read_status(profile_, task); s != attempt_status::success) {
+            ++counts_.seen;
             ++(s == attempt_status::killed ? counts_.killed : counts_.failed);
             return false;
         }
@@ -341,8 +360,10 @@ class similar_tasks {
 
         std::uint64_t const back = reader_.template rows_since<0>(detail::unwrap(node));
         own_.row_.resize(factor_count);
-        reader_.read(task, own_.row_);
+        store_.make_room();
+        reader_.read(task, own_.row_); // the last that may throw, but for what weights of a node need
         if (add(time) != status::ok) return reject(rejection::out_of_range);
+        ++counts_.seen;
         ++counts_.used;
         learn_weights(detail::unwrap(node), time, back);
         return true;

@@ -9,6 +9,7 @@
 #include <straggle/predict/progress.hpp>
 
 #include <cmath>
+#include <cstdint>
 
 namespace straggle {
 

@@ -36,6 +36,7 @@ enum class similarity_rule : std::uint8_t {
 /// @param t the time, not negative, in any unit
 /// @param low,high the range of times, `0 <= low <= high`
 /// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
+/// @param rule for times inside of the range
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
 /// @par Cost O(1)
 [[nodiscard]] constexpr outcome<double>
@@ -81,6 +82,11 @@ struct weight_options {
 /// What `weight_fit::fit` works in. One for each thread, to be used again and again.
 /// @par Cost (2 factors + 6) factors numbers, allocated when first used for so many factors
 class weight_scratch {
+  public:
+    /// Makes sure that fits with so many factors allocate nothing.
+    void reserve(std::size_t factors) { problem_.reserve(factors); }
+
+  private:
     friend class weight_fit;
     detail::nonnegative_least_squares problem_;
 };
@@ -188,6 +194,7 @@ class weight_fit {
 
     /// The weights: none negative, their sum 1.
     /// @param weights overwritten
+    /// @param scratch what it works in
     /// @pre `weights.size() == factors()`
     /// @return `status::insufficient_evidence` for less evidence than `least_pairs`; `status::no_spread` if
     /// no factor is more similar when times are, or nothing varies: all weights are equal then.
@@ -203,6 +210,9 @@ class weight_fit {
 
     /// The weights if there had been some more pairs, of which on average each is like those that `prior` has
     /// seen, but for their means where the objective is `affine`.
+    /// @param weights overwritten
+    /// @param scratch what it works in
+    /// @param prior has seen pairs of other tasks
     /// @param prior_pairs how many, not negative; as if 0 if `prior` has seen none
     /// @pre `prior.factors() == factors()`; `prior_pairs` is finite
     /// @return as above; evidence is that of both, but not more of `prior` than it has

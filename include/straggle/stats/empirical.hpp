@@ -244,6 +244,15 @@ class empirical_view {
 /// that is assigned, can throw, and then there are no samples
 class empirical {
   public:
+    /// Nothing in it.
+    empirical() = default;
+    empirical(empirical const&) = default;
+    empirical(empirical&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    empirical& operator=(empirical const& other) { return *this = empirical(other); }
+    empirical& operator=(empirical&&) = default;
+    ~empirical() = default;
+
     /// Replaces all samples. What is not a finite number is left out.
     /// @param samples any input range of numbers
     /// @return how many were left out

@@ -12,9 +12,7 @@
 
 #include <straggle/stats/student_t_tail.hpp>
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 namespace straggle::detail::student_t {
 

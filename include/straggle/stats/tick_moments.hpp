@@ -10,6 +10,7 @@
 #include <straggle/core/outcome.hpp>
 #include <straggle/stats/wide_integer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace straggle {

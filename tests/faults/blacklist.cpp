@@ -1,0 +1,278 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+// Failed allocations while it is decided whom to avoid.
+
+#include "blacklist/windows.hpp"
+#include "support/fault_cases.hpp"
+#include "support/faults.hpp"
+
+#include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/blacklist/decision_log.hpp>
+#include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/forecast_weak.hpp>
+#include <straggle/blacklist/keeper.hpp>
+#include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/timed_guards.hpp>
+#include <straggle/blacklist/top_k_intersection.hpp>
+#include <straggle/node/monitor.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using straggle_test::check_failures;
+using straggle_test::named_attempt;
+using straggle_test::promise;
+using straggle_test::seen_of;
+
+std::vector<double> scores(int weak, int good) {
+    std::vector<double> all;
+    for (int i = 0; i < good; ++i) all.push_back(0.01 * i);
+    for (int i = 0; i < weak; ++i) all.push_back(5 + i);
+    return all;
+}
+auto const& some_weak() {
+    static auto const ranking = straggle_test::window_of(scores(4, 9));
+    return ranking;
+}
+auto const& more_weak() {
+    static auto const ranking = straggle_test::window_of(scores(9, 19));
+    return ranking;
+}
+
+template <class Decision>
+seen_of seen_in(Decision const& d) {
+    seen_of s;
+    for (auto const list : {d.blacklisted(), d.on_probation(), d.spared()}) {
+        s.see(list.size());
+        for (auto const& v : list) {
+            s.see(v.id);
+            for (double const x : {v.mean, v.sd, v.ci.low, v.value, v.threshold}) s.see(x);
+            s.see(v.rule);
+            s.see(v.spared_by);
+            s.see(v.strikes);
+            s.see(v.since);
+            s.see(v.until);
+        }
+    }
+    s.see(d.rule());
+    s.see(d.sentencing());
+    s.see(d.window());
+    s.see(static_cast<int>(d.note()));
+    return s;
+}
+template <class Keeper>
+seen_of seen_in_keeper(Keeper const& k) {
+    seen_of s = seen_in(k.decision());
+    k.for_each_sentence([&](std::string const& id, straggle::sentence const& state) {
+        s.see(id);
+        s.see(static_cast<int>(state.state));
+        for (auto const n : {state.since, state.until}) s.see(n);
+        for (auto const n : {state.strikes, state.weak_streak, state.good_streak}) s.see(n);
+    });
+    return s;
+}
+
+template <class Blacklister>
+struct deciding {
+    Blacklister decide;
+    straggle::blacklist_decision<std::string> decision{};
+};
+// What it says, and what it would say of one more window: guards remember, too.
+template <class Blacklister>
+void check_blacklister(char const* what, Blacklister const& blacklister) {
+    check_failures(
+        what,
+        [&] {
+            deciding<Blacklister> d{blacklister};
+            d.decide.decide(some_weak(), d.decision);
+            return d;
+        },
+        [](auto& d) { d.decide.decide(more_weak(), d.decision); },
+        [](auto const& d) {
+            auto copy = d;
+            copy.decide.decide(more_weak(), copy.decision);
+            return std::pair(seen_in(d.decision), seen_in(copy.decision));
+        },
+        promise::usable);
+    // The decision is empty in between, and nothing else changes.
+    check_failures(
+        what,
+        [&] {
+            deciding<Blacklister> d{blacklister};
+            d.decide.decide(some_weak(), d.decision);
+            return d;
+        },
+        [](auto& d) {
+            straggle::blacklist_decision<std::string> other;
+            d.decide.decide(more_weak(), other);
+        },
+        [](auto const& d) {
+            auto copy = d;
+            copy.decide.decide(more_weak(), copy.decision);
+            return seen_in(copy.decision).numbers.size();
+        },
+        promise::usable);
+}
+
+struct rack_of {
+    std::string operator()(std::string const& node) const {
+        return "a rack whose name needs memory of its own " + std::string(1, node.back());
+    }
+};
+struct often_weak {
+    straggle::outcome<double> operator()(std::string const& node) const {
+        return node.back() % 2 == 0 ? 0.9 : 0.1;
+    }
+};
+
+template <class Keeper>
+void check_keeper(char const* what, Keeper const& keeper) {
+    auto const kept = [&] {
+        Keeper k = keeper;
+        k.decide(some_weak(), 1);
+        k.decide(more_weak(), 2);
+        return k;
+    };
+    check_failures(
+        what, kept, [](Keeper& k) { k.decide(some_weak(), 4); },
+        [](Keeper const& k) {
+            Keeper copy = k;
+            copy.decide(more_weak(), 5);
+            return std::pair(seen_in_keeper(k), seen_in_keeper(copy));
+        });
+    std::vector<std::string> fleet;
+    for (std::size_t i = 0; i < 40; ++i) fleet.push_back(straggle_test::name_of(i));
+    check_failures(what, kept, [&](Keeper& k) { k.decide(some_weak(), 4, fleet); }, seen_in_keeper<Keeper>);
+    check_failures(
+        what, [&] { return keeper; }, [](Keeper& k) { k.decide(more_weak(), 1); }, seen_in_keeper<Keeper>);
+    check_failures(
+        what, kept,
+        [](Keeper& k) {
+            k.restore("a node that nobody has heard of before, with a long name",
+                      {.state = straggle::custody::serving, .strikes = 2, .since = 1, .until = 9});
+        },
+        seen_in_keeper<Keeper>);
+    check_failures(
+        "copy assignment", [&] { return keeper; }, [other = kept()](Keeper& k) { k = other; },
+        seen_in_keeper<Keeper>);
+}
+
+using windowed =
+    straggle::monitor<named_attempt, std::remove_const_t<decltype(straggle_test::named_in_time)>>;
+
+} // namespace
+
+TEST_CASE("blacklister: after a failed allocation it decides as before") {
+    using namespace straggle;
+    check_blacklister("dominated", blacklister{dominated{}, no_guard{}});
+    check_blacklister("dominated_fdr", blacklister{dominated_fdr{}, no_guard{}});
+    check_blacklister("weakest_level", blacklister{weakest_level{}, at_most{2}});
+    check_blacklister("top_k_intersection", blacklister{top_k_intersection{1}, no_guard{}});
+    check_blacklister("median_mad", blacklister{median_mad{}, at_most_slot_fraction{0.2}});
+    check_blacklister("leave_top_k_out", blacklister{leave_top_k_out{.k = 9, .sigmas = 1}, no_guard{}});
+    check_blacklister("mean_plus_sigmas", blacklister{mean_plus_sigmas{.sigmas = 1}, no_guard{}});
+    check_blacklister("forecast_weak", blacklister{forecast_weak{often_weak{}}, no_guard{}});
+    check_blacklister("either", blacklister{either{dominated{}, forecast_weak{often_weak{}}}, no_guard{}});
+    check_blacklister("one_per_domain", blacklister{dominated{}, one_per_domain{rack_of{}}});
+    check_blacklister("rate_limit", blacklister{dominated{}, rate_limit{0.5, 1}});
+    check_blacklister("fail_open", blacklister{dominated{}, fail_open{0.31, 0.1}});
+    check_blacklister(
+        "demand", blacklister{dominated{}, release_on_demand{[] { return 7; }}, at_least_healthy_slots{6}});
+}
+
+TEST_CASE("blacklister: a decision being filled is empty after a failed allocation") {
+    straggle::blacklister decide{straggle::dominated{}, straggle::no_guard{}};
+    std::size_t failures = 0;
+    for (bool through = false; !through;) {
+        straggle::blacklist_decision<std::string> decision = decide.decide(some_weak());
+        CHECK_FALSE(decision.blacklisted().empty());
+        try {
+            straggle_test::failing_allocations const failing(failures + 1);
+            decide.decide(more_weak(), decision);
+            through = true;
+        } catch (std::bad_alloc const&) {
+            ++failures;
+        }
+        // Where not even the nodes were looked at, it is as it was.
+        bool const untouched = seen_in(decision) == seen_in(decide.decide(some_weak()));
+        if (!through) CHECK((untouched || decision.blacklisted().empty()));
+    }
+    CHECK(failures > 0);
+}
+
+TEST_CASE("blacklist_keeper: a failed allocation changes nothing") {
+    using namespace straggle;
+    check_keeper("defaults", keep_blacklist<std::string>());
+    check_keeper("hysteresis", keep_blacklist<std::string>(dominated{}, hysteresis<>{}, no_guard{}));
+    check_keeper("rates", keep_blacklist<std::string>(weakest_level{}, probation<escalating>{},
+                                                      rate_limit{0.5, 2}, fail_open{0.31, 0.1}));
+    check_keeper("racks",
+                 keep_blacklist<std::string>(dominated{}, rerank_every_window{}, one_per_domain{rack_of{}}));
+}
+
+TEST_CASE("decision log: a failed allocation loses no window") {
+    using namespace straggle;
+    auto const keeper_of = [] {
+        auto keeper = keep_blacklist<std::string>(dominated{}, probation<escalating>{}, no_guard{});
+        keeper.decide(some_weak(), 1);
+        return keeper;
+    };
+    auto before = keeper_of();
+    before.decide(more_weak(), 2);
+    check_failures("record_of", [&] {
+        auto const record = record_of(more_weak(), before);
+        return std::pair(record.nodes.size(), record.sentences->size());
+    });
+    check_failures(
+        "record_of into one", [&] { return record_of(some_weak(), keeper_of()); },
+        [&](auto& record) { record_of(more_weak(), before.decision(), 2, record); },
+        [](auto const& record) { return std::pair(record.blacklisted, record.nodes.size()); },
+        promise::usable);
+    auto const record = record_of(more_weak(), before);
+    struct replaying {
+        decltype(keeper_of()) keeper;
+        std::size_t differences = 9;
+    };
+    check_failures(
+        "replay_decision", [&] { return replaying{keeper_of()}; },
+        [&](replaying& r) {
+            auto const told = replay_decision(record, r.keeper);
+            r.differences = told ? (*told ? 1 : 0) : 7;
+        },
+        [](replaying const& r) { return std::pair(seen_in_keeper(r.keeper), r.differences); });
+}
+
+TEST_CASE("cluster_watch: a failed allocation loses no decision and no publication") {
+    using keeper_type = decltype(straggle::keep_blacklist<std::string>(
+        straggle::dominated{}, straggle::probation<straggle::escalating>{}, straggle::no_guard{}));
+    using watch = straggle::cluster_watch<windowed, keeper_type>;
+    struct held {
+        watch w;
+        typename watch::snapshot first, second;
+        explicit held(bool read)
+            : w(windowed(straggle_test::named_in_time, {.window = 300, .slide = 100}), keeper_type()) {
+            for (auto const& a : straggle_test::named_history(6, 9)) w.observe(a);
+            if (read) first = w.latest();
+            w.decide(500);
+            if (read) second = w.latest();
+        }
+    };
+    for (bool const read : {false, true})
+        check_failures(
+            "decide", [read] { return std::make_unique<held>(read); }, [](auto& h) { h->w.decide(650); },
+            [](auto const& h) {
+                auto const latest = h->w.latest();
+                return std::pair(seen_in(h->w.decision()), seen_in(*latest));
+            },
+            promise::usable);
+}
