@@ -1,0 +1,164 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "observe.hpp"
+
+#include "../cluster/draw.hpp"
+#include "../cluster/workload.hpp"
+
+#include <straggle/detect/hierarchical.hpp>
+#include <straggle/detect/late.hpp>
+#include <straggle/detect/node_aware.hpp>
+#include <straggle/detect/progress_gap.hpp>
+#include <straggle/detect/speculative_lag.hpp>
+#include <straggle/evaluate/detection_metrics.hpp>
+#include <straggle/evaluate/power.hpp>
+#include <straggle/stats/order.hpp>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+namespace evaluation {
+
+namespace {
+
+constexpr std::uint32_t nodes = 20, slots = 8, maps = 320, reduces = 160;
+constexpr double heartbeat = 1;
+
+// A scheduler of any detector, and when it named tasks.
+struct observer {
+    std::unique_ptr<cluster::policy> decides;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> const* named;
+};
+
+observer make(run_options const& how, history const& known) {
+    straggle::reservation const share =
+        how.for_tasks > 1 ? straggle::reservation::shared() : straggle::reservation(how.for_tasks);
+    auto const build = [&](auto rule, history const& h, auto use_rows) {
+        auto made =
+            std::make_unique<detecting<decltype(rule)>>(std::move(rule), share, h, how.seed, use_rows);
+        auto const* const named = &made->named;
+        return observer{std::move(made), named};
+    };
+    auto const nothing = [](auto&, std::vector<double> const&) {};
+    using namespace straggle;
+    if (how.detector == "Default") return build(task_lag{progress_gap{}, how.lag}, {}, nothing);
+    if (how.detector == "LATE") return build(task_lag{late{}, how.lag}, {}, nothing);
+    if (how.detector == "Hierarchical")
+        return build(task_lag{hierarchical{progress_gap{}}, how.lag}, {}, nothing);
+    using rule = node_aware<told_usual_time>;
+    rule aware{};
+    aware.report_interval = 3;
+    if (how.detector == "node_aware cold") return build(aware, {}, nothing);
+    if (how.detector == "node_aware warm")
+        return build(aware, known,
+                     [](rule& r, std::vector<double> const& rows) { r.usual_time_of.by_row = &rows; });
+    throw std::invalid_argument("no detector is called " + how.detector);
+}
+
+// All that happened to each map, as the metrics want it.
+std::vector<straggle::task_outcome> outcomes(cluster::result const& r, observer const& o,
+                                             std::vector<double> const& usual) {
+    std::vector<straggle::task_outcome> tasks(maps);
+    std::vector<double> begun(maps);
+    for (cluster::attempt_record const& a : r.attempts) {
+        if (a.phase != 0) continue;
+        straggle::task_outcome& t = tasks[a.task];
+        t.usual = usual[a.task];
+        bool const finished = a.how == cluster::ending::finished;
+        if (a.copy) {
+            ++t.copies;
+            t.copies_time += a.took();
+            if (finished) t.winner_time = a.took();
+        } else {
+            begun[a.task] = a.start;
+            t.execution = a.took();
+            if (!finished) t.progress = a.progress;
+        }
+    }
+    for (auto const& [who, when] : *o.named)
+        if (who.first == 0) // what the master named in the heartbeat before it learned of the end
+            tasks[who.second].detected = std::min(when - begun[who.second], tasks[who.second].execution);
+    return tasks;
+}
+
+double energy_by_model(cluster::plan const& plan, cluster::result const& r) {
+    straggle::energy_sweep sweep;
+    for (cluster::attempt_record const& a : r.attempts) (void)sweep.add(a.node, a.start, a.end);
+    // Machines are never turned off: their static power runs all the time.
+    auto const dynamic = sweep.energy([&plan](std::uint32_t n) {
+        return straggle::power_model{
+            .static_watts = 0, .dynamic_watts = plan.power.core, .cores = plan.nodes[n].cores, .threads = 8};
+    });
+    if (!dynamic) return std::nan("");
+    return dynamic->joules + plan.power.idle * static_cast<double>(plan.nodes.size()) * r.makespan;
+}
+
+class no_copies final : public cluster::policy {};
+
+} // namespace
+
+cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_t seed) {
+    cluster::plan plan;
+    plan.seed = seed;
+    plan.heartbeat = heartbeat;
+    plan.attempt_noise = 0.07; // with the machines' own: about what table 5 tells of the paper's cluster
+    plan.breath_noise = 0.03;
+    std::uint32_t last = 0;
+    for (std::uint32_t cores = 1; cores <= 4; ++cores) {
+        last += where.percent[cores - 1] * nodes / 100;
+        while (plan.nodes.size() < last) plan.nodes.push_back({.cores = cores, .slots = slots});
+    }
+    cluster::draw random(input, 5);
+    plan.jobs.push_back(cluster::word_count(
+        {.maps = maps, .reduces = reduces, .flops = 25e9, .spread = 0.08, .reduce_spread = 0.1}, random));
+    for (cluster::phase_spec& phase : plan.jobs[0].phases) // all but what is computed is negligible
+        for (cluster::task_spec& t : phase.tasks) t.read = t.write = t.fetch = 0;
+    for (cluster::task_spec& t : plan.jobs[0].phases[1].tasks) t.flops /= 2;
+    return plan;
+}
+
+std::vector<double> map_times(scenario const& where, std::uint64_t input, std::uint64_t seed) {
+    no_copies none;
+    cluster::result const r = cluster::run(make_plan(where, input, seed), none);
+    std::vector<double> times(maps);
+    for (cluster::attempt_record const& a : r.attempts)
+        if (a.phase == 0) times[a.task] = a.took();
+    return times;
+}
+
+std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
+                                std::vector<double> const& usual) {
+    no_copies none;
+    cluster::result const r = cluster::run(make_plan(where, input, seed), none);
+    std::vector<std::vector<double>> ratios(nodes);
+    for (cluster::attempt_record const& a : r.attempts)
+        if (a.phase == 0) ratios[a.node].push_back(a.took() / usual[a.task]);
+    std::vector<double> slowness;
+    for (auto& of_node : ratios) slowness.push_back(straggle::median_in_place(of_node).value_or(1.0));
+    return slowness;
+}
+
+std::vector<double> observe(scenario const& where, run_options const& how, history const& known) {
+    cluster::plan const plan = make_plan(where, how.input, how.seed);
+    observer const o = make(how, known);
+    cluster::result const r = cluster::run(plan, *o.decides);
+    straggle::detection_metrics all;
+    for (straggle::task_outcome const& t : outcomes(r, o, known.usual)) (void)all.add(t);
+    std::vector<double> m(measures, std::nan(""));
+    m[precision] = all.precision_in_time().value_or(std::nan(""));
+    m[recall] = all.recall().value_or(std::nan(""));
+    m[latency] = all.detection_latency().value_or(std::nan(""));
+    m[fake] = all.fake_positive_ratio().value_or(std::nan(""));
+    m[undetected] = all.undetected_time().value_or(std::nan(""));
+    m[ratio] = all.straggler_ratio().value_or(std::nan(""));
+    m[seconds] = r.jobs[0].took();
+    m[joules] = r.joules;
+    m[joules_of_model] = energy_by_model(plan, r);
+    m[copies] = r.copies;
+    m[won] = r.won;
+    return m;
+}
+
+} // namespace evaluation

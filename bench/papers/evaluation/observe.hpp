@@ -1,0 +1,65 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The cluster and the job of the evaluation framework, and one run of them under one detector.
+#pragma once
+
+#include "../cluster/engine.hpp"
+#include "detecting.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace evaluation {
+
+/// Per cent of the machines with one, two, three and four cores at work.
+struct scenario {
+    char const* name;
+    std::array<std::uint32_t, 4> percent;
+};
+inline constexpr std::array<scenario, 4> scenarios{
+    {{"C1", {35, 35, 5, 25}}, {"C2", {25, 25, 25, 25}}, {"C3", {10, 10, 5, 75}}, {"C4", {5, 5, 0, 90}}}};
+inline constexpr scenario homogeneous{"homogeneous", {0, 0, 0, 100}};
+
+/// @param input which data: the work of each task; @param seed everything that is chance in a run
+cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_t seed);
+
+/// The times of the maps of a run without copies, by task.
+std::vector<double> map_times(scenario const& where, std::uint64_t input, std::uint64_t seed);
+/// How slow each machine is, from such a run: the median of its maps' times over what they usually take.
+std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
+                                std::vector<double> const& usual);
+
+/// What is known of a run, by number.
+enum measure : std::size_t {
+    precision,
+    recall,
+    latency,
+    fake,
+    undetected,
+    ratio, ///< of stragglers
+    seconds,
+    joules,
+    joules_of_model, ///< by evaluate/power from the schedule
+    copies,
+    won,
+    measures
+};
+
+/// How a run is made.
+struct run_options {
+    std::string detector; ///< Default, LATE, Hierarchical, "node_aware cold", "node_aware warm"
+    double lag = 20;      ///< a task of the first three is named only after so many seconds
+    double for_tasks = 1; ///< share of the slots for normal tasks; above 1: shared
+    std::uint64_t input = 1;
+    std::uint64_t seed = 1;
+};
+/// Runs the job: a number for each `measure`, NaN where there is none.
+/// @param known what a warm detector knows; its usual times are what all are judged by
+std::vector<double> observe(scenario const& where, run_options const& how, history const& known);
+
+} // namespace evaluation

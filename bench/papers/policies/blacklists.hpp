@@ -1,0 +1,129 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which machines to avoid: nobody, whom the DSB paper avoids, whom the library's defaults avoid.
+#pragma once
+
+#include "../cluster/draw.hpp"
+#include "../cluster/policy.hpp"
+
+#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/blacklist/keeper.hpp>
+#include <straggle/node/monitor.hpp>
+#include <straggle/presets.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace policies {
+
+/// What a scheduler keeps of an attempt, as the library reads it. Siblings are the tasks of one phase.
+inline constexpr straggle::attempt_fields attempt_fields{
+    .job = &cluster::attempt_record::phase,
+    .node = &cluster::attempt_record::node,
+    .start = &cluster::attempt_record::start,
+    .end = &cluster::attempt_record::end,
+    .status =
+        [](cluster::attempt_record const& a) {
+            return a.how == cluster::ending::finished ? straggle::attempt_status::success
+                                                      : straggle::attempt_status::killed;
+        },
+    .task = &cluster::attempt_record::task};
+
+/// Who was avoided, window by window.
+struct blacklist_log {
+    double from = 0;
+    std::vector<std::uint32_t> avoided{};
+    std::vector<std::uint32_t> on_probation{};
+};
+
+struct no_blacklist {
+    void ended(cluster::attempt_record const&, double) {}
+    void round(double) {}
+    bool avoids(std::uint32_t) const { return false; }
+    bool tries(std::uint32_t) const { return false; }
+    std::vector<blacklist_log> log{};
+};
+
+/// Dynamic server blacklisting as printed: every window is ranked, the weakest level is avoided in the next.
+class dsb_blacklist {
+    using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
+
+  public:
+    /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
+    dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
+        : monitor_(policies::attempt_fields,
+                   {.window = window, .slide = 0, .ranking = straggle::dsb_2019.ranking()}),
+          k_(k),
+          random_(seed, 77) {}
+
+    void ended(cluster::attempt_record const& a, double now) { monitor_.observe(a, now); }
+    void round(double now) {
+        std::int64_t const window = monitor_.window_number(now);
+        if (window < 0 || window == window_) return;
+        window_ = window;
+        auto const& ranking = monitor_.rank(now);
+        if (k_)
+            straggle::dsb_2019.blacklist(*k_, random_).decide(ranking, decision_);
+        else
+            straggle::dsb_2019.blacklist().decide(ranking, decision_);
+        auto& entry = log.emplace_back();
+        entry.from = now;
+        for (auto const& v : decision_.blacklisted()) entry.avoided.push_back(v.id);
+    }
+    bool avoids(std::uint32_t node) const { return decision_.avoids(node); }
+    bool tries(std::uint32_t) const { return false; }
+    std::vector<blacklist_log> log{};
+
+  private:
+    monitor monitor_;
+    std::optional<std::size_t> k_;
+    cluster::draw random_;
+    std::int64_t window_ = -1;
+    straggle::blacklist_decision<std::uint32_t> decision_;
+};
+
+/// The library's defaults: `dominated`, sentences with probation, never more than a fifth of the slots.
+class kept_blacklist {
+    using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
+    using watch = straggle::cluster_watch<monitor, straggle::blacklist_keeper<std::uint32_t>>;
+
+  public:
+    /// @param window in seconds @param nodes in the cluster
+    kept_blacklist(double window, std::uint32_t nodes)
+        : window_(window),
+          watch_(std::make_unique<watch>(
+              monitor(policies::attempt_fields, {.window = window, .slide = 0, .ranking = {}}))),
+          fleet_(nodes) {
+        std::iota(fleet_.begin(), fleet_.end(), 0u);
+    }
+
+    void ended(cluster::attempt_record const& a, double now) { watch_->observe(a, now); }
+    void round(double now) {
+        std::int64_t const window = static_cast<std::int64_t>(std::floor(now / window_)) - 1;
+        if (window < 0 || window == last_) return;
+        last_ = window;
+        auto const& decision = watch_->decide(now, fleet_);
+        auto& entry = log.emplace_back();
+        entry.from = now;
+        for (auto const& v : decision.blacklisted()) entry.avoided.push_back(v.id);
+        for (auto const& v : decision.on_probation()) entry.on_probation.push_back(v.id);
+    }
+    bool avoids(std::uint32_t node) const { return watch_->decision().avoids(node); }
+    bool tries(std::uint32_t node) const { return watch_->decision().tries(node); }
+    std::vector<blacklist_log> log{};
+
+  private:
+    double window_;
+    std::int64_t last_ = -1;
+    std::unique_ptr<watch> watch_;
+    std::vector<std::uint32_t> fleet_;
+};
+
+} // namespace policies

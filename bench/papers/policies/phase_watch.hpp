@@ -1,0 +1,68 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The phases that run, as the library's detectors look at them.
+#pragma once
+
+#include "../cluster/policy.hpp"
+
+#include <straggle/detect/job_progress.hpp>
+
+#include <cstdint>
+#include <map>
+
+namespace policies {
+
+/// Keeps a `job_progress` for each phase that runs.
+class phase_watch {
+    using progress = straggle::job_progress<std::uint32_t, double>;
+
+  public:
+    /// @param usual how long the task usually takes, if that is known
+    void ended(cluster::attempt_record const& a, double usual = 0) {
+        if (a.how == cluster::ending::finished) phases_[a.phase].finished(a.node, a.took(), a.input, usual);
+    }
+    void forget(std::uint32_t phase) { phases_.erase(phase); }
+
+    /// The phase at this moment, valid until the next look at it.
+    straggle::job_view look(cluster::phase_view const& phase, double now) {
+        constexpr straggle::running_fields fields{.node = &cluster::running_view::node,
+                                                  .progress = &cluster::running_view::progress,
+                                                  .start = &cluster::running_view::start,
+                                                  .input = &cluster::running_view::input,
+                                                  .copies = &cluster::running_view::attempts};
+        progress& p = phases_[phase.phase];
+        p.set_tasks(phase.tasks);
+        p.set_begin(phase.began);
+        p.running(phase.running, fields, now);
+        last_ = p.view();
+        return last_;
+    }
+    /// Where the suspect stands in the phase that was looked at last.
+    std::uint32_t row(straggle::suspect const& s) const { return last_.running[s.task].row; }
+
+    /// The machine that a phase which was looked at calls by that index.
+    std::uint32_t node(std::uint32_t phase, std::uint32_t index) { return phases_[phase].node(index); }
+
+    /// Says how slow a machine is known to be.
+    void set_slowness(std::uint32_t phase, std::uint32_t node, double factor) {
+        phases_[phase].set_slowness(node, factor);
+    }
+    /// How much longer tasks of the phase took on a machine than elsewhere; 1 where none has finished there.
+    double slowness(std::uint32_t phase, std::uint32_t node) {
+        progress& p = phases_[phase];
+        auto const view = p.view();
+        for (std::uint32_t i = 0; i < view.nodes.size(); ++i)
+            if (p.node(i) == node && view.nodes[i].finished > 0)
+                return view.nodes[i].total_time / static_cast<double>(view.nodes[i].finished) /
+                       view.mean_finished;
+        return 1;
+    }
+
+  private:
+    std::map<std::uint32_t, progress> phases_;
+    straggle::job_view last_;
+};
+
+} // namespace policies

@@ -1,0 +1,152 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which tasks get copies, and where: nobody, as YARN does it, or as the library does it.
+#pragma once
+
+#include "free_places.hpp"
+#include "phase_watch.hpp"
+
+#include <straggle/assign/assigner.hpp>
+#include <straggle/detect/cap.hpp>
+#include <straggle/detect/largest_gain.hpp>
+#include <straggle/detect/node_aware.hpp>
+#include <straggle/detect/straggler_scan.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace policies {
+
+struct no_copies {
+    void ended(cluster::attempt_record const&) {}
+    void phase_over(std::uint32_t) {}
+    template <class State>
+    void copies(cluster::cluster_view const&, free_places&, State const&,
+                std::vector<cluster::copy_request>&) {}
+};
+
+/// YARN's speculator: once a second the task whose copy would gain most, at most one in fifteen seconds and
+/// phase, within its limits; the copy goes to any machine that has a slot.
+class yarn_speculation {
+  public:
+    explicit yarn_speculation(std::uint64_t seed) : random_(seed, 88) {}
+
+    void ended(cluster::attempt_record const& a) { watch_.ended(a); }
+    void phase_over(std::uint32_t phase) {
+        watch_.forget(phase);
+        not_before_.erase(phase);
+    }
+    template <class State>
+    void copies(cluster::cluster_view const& view, free_places& free, State const&,
+                std::vector<cluster::copy_request>& out) {
+        for (cluster::phase_view const& phase : view.phases) {
+            double& earliest = not_before_[phase.phase];
+            if (view.now < earliest || phase.running.empty()) continue;
+            for (straggle::suspect const& s : scan_(watch_.look(phase, view.now))) {
+                auto const& task = phase.running[watch_.row(s)];
+                auto const node = free.any(task, random_);
+                if (!node) continue;
+                free.take(*node);
+                out.push_back({phase.phase, task.task, *node});
+                earliest = view.now + 15;
+            }
+        }
+    }
+
+  private:
+    phase_watch watch_;
+    straggle::straggler_scan<straggle::cap<straggle::largest_gain<>>> scan_;
+    std::map<std::uint32_t, double> not_before_;
+    cluster::draw random_;
+};
+
+/// A task that could be copied, and a machine that could run the copy, as the assigner reads them.
+struct straggler {
+    std::vector<std::uint32_t> const* nodes;
+    double remaining, usual, next_slowest;
+    std::uint32_t attempts;
+};
+struct place {
+    std::uint32_t node, free;
+    straggle::node_state state;
+    double slowness;
+};
+inline constexpr straggle::straggler_fields straggler_fields{
+    .runs_on = [](straggler const& s) -> auto const& { return *s.nodes; },
+    .remaining = &straggler::remaining,
+    .attempts = &straggler::attempts,
+    .next_slowest = &straggler::next_slowest};
+inline constexpr straggle::backup_node_fields place_fields{
+    .node = &place::node, .free = &place::free, .state = &place::state};
+
+/// The library's own: `node_aware` finds the stragglers, the assigner says which copies are worth it, and on
+/// which machine.
+class straggle_speculation {
+  public:
+    void ended(cluster::attempt_record const& a) { watch_.ended(a); }
+    void phase_over(std::uint32_t phase) { watch_.forget(phase); }
+    /// @param state says of a machine whether it is healthy, on probation or avoided
+    template <class State>
+    void copies(cluster::cluster_view const& view, free_places& free, State const& state,
+                std::vector<cluster::copy_request>& out) {
+        for (cluster::phase_view const& phase : view.phases) {
+            if (phase.running.empty() || free.total() == 0) continue;
+            stragglers_.clear();
+            tasks_.clear();
+            double const others = rest_of_the_others(phase, view.now);
+            for (straggle::suspect const& s : scan_.suspects()) {
+                auto const& task = phase.running[watch_.row(s)];
+                if (task.attempts > 1) continue;
+                double const left = s.value - (view.now - task.start);
+                stragglers_.push_back({&task.nodes, left > 0 ? left : 0, s.baseline, others, task.attempts});
+                tasks_.push_back(task.task);
+            }
+            if (stragglers_.empty()) continue;
+            places_.clear();
+            for (std::uint32_t n = 0; n < view.nodes.size(); ++n)
+                places_.push_back({n, free.on(n), state(n), watch_.slowness(phase.phase, n)});
+            straggle::cluster_load load;
+            load.now = view.now;
+            load.running = phase.running.size();
+            load.suspects = stragglers_.size();
+            load.tasks_wait = view.waiting > 0;
+            auto const& plan = assigner_.choose(
+                stragglers_, straggler_fields, places_, place_fields,
+                [](straggler const& s, place const& p) { return s.usual * p.slowness; }, load);
+            for (straggle::backup_choice const& choice : plan.choices) {
+                if (!choice.copy) continue;
+                std::uint32_t const node = places_[choice.copy->node].node;
+                free.take(node);
+                out.push_back({phase.phase, tasks_[choice.straggler], node});
+            }
+        }
+    }
+
+  private:
+    // The scan is made here, as the job is over no sooner than the slowest task that gets no copy.
+    double rest_of_the_others(cluster::phase_view const& phase, double now) {
+        named_.assign(phase.running.size(), false);
+        for (straggle::suspect const& s : scan_(watch_.look(phase, now))) named_[watch_.row(s)] = true;
+        double longest = 0;
+        for (std::size_t i = 0; i < phase.running.size(); ++i) {
+            auto const& task = phase.running[i];
+            if (named_[i] || task.progress < 0.05) continue;
+            longest =
+                std::max(longest, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
+        }
+        return longest;
+    }
+
+    phase_watch watch_;
+    std::vector<bool> named_;
+    straggle::straggler_scan<straggle::node_aware<>> scan_{straggle::node_aware<>{.report_interval = 3}};
+    straggle::assigner<> assigner_{straggle::expected_gain{}, straggle::assigner_options{.launch = 1.5}};
+    std::vector<straggler> stragglers_;
+    std::vector<std::uint32_t> tasks_;
+    std::vector<place> places_;
+};
+
+} // namespace policies

@@ -1,0 +1,14 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""What the report says, paper by paper."""
+import dsb_texts
+import evaluation_texts
+import riski_texts
+import together_texts
+
+INTRODUCTION = (
+    "SimGrid runs the clusters; all decisions are made through straggle's public headers, as a scheduler would make them. "
+    "Numbers are medians over the runs, with an interval that holds the true median with at least 95 % (between order statistics); "
+    "improvements are compared run by run, on the same seeds. What was to be expected and is not there is said in so many words.")
+
+CHAPTERS = [dsb_texts.CHAPTER, evaluation_texts.CHAPTER, riski_texts.CHAPTER, together_texts.CHAPTER]

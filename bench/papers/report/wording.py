@@ -1,0 +1,25 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""What the texts of all papers need: a number of a table, and whether it is what was expected."""
+import math
+
+import charts
+
+
+def at(rows, group, series, x):
+    for r in rows:
+        if (r["group"], r["series"], r["x"]) == (group, series, x):
+            return r
+    return {"median": math.nan, "low": math.nan, "high": math.nan, "paper": math.nan}
+
+
+def percent(value):
+    return charts.text(value, True)
+
+
+def verdict(ok, yes, no):
+    return f"<span class=met>{yes}</span>" if ok else f"<span class=short>{no}</span>"
+
+
+def is_share(*words):
+    return lambda group, x: any(w in x or w in group for w in words)

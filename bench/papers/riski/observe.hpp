@@ -1,0 +1,57 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The cluster and the jobs of the RiskI paper, and one run of them under one scheduler.
+#pragma once
+
+#include "../cluster/engine.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace riski {
+
+/// What arrives where.
+struct riski_case {
+    std::string kind = "BBP";  ///< or Sort
+    std::string sizes = "mix"; ///< fifty jobs as in figure 11; small, medium, large: twenty of that size
+    double interval = 60;      ///< seconds between two jobs
+    double neighbours = 1;     ///< how heterogeneous: 1, 2 and 8 for the paper's testbeds 1, 2, 3
+};
+
+/// Figure 11 in five parts: medium jobs, small ones, small and large by turns, large ones, medium ones.
+inline constexpr std::array<std::size_t, 6> parts{0, 13, 23, 40, 45, 50};
+
+/// What is known of a run, by number.
+enum measure : std::size_t {
+    mean,   ///< response time of the jobs, seconds
+    median, ///< the same
+    p99,    ///< the same: nearly that of the slowest of fifty jobs
+    copies,
+    won,    ///< copies that finished first
+    killed, ///< originals killed as their copy was launched
+    wasted, ///< share of the slots' time spent on attempts that were killed
+    copies_in_part,
+    won_in_part = copies_in_part + parts.size() - 1,
+    measures = won_in_part + parts.size() - 1
+};
+
+/// Runs it: a number for each `measure`. Some jobs come before those that are measured: who learns has
+/// something to learn from.
+/// @param scheduler "no copies", "LATE", "RiskI", "expected gain", "straggle", "straggle priced"; or RiskI
+/// changed step by step: "racing" (nothing is killed before the copy is done), "and by progress" (what a
+/// straggler still takes), "and node_aware" (who is one)
+std::vector<double> observe(riski_case const& c, std::string const& scheduler, std::uint64_t seed);
+
+/// How many earlier executions of such maps on the machine a prediction could go by: at least so many, and
+/// fewer than the next.
+inline constexpr std::array<std::uint32_t, 6> executions{1, 2, 4, 8, 16, 32};
+/// What predictions of maps were like, for each of `executions`: width of the range over its mean, share of
+/// the maps whose time was in the range, error of the median over the time.
+std::vector<double> observe_predictions(riski_case const& c, std::uint64_t seed);
+
+} // namespace riski

@@ -1,0 +1,85 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// All parts together against each alone and against what Hadoop, Spark and Flink do, on the same jobs of a
+/// shared cluster: job time, slot time wasted, energy.
+#include "cluster/isolated.hpp"
+#include "report/report.hpp"
+#include "together/observe.hpp"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace together;
+using runs = std::vector<std::vector<double>>; // by seed
+
+constexpr std::array<char const*, 11> schedulers{"Hadoop",
+                                                 "Spark",
+                                                 "Flink",
+                                                 "detector",
+                                                 "predictor",
+                                                 "assigner",
+                                                 "blacklist",
+                                                 "blacklist and losers",
+                                                 "together",
+                                                 "together by Flink's rule",
+                                                 "Flink's rule without predictor"};
+
+std::vector<runs> observe_all(report::options const& how, scenario const& where) {
+    std::vector<cluster::measurement> all;
+    for (char const* const name : schedulers)
+        for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
+            all.push_back([&where, name, seed] { return observe(where, name, seed); });
+    runs const measured = cluster::run_isolated(all, how.workers);
+    std::vector<runs> by_scheduler(schedulers.size());
+    for (std::size_t i = 0; i < measured.size(); ++i)
+        by_scheduler[i / how.repetitions()].push_back(measured[i]);
+    return by_scheduler;
+}
+
+// The median of what `value` makes of a run and the reference's with the same seed.
+template <class Value>
+report::estimate of(runs const& r, runs const& reference, Value value) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < r.size(); ++i) values.push_back(value(r[i], reference[i]));
+    return report::median_of(std::move(values));
+}
+
+void compare(report::table& out, scenario const& where, std::vector<runs> const& all) {
+    for (std::size_t s = 0; s < all.size(); ++s) {
+        for (auto const& [name, m] :
+             {std::pair{"mean time", mean}, {"p99 time", p99}, {"wasted", wasted}, {"energy", joules}})
+            out.row(where.name, schedulers[s], std::string(name) + " over Hadoop's",
+                    of(all[s], all[0], [m](auto const& a, auto const& b) { return a[m] / b[m] - 1; }));
+        for (auto const& [name, m] : {std::pair{"mean seconds", mean},
+                                      {"p99 seconds", p99},
+                                      {"wasted", wasted},
+                                      {"joules", joules},
+                                      {"copies", copies},
+                                      {"won", won},
+                                      {"weak ones avoided", found},
+                                      {"healthy ones avoided", healthy_out}})
+            out.row(where.name, schedulers[s], name,
+                    of(all[s], all[s], [m](auto const& a, auto const&) { return a[m]; }));
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    report::options const how = report::parse(argc, argv);
+    try {
+        report::table out(how, "together");
+        for (scenario const& where : scenarios) compare(out, where, observe_all(how, where));
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "paper_together: %s\n", e.what());
+        return 1;
+    }
+}
