@@ -34,15 +34,9 @@ using lanes = double __attribute__((vector_size(lane_bytes)));
 // All bits of a lane set, or none.
 using lane_mask = std::uint64_t __attribute__((vector_size(lane_bytes)));
 using lane_counts = std::uint32_t __attribute__((vector_size(lane_bytes / 2)));
-using float_lanes = float __attribute__((vector_size(lane_bytes)));
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
     lanes v;
-    __builtin_memcpy(&v, from, sizeof v);
-    return v;
-}
-STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
-    float_lanes v;
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
@@ -95,11 +89,6 @@ STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) sum += v[i];
     return sum;
 }
-STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
-    float sum = v[0];
-    for (std::size_t i = 1; i < lane_bytes / sizeof(float); ++i) sum += v[i];
-    return sum;
-}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     std::uint64_t all = v[0];
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) all |= v[i];
@@ -124,12 +113,8 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 inline constexpr std::size_t lane_bytes = sizeof(double);
 using lanes = double;
 using lane_mask = std::uint64_t;
-using float_lanes = float;
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
-    return *from;
-}
-STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
     return *from;
 }
 STRAGGLE_ALWAYS_INLINE lanes splat(double x) noexcept {
@@ -166,9 +151,6 @@ STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
 STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
     return v;
 }
-STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
-    return v;
-}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     return static_cast<std::uint64_t>(v);
 }
@@ -180,7 +162,6 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
-inline constexpr std::size_t float_lane_count = sizeof(float_lanes) / sizeof(float);
 
 // Calls `step(i)` for blocks of four values from i on (four independent accumulators hide the latency). The
 // last block overlaps the one before so that nothing is left over: `step` must not mind to see a node twice.

@@ -9,7 +9,6 @@
 #include <straggle/core/interner.hpp>
 #include <straggle/core/outcome.hpp>
 #include <straggle/core/random.hpp>
-#include <straggle/learn/kmeans_rough.hpp>
 #include <straggle/learn/kmeans_rows.hpp>
 #include <straggle/stats/moments.hpp>
 
@@ -46,7 +45,6 @@ class kmeans_tries {
         }
         if (!is_finite(4 * total_)) return status::out_of_range;
         pairs_.clear();
-        if (seeds) rough_.load(rows_);
         if (seeds && n <= most_tabled) tabulate();
         rows_used_ = n;
         return status::ok;
@@ -188,21 +186,23 @@ class kmeans_tries {
         return last;
     }
 
-    // Each row in the group of the nearest centre.
+    // The distances of all rows to all centres.
     void begin() {
         std::size_t const n = rows();
-        labels_.resize(n);
-        to_own_.resize(n);
-        at_least_.resize(n * count_);
-        gap_.assign(count_ * count_, 0.0);
-        asked_.clear();
-        for (std::uint32_t k = 0; k < count_; ++k) asked_.push_back(k);
-        bounds_.resize(count_);
-        rough_.set_centers(centers_, count_);
+        labels_.assign(n, 0);
+        to_own_.assign(n, 0.0);
+        at_least_.assign(n * count_, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            double* const to = &at_least_[i * count_];
+            squared_distances(rows_.row(i), centers_, count_, to);
+            auto const own = static_cast<std::size_t>(std::min_element(to, to + count_) - to);
+            labels_[i] = static_cast<std::uint32_t>(own);
+            for (std::size_t k = 0; k < count_; ++k) to[k] = std::sqrt(to[k]);
+            to_own_[i] = to[own];
+        }
         running_.resize(count_, columns());
         counts_.assign(count_, 0);
         for (std::size_t i = 0; i < n; ++i) {
-            labels_[i] = nearest_of_asked(i);
             add_row<+1>(running_.row(labels_[i]), i);
             ++counts_[labels_[i]];
         }
@@ -263,7 +263,8 @@ class kmeans_tries {
         }
     }
     // By the triangle inequality a centre that was far away and has moved little is still no nearer: at most
-    // so far is a row from its own centre, at least so far from each. What that settles is not asked again.
+    // so far is a row from its own centre, at least so far from each. What that settles is not reckoned
+    // again.
     bool reassign() {
         gap_.assign(count_ * count_, 0.0);
         nearest_gap_.assign(count_, (std::numeric_limits<double>::max)());
@@ -275,58 +276,35 @@ class kmeans_tries {
                 gap_[a * count_ + b] = half;
                 nearest_gap_[a] = (std::min)(nearest_gap_[a], half);
             }
-        rough_.set_centers(centers_, count_);
         bool changed = false;
         for (std::size_t i = 0; i < rows(); ++i) {
             double* const at_least = &at_least_[i * count_];
             for (std::size_t k = 0; k < count_; ++k) at_least[k] -= moved_[k];
-            std::uint32_t const own = labels_[i];
-            to_own_[i] += moved_[own];
-            if (to_own_[i] < nearest_gap_[own] * unrounded) continue;
-            asked_.assign(1, own);
-            double const most = to_own_[i] / unrounded, *const gap = &gap_[own * count_];
-            for (std::uint32_t k = 0; k < count_; ++k)
-                if (k != own && !(most < at_least[k] || most < gap[k])) asked_.push_back(k);
-            if (asked_.size() == 1) continue;
-            std::uint32_t const nearest = nearest_of_asked(i);
-            if (nearest == own) continue;
-            change_group(i, nearest);
+            std::uint32_t own = labels_[i];
+            double most = to_own_[i] + moved_[own];
+            bool exact = false;
+            if (!(most < nearest_gap_[own] * unrounded)) {
+                for (std::uint32_t k = 0; k < count_; ++k) {
+                    if (k == own || most < (std::max)(at_least[k], gap_[own * count_ + k]) * unrounded)
+                        continue;
+                    if (!exact) {
+                        at_least[own] = most = distance(i, own);
+                        exact = true;
+                        if (most < (std::max)(at_least[k], gap_[own * count_ + k]) * unrounded) continue;
+                    }
+                    at_least[k] = distance(i, k);
+                    if (at_least[k] < most || (at_least[k] == most && k < own)) {
+                        most = at_least[k];
+                        own = k;
+                    }
+                }
+            }
+            to_own_[i] = most;
+            if (own == labels_[i]) continue;
+            change_group(i, own);
             changed = true;
         }
         return changed;
-    }
-    // Whether a centre is certainly farther from a row than its own.
-    [[nodiscard]] bool is_farther(std::size_t row, std::uint32_t own, std::uint32_t k) const {
-        return to_own_[row] < (std::max)(at_least_[row * count_ + k], gap_[own * count_ + k]) * unrounded;
-    }
-    // The nearest of the centres in `asked_`: by bounds where they settle it, else by exact distances; the
-    // first of several.
-    std::uint32_t nearest_of_asked(std::size_t row) {
-        double* const at_least = &at_least_[row * count_];
-        rough_(row, asked_, bounds_.data());
-        std::size_t least = 0;
-        for (std::size_t a = 0; a < asked_.size(); ++a) {
-            at_least[asked_[a]] = bounds_[a].low;
-            if (bounds_[a].high_square < bounds_[least].high_square) least = a;
-        }
-        std::uint32_t const likely = asked_[least];
-        std::uint32_t nearest = likely;
-        to_own_[row] = rough_.high(bounds_[least]);
-        bool exact = false;
-        for (std::uint32_t const k : asked_) {
-            if (k == likely || is_farther(row, nearest, k)) continue;
-            if (!exact) {
-                at_least[likely] = to_own_[row] = distance(row, likely);
-                exact = true;
-                if (is_farther(row, nearest, k)) continue;
-            }
-            at_least[k] = distance(row, k);
-            if (at_least[k] < to_own_[row] || (at_least[k] == to_own_[row] && k < nearest)) {
-                to_own_[row] = at_least[k];
-                nearest = k;
-            }
-        }
-        return nearest;
     }
 
     // Means of groups in `sums_`, as distances from a row of each: the mean of equal rows is that row.
@@ -362,9 +340,6 @@ class kmeans_tries {
     std::vector<double> rest_, nearest_;
     std::vector<std::uint32_t> labels_, sizes_;
     std::vector<std::size_t> one_of_; // a row of each group
-    rough_distances rough_;
-    std::vector<std::uint32_t> asked_; // centres
-    std::vector<distance_bounds> bounds_;
     std::vector<double> to_centers_, moved_;
     std::vector<double> to_own_;            // at most; by row
     std::vector<double> at_least_;          // to each centre; by row and centre
