@@ -6,6 +6,7 @@
 /// them to detectors as a `job_view`.
 #pragma once
 
+#include <straggle/config.hpp>
 #include <straggle/core/interner.hpp>
 #include <straggle/core/room.hpp>
 #include <straggle/core/running.hpp>
@@ -100,19 +101,7 @@ class job_progress {
         requires running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
     running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
         half_a_snapshot undo{*this};
-        counts_ = {};
-        now_ = now;
-        running_on_.assign(nodes_.size(), 0);
-        place at{0, 0, running_.size()};
-        std::uint32_t row = 0;
-        for (auto const& task : tasks) read(task, fields, now, row++, at);
-        running_.resize(at.used);
-        counts_.seen = row;
-        counts_.used = at.used;
-        for (std::size_t k = 0; k < nodes_.size(); ++k) {
-            nodes_[k].running = running_on_[k];
-            nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
-        }
+        read(tasks, fields, now);
         undo.whole = true;
         return counts_;
     }
@@ -182,6 +171,24 @@ class job_progress {
         if (told != usual_told_ || !detail::is_finite(log)) return; // a time of 0 has no logarithm
         ++node.compared;
         node.log_mean += (log - node.log_mean) / static_cast<double>(node.compared);
+    }
+
+    // Apart from what undoes it, which would cost the loop its registers.
+    template <class Tasks, class Fields>
+    STRAGGLE_NEVER_INLINE void read(Tasks& tasks, Fields const& fields, Time const& now) {
+        counts_ = {};
+        now_ = now;
+        running_on_.assign(nodes_.size(), 0);
+        place at{0, 0, running_.size()};
+        std::uint32_t row = 0;
+        for (auto const& task : tasks) read(task, fields, now, row++, at);
+        running_.resize(at.used);
+        counts_.seen = row;
+        counts_.used = at.used;
+        for (std::size_t k = 0; k < nodes_.size(); ++k) {
+            nodes_[k].running = running_on_[k];
+            nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
+        }
     }
 
     // Half of one snapshot and half of another must not be taken for one.
