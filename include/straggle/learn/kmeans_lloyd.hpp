@@ -63,6 +63,7 @@ class kmeans_tries {
     std::size_t seed(std::size_t clusters, Engine& engine) {
         std::size_t const n = rows();
         centers_.resize(clusters, columns());
+        seeds_.resize(clusters);
         nearest_.assign(n, (std::numeric_limits<double>::max)());
         double weight = take_seed(0, static_cast<std::size_t>(uniform_below(engine, n)));
         auto const tries = 2 + static_cast<std::size_t>(std::log(static_cast<double>(clusters)));
@@ -130,6 +131,7 @@ class kmeans_tries {
     }
     double take_seed(std::size_t k, std::size_t row) {
         centers_.copy_row(k, rows_, row);
+        seeds_[k] = row;
         double sum = 0;
         for (std::size_t i = 0; i < nearest_.size(); ++i) {
             double const d = pairs_.empty() ? squared_distance(rows_.row(i), rows_.row(row), rows_.width())
@@ -194,7 +196,10 @@ class kmeans_tries {
         at_least_.assign(n * count_, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
             double* const to = &at_least_[i * count_];
-            squared_distances(rows_.row(i), centers_, count_, to);
+            if (pairs_.empty())
+                squared_distances(rows_.row(i), centers_, count_, to);
+            else // centres begin as rows, whose distances are known
+                for (std::size_t k = 0; k < count_; ++k) to[k] = pairs_[seeds_[k] * n + i];
             auto const own = static_cast<std::size_t>(std::min_element(to, to + count_) - to);
             labels_[i] = static_cast<std::uint32_t>(own);
             for (std::size_t k = 0; k < count_; ++k) to[k] = std::sqrt(to[k]);
@@ -269,12 +274,12 @@ class kmeans_tries {
         gap_.assign(count_ * count_, 0.0);
         nearest_gap_.assign(count_, (std::numeric_limits<double>::max)());
         for (std::size_t a = 0; a < count_; ++a)
-            for (std::size_t b = 0; b < count_; ++b) {
-                if (a == b) continue;
+            for (std::size_t b = 0; b < a; ++b) {
                 double const half =
                     std::sqrt(squared_distance(centers_.row(a), centers_.row(b), rows_.width())) / 2;
-                gap_[a * count_ + b] = half;
+                gap_[a * count_ + b] = gap_[b * count_ + a] = half;
                 nearest_gap_[a] = (std::min)(nearest_gap_[a], half);
+                nearest_gap_[b] = (std::min)(nearest_gap_[b], half);
             }
         bool changed = false;
         for (std::size_t i = 0; i < rows(); ++i) {
@@ -336,7 +341,7 @@ class kmeans_tries {
     std::vector<double> mean_;
     std::vector<double> pairs_; // squared distances of all pairs of rows, or none
     padded_rows candidates_;
-    std::vector<std::size_t> drawn_;
+    std::vector<std::size_t> drawn_, seeds_; // rows
     std::vector<double> rest_, nearest_;
     std::vector<std::uint32_t> labels_, sizes_;
     std::vector<std::size_t> one_of_; // a row of each group

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace straggle::detail {
@@ -17,6 +18,8 @@ namespace straggle::detail {
 // Rows of equal length, one behind the other, filled up with zeros.
 class padded_rows {
   public:
+    static constexpr std::size_t pad = 16; // twice the widest lanes there are
+
     void resize(std::size_t rows, std::size_t columns) {
         rows_ = rows;
         columns_ = columns;
@@ -34,25 +37,27 @@ class padded_rows {
     void clear_values() { std::fill(values_.begin(), values_.end(), 0.0); }
 
   private:
-    static constexpr std::size_t pad = 8; // the widest lanes there are
     std::size_t rows_ = 0, columns_ = 0, width_ = 0;
     std::vector<double> values_;
 };
 
-// Squared distance of two padded rows.
+// Squared distance of two padded rows, in several sums so that none waits for the last addition; spelled out
+// by the pack, as -O2 leaves short loops as they are.
+template <std::size_t... Sums>
+double squared_distance(double const* a, double const* b, std::size_t width,
+                        std::index_sequence<Sums...>) noexcept {
+    simd::lanes sums[sizeof...(Sums)] = {};
+    auto const add = [](simd::lanes& sum, double const* x, double const* y) {
+        simd::lanes const d = simd::load(x) - simd::load(y);
+        sum = sum + d * d;
+    };
+    for (std::size_t c = 0; c < width; c += sizeof...(Sums) * simd::lane_count)
+        (add(sums[Sums], a + c + Sums * simd::lane_count, b + c + Sums * simd::lane_count), ...);
+    return simd::sum_of_lanes((sums[Sums] + ...));
+}
 inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
-    using simd::lanes;
-    lanes even = simd::splat(0.0), odd = simd::splat(0.0);
-    constexpr bool two = simd::lane_count <= 4; // the width is a multiple of 8
-    for (std::size_t c = 0; c < width; c += (two ? 2 : 1) * simd::lane_count) {
-        lanes const d = simd::load(a + c) - simd::load(b + c);
-        even = even + d * d;
-        if constexpr (two) {
-            lanes const e = simd::load(a + c + simd::lane_count) - simd::load(b + c + simd::lane_count);
-            odd = odd + e * e;
-        }
-    }
-    return simd::sum_of_lanes(even + odd);
+    constexpr std::size_t sums = (std::min)(std::size_t{4}, padded_rows::pad / simd::lane_count);
+    return squared_distance(a, b, width, std::make_index_sequence<sums>());
 }
 
 // Of one row to each of several: four at a time, so that the row is read once for four.
