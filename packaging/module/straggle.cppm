@@ -435,6 +435,7 @@ using straggle::boosted_trees_trainer;
 // straggle/learn/features.hpp
 using straggle::idle_days;
 using straggle::feature_options;
+using straggle::mlna_2017;
 using straggle::day_feature;
 using straggle::features_per_day;
 using straggle::feature_of_column;

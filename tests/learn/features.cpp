@@ -105,7 +105,7 @@ TEST_CASE("features: by hand") {
     CHECK(b[7] == 0);
     CHECK(b[8] == -1);
     // As the paper prints it, an idle day is missing.
-    auto const p = days.table(memory, {.idle = idle_days::missing});
+    auto const p = days.table(memory, mlna_2017);
     for (std::size_t c = 3; c < 9; ++c) CHECK(std::isnan(p.row(0)[c]));
     CHECK(p.row(0)[0] == 2);
     for (std::size_t c = 0; c < 6; ++c) CHECK(std::isnan(p.row(1)[c]));

@@ -40,6 +40,12 @@ struct feature_options {
     std::size_t look_back = 0;
 };
 
+/// The features of ML-NA to the letter (section III.A): each over all days so far, NaN for a day on which a
+/// node ran nothing.
+/// @par Example
+/// `month.table(rows, mlna_2017);`
+inline constexpr feature_options mlna_2017{.idle = idle_days::missing, .look_back = 0};
+
 /// What one column of a feature table is.
 enum class day_feature : std::uint8_t {
     mean_score, ///< mean score of all attempts up to this day; above 0: slow
