@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace straggle {
@@ -34,9 +33,6 @@ namespace straggle {
 /// gone).
 template <selection_policy Selection = dominated, class... Guards>
 class blacklister {
-    using guard_row = std::conditional_t<sizeof...(Guards) == 0, detail::guard_row<at_most_slot_fraction<>>,
-                                         detail::guard_row<Guards...>>;
-
   public:
     /// A policy, with every guard at its defaults.
     explicit constexpr blacklister(Selection selection = {})
@@ -65,10 +61,13 @@ class blacklister {
         selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
         detail::decision_access::begin(decision, Selection::name, note, candidates_.size());
         guards_.begin(fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
-        if (candidates_.empty()) {
-            ++calls_;
-            return;
-        }
+        if (!candidates_.empty()) write(ranking, decision);
+        ++calls_; // not before: guards are asked the same again when an allocation has failed
+    }
+
+  private:
+    template <class NodeId, class JobId>
+    void write(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId>& decision) {
         census_.take(ranking.nodes(), ranking.edges());
 
         // The blacklisted fill the verdicts from the front, the spared after them, both worst first.
@@ -87,12 +86,10 @@ class blacklister {
                                            spared_by_[i]);
         }
         detail::decision_access::end(decision, blacklisted, 0, candidates_.size() - blacklisted);
-        ++calls_; // not before: guards are asked the same again when an allocation has failed
     }
 
-  private:
     [[no_unique_address]] Selection selection_;
-    [[no_unique_address]] guard_row guards_;
+    [[no_unique_address]] detail::guards_or_default<Guards...> guards_;
     std::int64_t calls_ = 0;
     std::vector<candidate> candidates_;
     std::vector<std::string_view> spared_by_;

@@ -93,8 +93,7 @@ template <identifier NodeId, selection_policy Selection = dominated,
           sentence_policy Sentences = probation<escalating>, class... Guards>
     requires(capacity_guard<Guards, NodeId> && ...)
 class blacklist_keeper {
-    using guard_row = std::conditional_t<sizeof...(Guards) == 0, detail::guard_row<at_most_slot_fraction<>>,
-                                         detail::guard_row<Guards...>>;
+    using guard_row = detail::guards_or_default<Guards...>;
     using node_case = detail::node_case<NodeId>;
 
   public:

@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::detail {
@@ -58,6 +59,11 @@ class guard_row {
     }
     [[no_unique_address]] std::tuple<Guards...> guards_;
 };
+
+// Those that were named, or the default one where none was.
+template <class... Guards>
+using guards_or_default =
+    std::conditional_t<sizeof...(Guards) == 0, guard_row<at_most_slot_fraction<>>, guard_row<Guards...>>;
 
 // The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
 class interval_census {

@@ -38,6 +38,7 @@ struct feature_options {
     /// Days a feature looks back on, that day included; 0: all of the period, as ML-NA does. A month of 30
     /// days says what a node was like, its last week what it is like now: the better start for a forecast.
     std::size_t look_back = 0;
+    friend constexpr bool operator==(feature_options const&, feature_options const&) = default;
 };
 
 /// The features of ML-NA to the letter (section III.A): each over all days so far, NaN for a day on which a

@@ -108,10 +108,7 @@ struct forecast_model {
         return status::ok;
     }
 
-    friend bool operator==(forecast_model const& a, forecast_model const& b) {
-        return a.days == b.days && a.day_length == b.day_length && a.features.idle == b.features.idle &&
-               a.features.look_back == b.features.look_back && a.trees == b.trees;
-    }
+    friend bool operator==(forecast_model const&, forecast_model const&) = default;
 
   private:
     static constexpr std::uint32_t kind = frame_kind("fore");

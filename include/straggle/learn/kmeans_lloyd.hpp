@@ -27,13 +27,16 @@ class kmeans_tries {
   public:
     // @param seeds whether `seed` will be called
     status load(feature_matrix<double> const& table, bool seeds = true) {
-        rows_used_ = 0; // none until all is there, should an allocation fail
+        rows_.resize(0, 0);
         if (table.empty() || table.columns() == 0) return status::insufficient_evidence;
         for (double const x : table.values())
             if (!is_finite(x)) return status::out_of_domain;
         std::size_t const n = table.rows(), width = table.columns();
-        rows_.resize(n, width);
+        bool const tabled = seeds && n <= most_tabled;
+        pairs_.clear(); // nothing to copy
+        pairs_.resize(tabled ? n * n : 0);
         mean_.resize(width);
+        rows_.resize(n, width); // the last to allocate: until then there are no rows
         total_ = 0;
         for (std::size_t c = 0; c < width; ++c) {
             moments column;
@@ -43,15 +46,15 @@ class kmeans_tries {
             // Distances are taken of small numbers: nothing cancels.
             for (std::size_t i = 0; i < n; ++i) rows_.row(i)[c] = table.row(i)[c] - mean_[c];
         }
-        if (!is_finite(4 * total_)) return status::out_of_range;
-        pairs_.clear();
-        if (seeds && n <= most_tabled) tabulate();
-        rows_used_ = n;
+        if (!is_finite(4 * total_)) {
+            rows_.resize(0, 0);
+            return status::out_of_range;
+        }
+        if (tabled) tabulate();
         return status::ok;
     }
 
-    // 0 when there are none, whatever was loaded before.
-    [[nodiscard]] std::size_t rows() const noexcept { return rows_used_; }
+    [[nodiscard]] std::size_t rows() const noexcept { return rows_.rows(); }
     [[nodiscard]] std::size_t columns() const noexcept { return rows_.columns(); }
     [[nodiscard]] double total() const noexcept { return total_; }
     [[nodiscard]] std::span<std::uint32_t const> labels() const noexcept { return labels_; }
@@ -121,8 +124,7 @@ class kmeans_tries {
     static constexpr double unrounded = 1 - 1e-12; // bounds are off by rounding
 
     void tabulate() {
-        std::size_t const n = rows_.rows();
-        pairs_.resize(n * n);
+        std::size_t const n = rows();
         for (std::size_t i = 0; i < n; ++i) {
             squared_distances(rows_.row(i), rows_, i, &pairs_[i * n]);
             pairs_[i * n + i] = 0;
@@ -350,7 +352,6 @@ class kmeans_tries {
     std::vector<double> at_least_;          // to each centre; by row and centre
     std::vector<double> gap_, nearest_gap_; // half of what is between centres
     double total_ = 0;
-    std::size_t rows_used_ = 0;
     std::size_t count_ = 0;
 };
 

@@ -21,10 +21,11 @@ class padded_rows {
     static constexpr std::size_t pad = 16; // twice the widest lanes there are
 
     void resize(std::size_t rows, std::size_t columns) {
+        std::size_t const width = (columns + pad - 1) / pad * pad;
+        values_.assign(rows * width, 0.0); // first: it may throw
         rows_ = rows;
         columns_ = columns;
-        width_ = (columns + pad - 1) / pad * pad;
-        values_.assign(rows * width_, 0.0);
+        width_ = width;
     }
     [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
