@@ -11,8 +11,6 @@
 #include "report/report.hpp"
 
 #include <array>
-#include <cstdio>
-#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -160,15 +158,11 @@ void figure_10(report::options const& how) {
 } // namespace
 
 int main(int argc, char** argv) {
-    report::options const how = report::parse(argc, argv);
-    try {
+    return report::run(argc, argv, [](report::options const& how) {
         table_2(how);
         long_run(how);
         dsb::figure_8(how);
         figure_9(how);
         figure_10(how);
-    } catch (std::exception const& e) {
-        std::fprintf(stderr, "paper_dsb: %s\n", e.what());
-        return 1;
-    }
+    });
 }

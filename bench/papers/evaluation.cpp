@@ -12,8 +12,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,14 +29,12 @@ using samples = std::vector<std::vector<double>>; // a row per run
 
 // The times of each map in ten runs on equal machines, by repetition: each has data of its own.
 std::vector<samples> equal_runs(report::options const& how) {
-    std::vector<cluster::measurement> all;
-    for (std::uint64_t input = 1; input <= how.repetitions(); ++input)
-        for (std::uint64_t run = 0; run < runs_for_usual; ++run)
-            all.push_back([input, run] { return map_times(homogeneous, input, 1000 * input + run); });
-    samples const times = cluster::run_isolated(all, how.workers);
-    std::vector<samples> by_input(how.repetitions());
-    for (std::size_t i = 0; i < times.size(); ++i) by_input[i / runs_for_usual].push_back(times[i]);
-    return by_input;
+    return cluster::run_grid(
+        how.repetitions(), runs_for_usual,
+        [](std::uint64_t i, std::uint64_t run) {
+            return map_times(homogeneous, i + 1, 1000 * (i + 1) + run);
+        },
+        how.workers);
 }
 
 std::vector<double> usual_times(samples const& runs, double quantile) {
@@ -205,15 +201,11 @@ void reservations(report::options const& how, std::vector<samples> const& equal)
 } // namespace
 
 int main(int argc, char** argv) {
-    report::options const how = report::parse(argc, argv);
-    try {
+    return report::run(argc, argv, [](report::options const& how) {
         std::vector<samples> const equal = equal_runs(how);
         table_5(how, equal);
         table_6(how, equal);
         figure_3(how, equal);
         reservations(how, equal);
-    } catch (std::exception const& e) {
-        std::fprintf(stderr, "paper_evaluation: %s\n", e.what());
-        return 1;
-    }
+    });
 }

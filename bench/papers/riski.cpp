@@ -10,8 +10,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,14 +28,9 @@ using samples = std::vector<std::vector<double>>; // a row per run
 // All schedulers at once, by their place: the same seeds for all.
 std::vector<samples> repeat(report::options const& how, riski_case const& c,
                             std::span<char const* const> names = schedulers) {
-    std::vector<cluster::measurement> all;
-    for (char const* const who : names)
-        for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
-            all.push_back([&c, who, seed] { return observe(c, who, seed); });
-    samples const found = cluster::run_isolated(all, how.workers);
-    std::vector<samples> by_scheduler(names.size());
-    for (std::size_t i = 0; i < found.size(); ++i) by_scheduler[i / how.repetitions()].push_back(found[i]);
-    return by_scheduler;
+    return cluster::run_grid(
+        names.size(), how.repetitions(),
+        [&](std::size_t who, std::size_t run) { return observe(c, names[who], run + 1); }, how.workers);
 }
 
 template <class Of>
@@ -168,13 +161,9 @@ void figure_16(report::options const& how) {
 } // namespace
 
 int main(int argc, char** argv) {
-    report::options const how = report::parse(argc, argv);
-    try {
+    return report::run(argc, argv, [](report::options const& how) {
         figure_10(how);
         figures_12_to_14(how);
         figure_16(how);
-    } catch (std::exception const& e) {
-        std::fprintf(stderr, "paper_riski: %s\n", e.what());
-        return 1;
-    }
+    });
 }

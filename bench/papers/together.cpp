@@ -9,8 +9,6 @@
 #include "together/observe.hpp"
 
 #include <array>
-#include <cstdio>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,15 +31,10 @@ constexpr std::array<char const*, 11> schedulers{"Hadoop",
                                                  "Flink's rule without predictor"};
 
 std::vector<runs> observe_all(report::options const& how, scenario const& where) {
-    std::vector<cluster::measurement> all;
-    for (char const* const name : schedulers)
-        for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
-            all.push_back([&where, name, seed] { return observe(where, name, seed); });
-    runs const measured = cluster::run_isolated(all, how.workers);
-    std::vector<runs> by_scheduler(schedulers.size());
-    for (std::size_t i = 0; i < measured.size(); ++i)
-        by_scheduler[i / how.repetitions()].push_back(measured[i]);
-    return by_scheduler;
+    return cluster::run_grid(
+        schedulers.size(), how.repetitions(),
+        [&](std::size_t who, std::size_t run) { return observe(where, schedulers[who], run + 1); },
+        how.workers);
 }
 
 // The median of what `value` makes of a run and the reference's with the same seed.
@@ -74,12 +67,8 @@ void compare(report::table& out, scenario const& where, std::vector<runs> const&
 } // namespace
 
 int main(int argc, char** argv) {
-    report::options const how = report::parse(argc, argv);
-    try {
+    return report::run(argc, argv, [](report::options const& how) {
         report::table out(how, "together");
         for (scenario const& where : scenarios) compare(out, where, observe_all(how, where));
-    } catch (std::exception const& e) {
-        std::fprintf(stderr, "paper_together: %s\n", e.what());
-        return 1;
-    }
+    });
 }

@@ -10,6 +10,7 @@
 #include "../cluster/policy.hpp"
 #include "../policies/free_places.hpp"
 #include "../policies/phase_watch.hpp"
+#include "../policies/told_usual_time.hpp"
 
 #include <straggle/assign/reservation.hpp>
 #include <straggle/core/outcome.hpp>
@@ -27,16 +28,6 @@ namespace evaluation {
 struct history {
     std::vector<double> usual;    ///< time of each map on a good machine
     std::vector<double> slowness; ///< of each machine
-};
-
-/// Usual times of the running tasks, for `node_aware`.
-struct told_usual_time {
-    std::vector<double> const* by_row = nullptr;
-    straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const&) const {
-        if (!by_row || t.row >= by_row->size() || !((*by_row)[t.row] > 0))
-            return straggle::status::insufficient_evidence;
-        return (*by_row)[t.row];
-    }
 };
 
 template <class Detector>

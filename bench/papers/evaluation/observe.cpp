@@ -47,7 +47,7 @@ observer make(run_options const& how, history const& known) {
     if (how.detector == "LATE") return build(task_lag{late{}, how.lag}, {}, nothing);
     if (how.detector == "Hierarchical")
         return build(task_lag{hierarchical{progress_gap{}}, how.lag}, {}, nothing);
-    using rule = node_aware<told_usual_time>;
+    using rule = node_aware<policies::told_usual_time>;
     rule aware{};
     aware.report_interval = 3;
     if (how.detector == "node_aware cold") return build(aware, {}, nothing);

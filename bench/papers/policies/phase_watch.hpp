@@ -8,9 +8,13 @@
 #include "../cluster/policy.hpp"
 
 #include <straggle/detect/job_progress.hpp>
+#include <straggle/predict/progress.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 namespace policies {
 
@@ -42,6 +46,22 @@ class phase_watch {
     /// Where the suspect stands in the phase that was looked at last.
     std::uint32_t row(straggle::suspect const& s) const { return last_.running[s.task].row; }
 
+    /// How long the slowest of the other tasks takes still: the phase is over no sooner, whatever becomes of
+    /// the suspects of that look.
+    template <class Suspects>
+    double rest_of_the_others(cluster::phase_view const& phase, Suspects const& suspects, double now) {
+        named_.assign(phase.running.size(), false);
+        for (straggle::suspect const& s : suspects) named_[row(s)] = true;
+        double longest = 0;
+        for (std::size_t i = 0; i < phase.running.size(); ++i) {
+            auto const& task = phase.running[i];
+            if (named_[i] || task.progress < 0.05) continue;
+            longest =
+                std::max(longest, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
+        }
+        return longest;
+    }
+
     /// The machine that a phase which was looked at calls by that index.
     std::uint32_t node(std::uint32_t phase, std::uint32_t index) { return phases_[phase].node(index); }
 
@@ -63,6 +83,7 @@ class phase_watch {
   private:
     std::map<std::uint32_t, progress> phases_;
     straggle::job_view last_;
+    std::vector<bool> named_; // by row
 };
 
 } // namespace policies

@@ -96,8 +96,9 @@ class straggle_speculation {
             if (phase.running.empty() || free.total() == 0) continue;
             stragglers_.clear();
             tasks_.clear();
-            double const others = rest_of_the_others(phase, view.now);
-            for (straggle::suspect const& s : scan_.suspects()) {
+            auto const suspects = scan_(watch_.look(phase, view.now));
+            double const others = watch_.rest_of_the_others(phase, suspects, view.now);
+            for (straggle::suspect const& s : suspects) {
                 auto const& task = phase.running[watch_.row(s)];
                 if (task.attempts > 1) continue;
                 double const left = s.value - (view.now - task.start);
@@ -126,22 +127,7 @@ class straggle_speculation {
     }
 
   private:
-    // The scan is made here, as the job is over no sooner than the slowest task that gets no copy.
-    double rest_of_the_others(cluster::phase_view const& phase, double now) {
-        named_.assign(phase.running.size(), false);
-        for (straggle::suspect const& s : scan_(watch_.look(phase, now))) named_[watch_.row(s)] = true;
-        double longest = 0;
-        for (std::size_t i = 0; i < phase.running.size(); ++i) {
-            auto const& task = phase.running[i];
-            if (named_[i] || task.progress < 0.05) continue;
-            longest =
-                std::max(longest, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
-        }
-        return longest;
-    }
-
     phase_watch watch_;
-    std::vector<bool> named_;
     straggle::straggler_scan<straggle::node_aware<>> scan_{straggle::node_aware<>{.report_interval = 3}};
     straggle::assigner<> assigner_{straggle::expected_gain{}, straggle::assigner_options{.launch = 1.5}};
     std::vector<straggler> stragglers_;

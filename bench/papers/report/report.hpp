@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -26,6 +28,20 @@ struct options {
 };
 /// Ends the program with a message if it is called wrongly.
 options parse(int argc, char** argv);
+
+/// The main of every program here: reads the command line and does the work; says what went wrong.
+/// @return the status to exit with
+template <class Work>
+int run(int argc, char** argv, Work const& work) {
+    options const how = parse(argc, argv);
+    try {
+        work(how);
+        return 0;
+    } catch (std::exception const& e) {
+        std::fprintf(stderr, "%s: %s\n", std::filesystem::path(argv[0]).filename().c_str(), e.what());
+        return 1;
+    }
+}
 
 /// A median and an interval that holds the true one with a probability of at least 95 %: between two order
 /// statistics, whatever the distribution. (Six values are the fewest that have one; below, the range.)

@@ -117,7 +117,7 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "expected gain")
         return risky(std::move(kinds), average_time{}, expected_gain{}, expected_gain{}, {},
                      remaining_by::similar_tasks);
-    using aware = node_aware<told_usual_time>;
+    using aware = node_aware<policies::told_usual_time>;
     if (name == "and node_aware")
         return risky(std::move(kinds), aware{.report_interval = 3}, riski_2014{}, riski_2014{},
                      {.rule = assignment_rule::in_turn}, remaining_by::progress);

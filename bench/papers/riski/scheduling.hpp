@@ -10,6 +10,7 @@
 #include "../cluster/policy.hpp"
 #include "../policies/free_places.hpp"
 #include "../policies/phase_watch.hpp"
+#include "../policies/told_usual_time.hpp"
 #include "history.hpp"
 
 #include <straggle/assign/assigner.hpp>
@@ -114,16 +115,6 @@ inline constexpr straggle::straggler_fields straggler_fields{
     .next_slowest = &straggler::next_slowest};
 inline constexpr straggle::backup_node_fields place_fields{.node = &place::node, .free = &place::free};
 
-/// Usual times of the running tasks, for `node_aware`.
-struct told_usual_time {
-    std::vector<double> const* by_row = nullptr;
-    straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const&) const {
-        if (!by_row || t.row >= by_row->size() || !((*by_row)[t.row] > 0))
-            return straggle::status::insufficient_evidence;
-        return (*by_row)[t.row];
-    }
-};
-
 /// Names stragglers, predicts how long they and their copies would take, and copies what pays.
 template <class Detector, class Profit>
 class risk_aware final : public cluster::policy {
@@ -181,16 +172,7 @@ class risk_aware final : public cluster::policy {
     void name_stragglers(cluster::phase_view const& phase, double now) {
         if constexpr (asks_for_usual_times) tell_usual_times(phase, now);
         auto const suspects = scan_(watch_.look(phase, now));
-        named_.assign(phase.running.size(), false);
-        for (straggle::suspect const& s : suspects) named_[watch_.row(s)] = true;
-        // The job is over no sooner than the slowest of the others.
-        double others = 0;
-        for (std::size_t i = 0; i < phase.running.size(); ++i) {
-            auto const& task = phase.running[i];
-            if (!named_[i] && task.progress >= 0.05)
-                others =
-                    std::max(others, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
-        }
+        double const others = watch_.rest_of_the_others(phase, suspects, now);
         stragglers_.clear();
         tasks_.clear();
         for (straggle::suspect const& s : suspects) {
@@ -216,7 +198,6 @@ class risk_aware final : public cluster::policy {
     straggle::straggler_scan<Detector> scan_;
     straggle::assigner<Profit> assigner_, assigner_when_tasks_wait_;
     std::vector<double> usual_of_row_;
-    std::vector<bool> named_;
     std::vector<straggler> stragglers_;
     std::vector<std::uint32_t> tasks_;
     std::vector<place> places_;

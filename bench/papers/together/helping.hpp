@@ -8,6 +8,7 @@
 #include "../policies/free_places.hpp"
 #include "../policies/phase_watch.hpp"
 #include "../policies/speculation.hpp"
+#include "../policies/told_usual_time.hpp"
 #include "memory.hpp"
 
 #include <straggle/assign/assigner.hpp>
@@ -24,18 +25,9 @@
 
 namespace together {
 
-/// What a task usually takes, by its row: for `node_aware`. Unknown where the predictor is not asked.
-struct told_usual {
-    std::vector<double> const* rows = nullptr;
-    straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const&) const {
-        if (!rows || t.row >= rows->size() || !((*rows)[t.row] > 0))
-            return straggle::status::insufficient_evidence;
-        return (*rows)[t.row];
-    }
-};
-/// The same for `largest_gain`, which goes by the mean of the phase where it is unknown.
+/// What a task usually takes, for `largest_gain`, which goes by the mean of the phase where it is unknown.
 struct told_replacement {
-    told_usual usual{};
+    policies::told_usual_time usual{};
     straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const& v) const {
         auto const known = usual(t, v);
         return known ? known : straggle::mean_replacement{}(t, v);
@@ -138,7 +130,7 @@ class helping {
                 policies::free_places& free, State const& state, std::vector<cluster::copy_request>& out) {
         stragglers_.clear();
         bool const guesses = with_.left == remaining_by::as_long_again;
-        double const others = guesses ? 0 : rest_of_the_others(phase, view.now);
+        double const others = guesses ? 0 : watch_.rest_of_the_others(phase, scan_.suspects(), view.now);
         for (straggle::suspect const& s : scan_.suspects()) {
             auto const& task = phase.running[watch_.row(s)];
             double const run = view.now - task.start;
@@ -183,20 +175,6 @@ class helping {
 
     void block(std::uint32_t node, double now) { (*with_.blocked)[node] = now + 60; }
 
-    // The phase is over no sooner than the slowest task that is not suspected.
-    double rest_of_the_others(cluster::phase_view const& phase, double now) {
-        named_.assign(phase.running.size(), false);
-        for (straggle::suspect const& s : scan_.suspects()) named_[watch_.row(s)] = true;
-        double longest = 0;
-        for (std::size_t i = 0; i < phase.running.size(); ++i) {
-            auto const& task = phase.running[i];
-            if (named_[i] || task.progress < 0.05) continue;
-            longest =
-                std::max(longest, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
-        }
-        return longest;
-    }
-
     parts with_;
     memory memory_;
     policies::phase_watch watch_;
@@ -206,7 +184,6 @@ class helping {
     // Of the phase that is looked at; the detector knows where they are.
     std::unique_ptr<std::vector<double>> rows_ = std::make_unique<std::vector<double>>();
     std::map<std::uint32_t, double> not_before_;
-    std::vector<bool> named_;
     std::vector<straggler> stragglers_;
     std::vector<policies::place> places_;
 };

@@ -29,7 +29,7 @@ constexpr double window = 900; // of the blacklist
 constexpr double slot_price = 0.5;
 
 using gain = straggle::largest_gain<straggle::linear_estimate, told_replacement>;
-using aware = straggle::node_aware<told_usual>;
+using aware = straggle::node_aware<policies::told_usual_time>;
 
 // Flink's: machines of slow tasks get nothing for a minute.
 struct blocked_for_a_minute {
@@ -94,8 +94,8 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     std::vector<std::uint32_t> const kinds = kinds_of(plan);
     auto const help = [&](auto rule, parts const& with) {
         return helping<decltype(rule)>(std::move(rule), with, kinds, seed, [](auto& r, auto const& rows) {
-            if constexpr (requires { r.usual_time_of.rows; }) r.usual_time_of.rows = &rows;
-            if constexpr (requires { r.base.replacement.usual; }) r.base.replacement.usual.rows = &rows;
+            if constexpr (requires { r.usual_time_of.by_row; }) r.usual_time_of.by_row = &rows;
+            if constexpr (requires { r.base.replacement.usual; }) r.base.replacement.usual.by_row = &rows;
         });
     };
     policies::no_blacklist const nobody;
