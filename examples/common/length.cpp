@@ -7,6 +7,7 @@
 #include "number.hpp"
 
 #include <array>
+#include <ctime>
 
 namespace program {
 
@@ -17,7 +18,7 @@ struct named_length {
     std::int64_t ms;
 };
 constexpr std::array<named_length, 5> lengths{
-    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+    {{"d", day_in_ms}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<std::string_view, 4> unit_names{"ns", "us", "ms", "s"};
 
 } // namespace
@@ -58,7 +59,7 @@ std::int64_t parse_length(std::string const& option, std::string_view text) {
         if (name != unit || n.kind != number_kind::exact) continue;
         std::int64_t scale = 1;
         for (int i = 0; i < n.places; ++i) scale *= 10;
-        constexpr std::int64_t longest = 36'525LL * 86'400'000; // a century
+        constexpr std::int64_t longest = 36'525 * day_in_ms; // a century
         bool const fits = n.digits / scale <= longest / ms && n.digits <= INT64_MAX / ms;
         if (!fits || n.digits * ms / scale > longest)
             throw failure(exit_status::usage, option + ": '" + std::string(text) + "' is too long");
@@ -70,6 +71,17 @@ std::int64_t parse_length(std::string const& option, std::string_view text) {
     throw failure(exit_status::usage,
                   option + ": '" + std::string(text) +
                       "' is not a length of time: a number and ms, s, m, h or d, as in 10m");
+}
+
+std::optional<std::string> utc_text(double ms, char const* format) {
+    constexpr double from = 631152e6, to = 7258118400e3; // 1990 to 2200
+    if (!(ms >= from && ms < to)) return std::nullopt;
+    auto const seconds = static_cast<std::time_t>(ms / 1000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    std::array<char, 40> text{};
+    std::strftime(text.data(), text.size(), format, &parts);
+    return text.data();
 }
 
 std::string length_text(std::int64_t ms) {

@@ -12,6 +12,9 @@
 
 namespace program {
 
+/// A day in milliseconds.
+inline constexpr std::int64_t day_in_ms = 86'400'000;
+
 /// In what the times of a file are counted.
 enum class time_unit : std::uint8_t { nanoseconds, microseconds, milliseconds, seconds };
 
@@ -29,6 +32,10 @@ enum class time_unit : std::uint8_t { nanoseconds, microseconds, milliseconds, s
 
 /// `90s`, `1.5h`, `10m` and so on in milliseconds; a `failure` names the option.
 [[nodiscard]] std::int64_t parse_length(std::string const& option, std::string_view text);
+
+/// A point of time since 1970 in UTC, by a format of `strftime`; nothing unless it is from 1990 to 2200, as
+/// other numbers are no times.
+[[nodiscard]] std::optional<std::string> utc_text(double ms, char const* format);
 
 /// `10m` for ten minutes: the largest unit that is exact.
 [[nodiscard]] std::string length_text(std::int64_t ms);

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <span>
 
 namespace straggle_rank {
 
@@ -76,8 +77,46 @@ node_period features_of(node_days const& days, straggle::feature_options const& 
     return p;
 }
 
-// Tests on each period what all before it teach.
+// Finds the weak nodes of each whole period and what it looked like at its end; oldest first.
+std::vector<node_period> label(period_days const& cut, future_options const& how, learning& l) {
+    std::vector<node_period> periods;
+    straggle::weak_node_finder find;
+    straggle::weak_nodes found;
+    std::mt19937_64 engine(how.seed);
+    for (auto k = static_cast<std::size_t>(cut.whole_periods()); k-- > 0;) {
+        node_days const& days = cut.latest_first()[k];
+        learned_period told{.first_day = cut.first_day(k), .nodes = days.size()};
+        node_period p = features_of(days, l.model.features);
+        std::vector<double> rows;
+        told.found = find(days.table(rows), engine, found);
+        if (told.found == straggle::status::ok) {
+            p.weak = found.weak;
+            told.groups = found.groups.size();
+            for (std::uint8_t const weak : p.weak) told.weak += weak;
+        }
+        l.periods.push_back(told);
+        periods.push_back(std::move(p));
+    }
+    return periods;
+}
+
+// A node in a period with labels that was there in the period before is an example.
+void count_examples(std::span<node_period const> periods, std::size_t nodes, learning& l) {
+    std::vector<std::size_t> last_seen(nodes, periods.size());
+    for (std::size_t k = 0; k < periods.size(); ++k) {
+        for (std::size_t i = 0; i < periods[k].nodes.size(); ++i) {
+            std::size_t& seen = last_seen[periods[k].nodes[i]];
+            bool const is_example = seen + 1 == k && !periods[k].weak.empty();
+            l.examples += is_example;
+            l.weak_examples += is_example && periods[k].weak[i] != 0;
+            seen = k;
+        }
+    }
+}
+
+// Tests on each period what all before it teach; not where a period has no labels.
 void test(std::span<node_period const> periods, std::size_t columns, learning& l) {
+    if (std::ranges::any_of(periods, [](node_period const& p) { return p.weak.empty(); })) return;
     straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model(columns);
     std::vector<straggle::forecast_cell> cells;
     if (straggle::forecast_table(periods, model, cells) != straggle::status::ok) return;
@@ -135,27 +174,7 @@ learning learn(history const& h, options const& o) {
                       h.file + ": " + counted(l.days, "day") + " of history, and two periods of " +
                           counted(l.model.days, "day") +
                           " are the least to learn from: one to look at, one to forecast (--day, --period)");
-    std::vector<node_period> periods;
-    straggle::weak_node_finder find;
-    straggle::weak_nodes found;
-    std::mt19937_64 engine(o.future.seed);
-    bool all_labelled = true;
-    for (std::size_t k = whole; k-- > 0;) {
-        node_days const& days = cut.latest_first()[k];
-        learned_period told{.first_day = cut.first_day(k), .nodes = days.size()};
-        node_period p = features_of(days, l.model.features);
-        std::vector<double> rows;
-        told.found = find(days.table(rows), engine, found);
-        if (told.found == straggle::status::ok) {
-            p.weak = found.weak;
-            told.groups = found.groups.size();
-            for (std::uint8_t const weak : p.weak) told.weak += weak;
-        } else {
-            all_labelled = false;
-        }
-        l.periods.push_back(told);
-        periods.push_back(std::move(p));
-    }
+    std::vector<node_period> const periods = label(cut, o.future, l);
     straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model(l.model.columns());
     if (straggle::status const s = model.learn(periods); s != straggle::status::ok)
         throw failure(exit_status::bad_input, h.file +
@@ -163,17 +182,8 @@ learning learn(history const& h, options const& o) {
                                                   "and were there in the period before (" +
                                                   std::string(to_string(s)) + ")");
     l.model.trees = model.learner().model();
-    std::vector<std::size_t> last_seen(h.nodes.size(), periods.size());
-    for (std::size_t k = 0; k < periods.size(); ++k) {
-        for (std::size_t i = 0; i < periods[k].nodes.size(); ++i) {
-            std::size_t& seen = last_seen[periods[k].nodes[i]];
-            bool const is_example = seen + 1 == k && !periods[k].weak.empty();
-            l.examples += is_example;
-            l.weak_examples += is_example && periods[k].weak[i] != 0;
-            seen = k;
-        }
-    }
-    if (all_labelled) test(periods, l.model.columns(), l);
+    count_examples(periods, h.nodes.size(), l);
+    test(periods, l.model.columns(), l);
     return l;
 }
 

@@ -6,8 +6,6 @@
 #include "forecast.hpp"
 #include "json.hpp"
 
-#include <array>
-#include <ctime>
 #include <iomanip>
 #include <ostream>
 
@@ -21,14 +19,9 @@ using nlohmann::ordered_json;
 
 // `2026-11-21` where days are days since 1970, else their number.
 std::string day_name(std::int64_t day, std::int64_t day_ms) {
-    constexpr std::int64_t from = 7305, to = 84006; // 1990 to 2200
-    if (day_ms != 86'400'000 || day < from || day >= to) return std::to_string(day);
-    auto const seconds = static_cast<std::time_t>(day * 86'400);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::array<char, 40> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
-    return text.data();
+    auto const text =
+        day_ms == day_in_ms ? utc_text(static_cast<double>(day * day_in_ms), "%Y-%m-%d") : std::nullopt;
+    return text ? *text : std::to_string(day);
 }
 
 ordered_json share(straggle::outcome<double> const& x) {

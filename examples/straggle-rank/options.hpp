@@ -50,7 +50,7 @@ struct guard_options {
 struct future_options {
     std::string learn;    ///< file name of the model to write, empty for none
     std::string forecast; ///< file name of the model to ask, empty for none
-    std::int64_t day_ms = 86'400'000;
+    std::int64_t day_ms = program::day_in_ms;
     std::uint32_t days = 30;   ///< of a period
     std::size_t look_back = 3; ///< days; 0: all of the period
     double least = 0.5;        ///< from this probability on a node is expected to be weak

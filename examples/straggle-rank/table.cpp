@@ -105,7 +105,7 @@ class table {
     void print_forecast(expectation const& e) {
         std::uint64_t known = 0;
         for (double const p : e.probability) known += !std::isnan(p);
-        std::string const period = e.day_ms == 86'400'000
+        std::string const period = e.day_ms == day_in_ms
                                        ? counted(e.days, "day")
                                        : std::to_string(e.days) + " times " + length_text(e.day_ms);
         out_ << paint(bold, "Forecast") << " for the next " << period << ": " << e.expected_weak() << " of "

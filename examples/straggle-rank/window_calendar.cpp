@@ -6,9 +6,6 @@
 #include "../common/failure.hpp"
 #include "../common/text.hpp"
 
-#include <array>
-#include <ctime>
-
 namespace straggle_rank {
 
 using namespace program;
@@ -73,15 +70,9 @@ double window_calendar::edge_ms(std::int64_t step) const {
 }
 
 std::string window_calendar::when(double ms) const {
-    constexpr double from = 631152e6, to = 7258118400e3; // 1990 to 2200
-    if (!(ms >= from && ms < to)) return short_number(ms / 1000) + " s";
-    auto const seconds = static_cast<std::time_t>(ms / 1000);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::array<char, 40> text{};
     bool const to_minutes = lengths_.slide_ms % 60'000 == 0;
-    std::strftime(text.data(), text.size(), to_minutes ? "%Y-%m-%d %H:%M" : "%Y-%m-%d %H:%M:%S", &parts);
-    return text.data();
+    auto const text = utc_text(ms, to_minutes ? "%Y-%m-%d %H:%M" : "%Y-%m-%d %H:%M:%S");
+    return text ? *text : short_number(ms / 1000) + " s";
 }
 
 } // namespace straggle_rank

@@ -90,14 +90,13 @@ struct deciding {
 // What it says, and what it would say of one more window: guards remember, too.
 template <class Blacklister>
 void check_blacklister(char const* what, Blacklister const& blacklister) {
+    auto const decided = [&] {
+        deciding<Blacklister> d{blacklister};
+        d.decide.decide(some_weak(), d.decision);
+        return d;
+    };
     check_failures(
-        what,
-        [&] {
-            deciding<Blacklister> d{blacklister};
-            d.decide.decide(some_weak(), d.decision);
-            return d;
-        },
-        [](auto& d) { d.decide.decide(more_weak(), d.decision); },
+        what, decided, [](auto& d) { d.decide.decide(more_weak(), d.decision); },
         [](auto const& d) {
             auto copy = d;
             copy.decide.decide(more_weak(), copy.decision);
@@ -106,12 +105,7 @@ void check_blacklister(char const* what, Blacklister const& blacklister) {
         promise::usable);
     // The decision is empty in between, and nothing else changes.
     check_failures(
-        what,
-        [&] {
-            deciding<Blacklister> d{blacklister};
-            d.decide.decide(some_weak(), d.decision);
-            return d;
-        },
+        what, decided,
         [](auto& d) {
             straggle::blacklist_decision<std::string> other;
             d.decide.decide(more_weak(), other);

@@ -47,34 +47,32 @@ inline void ask(straggle::boosted_trees const& trees) {
     demand(2 * splits + trees.trees() == trees.nodes());
 }
 
-inline void become(std::span<std::byte const> bytes) {
-    straggle::boosted_trees trees;
-    if (trees.deserialize(bytes) != straggle::status::ok) {
-        demand(trees == straggle::boosted_trees());
-        return;
-    }
-    std::vector<std::byte> const again = trees.serialize();
-    demand(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
-    ask(trees);
-}
-
-// The trees of a stored forecast have a frame of their own within.
-inline void become_model(std::span<std::byte const> bytes) {
-    straggle::forecast_model model;
-    if (model.deserialize(bytes) != straggle::status::ok) {
-        demand(model == straggle::forecast_model());
-        return;
-    }
-    std::vector<std::byte> const again = model.serialize();
-    demand(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+inline void ask(straggle::forecast_model const& model) {
+    if (model.days > 100) return;
     straggle::node_days<int> days(model.days);
     std::vector<double> rows;
     std::vector<straggle::node_forecast<int>> out;
-    if (model.days > 100) return;
     days.add(1, model.days - 1, 0.5);
     days.add(2, 0, -0.5);
     demand((model.forecast(days, rows, out) == straggle::status::ok) == (model.trees.trees() > 0));
     for (auto const& node : out) demand(node.probability >= 0 && node.probability <= 1);
+}
+
+// Trees, or a stored forecast, whose trees have a frame of their own within.
+template <class Stored>
+void become(std::span<std::byte const> bytes) {
+    Stored stored;
+    if (stored.deserialize(bytes) != straggle::status::ok) {
+        demand(stored == Stored());
+        return;
+    }
+    std::vector<std::byte> const again = stored.serialize();
+    demand(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+    ask(stored);
+}
+inline void become_any(std::span<std::byte const> bytes) {
+    become<straggle::boosted_trees>(bytes);
+    become<straggle::forecast_model>(bytes);
 }
 
 // The first bytes say how to train, the others are floats and labels.
@@ -109,7 +107,7 @@ inline void train(std::span<std::byte const> bytes) {
     if (s != straggle::status::ok) return;
     demand(trainer.validation_losses().size() >= trainer.model().trees());
     ask(trainer.model());
-    become(trainer.model().serialize());
+    become<straggle::boosted_trees>(trainer.model().serialize());
     straggle::boosted_trees const first = trainer.model();
     demand(trainer.fit(all, labels, all, labels) == s && trainer.model() == first);
 }
@@ -120,8 +118,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
                                  reinterpret_cast<std::byte const*>(data) + size);
-    become(bytes);
-    become_model(bytes);
+    become_any(bytes);
     train(bytes);
     if (size < 32) return 0;
     // With a length and a checksum that let the rest be seen.
@@ -129,7 +126,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(size - 32));
     straggle::detail::store_little(bytes.data() + end,
                                    straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
-    become(bytes);
-    become_model(bytes);
+    become_any(bytes);
     return 0;
 }
