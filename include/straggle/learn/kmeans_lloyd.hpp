@@ -289,8 +289,8 @@ class kmeans_tries {
             for (std::size_t k = 0; k < count_; ++k) at_least[k] -= moved_[k];
             std::uint32_t own = labels_[i];
             double most = to_own_[i] + moved_[own];
-            bool exact = false;
             if (!(most < nearest_gap_[own] * unrounded)) {
+                bool exact = false;
                 for (std::uint32_t k = 0; k < count_; ++k) {
                     if (k == own || most < (std::max)(at_least[k], gap_[own * count_ + k]) * unrounded)
                         continue;
