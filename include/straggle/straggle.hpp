@@ -30,6 +30,7 @@
 #include <straggle/core/published.hpp>
 #include <straggle/core/random.hpp>
 #include <straggle/core/running.hpp>
+#include <straggle/core/storable.hpp>
 
 #include <straggle/stats/confidence.hpp>
 #include <straggle/stats/empirical.hpp>

@@ -72,9 +72,11 @@ using straggle::set_contract_handler;
 using straggle::status;
 using straggle::outcome;
 
-// straggle/core/bytes.hpp
+// straggle/core/storable.hpp
 using straggle::storable_identifier;
 using straggle::identifier_form;
+
+// straggle/core/bytes.hpp
 using straggle::frame_kind;
 using straggle::byte_writer;
 using straggle::byte_reader;

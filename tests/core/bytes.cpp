@@ -29,7 +29,6 @@ using straggle::byte_writer;
 using straggle::frame_kind;
 using straggle::open_frame;
 using straggle::status;
-using straggle::storable_identifier;
 
 using byte_vector = std::vector<std::byte>;
 using int64_limits = std::numeric_limits<std::int64_t>;
@@ -53,47 +52,7 @@ byte_vector written(Calls const& calls) {
     return {out.payload().begin(), out.payload().end()};
 }
 
-// --- what can be stored
-
 enum fixed : unsigned char {};
-enum loose { here, there };
-enum class yes_or_no : bool {};
-
-} // namespace
-
-namespace straggle_test {
-struct plain {
-    int value = 0;
-    friend bool operator==(plain const&, plain const&) = default;
-};
-} // namespace straggle_test
-
-template <>
-struct std::hash<straggle_test::plain> {
-    std::size_t operator()(straggle_test::plain const&) const noexcept { return 0; }
-};
-
-namespace {
-
-static_assert(storable_identifier<std::string> && storable_identifier<std::string_view> &&
-              storable_identifier<char const*>);
-static_assert(storable_identifier<int> && storable_identifier<std::uint64_t> && storable_identifier<char> &&
-              storable_identifier<std::int8_t> && storable_identifier<long long>);
-static_assert(storable_identifier<rack> && storable_identifier<fixed>);
-static_assert(straggle::identifier<straggle_test::plain> && !storable_identifier<straggle_test::plain>);
-static_assert(straggle::identifier<int*> && !storable_identifier<int*>, "an address of this run");
-static_assert(straggle::identifier<double> && !storable_identifier<double>);
-static_assert(straggle::identifier<loose> && !storable_identifier<loose>,
-              "not every number is a value of it");
-static_assert(!storable_identifier<bool> && !storable_identifier<yes_or_no>);
-#if defined(__SIZEOF_INT128__)
-__extension__ typedef __int128 wide;
-static_assert(!storable_identifier<wide>);
-#endif
-
-static_assert(straggle::identifier_form<std::string> != straggle::identifier_form<int>);
-static_assert(straggle::identifier_form<std::string> == straggle::identifier_form<char const*>);
-static_assert(straggle::identifier_form<std::int8_t> == straggle::identifier_form<std::uint64_t>);
 
 static_assert(frame_kind("abcd") == 0x64636261);
 static_assert(frame_kind("\xFF\x80\x01 ") == 0x200180FF);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <straggle/core/attempt.hpp>
+#include <straggle/core/storable.hpp>
 #include <straggle/node/bucket_clock.hpp>
 #include <straggle/node/evidence.hpp>
 #include <straggle/node/evidence_ranker.hpp>

@@ -7,6 +7,7 @@
 
 #include <straggle/core/bytes.hpp>
 #include <straggle/core/finite.hpp>
+#include <straggle/core/storable.hpp>
 #include <straggle/node/evidence.hpp>
 
 #include <concepts>

@@ -10,6 +10,7 @@
 #include <straggle/core/interner.hpp>
 #include <straggle/core/outcome.hpp>
 #include <straggle/core/room.hpp>
+#include <straggle/core/storable.hpp>
 
 #include <algorithm>
 #include <cstddef>

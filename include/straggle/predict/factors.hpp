@@ -16,6 +16,7 @@
 #include <straggle/core/field.hpp>
 #include <straggle/core/finite.hpp>
 #include <straggle/core/outcome.hpp>
+#include <straggle/core/storable.hpp>
 #include <straggle/predict/category_codes.hpp>
 #include <straggle/predict/similarity.hpp>
 

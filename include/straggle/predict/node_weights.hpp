@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/core/interner.hpp>
+#include <straggle/core/storable.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <cstddef>
