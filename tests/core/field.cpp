@@ -7,6 +7,7 @@
 
 #include "../support/allocations.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +72,26 @@ TEST_CASE("field: members are read in place") {
     std::size_t length = 0;
     CHECK(straggle_test::allocations_during([&] { length = detail::project(&record::name, r).size(); }) == 0);
     CHECK(length == 7);
+}
+
+TEST_CASE("field: members of what a record points to") {
+    record r;
+    record* const raw = &r;
+    record const* const raw_const = &r;
+    auto const shared = std::make_shared<record>();
+    auto const unique = std::make_unique<record>();
+    CHECK(detail::project(&record::number, raw) == 17);
+    CHECK(detail::project(&record::inherited, raw_const) == 3);
+    CHECK(detail::project(&record::doubled, shared) == 34);
+    CHECK(detail::project(&record::name_ref, unique) == "node-17");
+    CHECK(&detail::project(&record::name, raw) == &r.name);
+    static_assert(std::is_same_v<detail::projected_t<std::string record::*, record*>, std::string const&>);
+    // As with std::invoke, a callable gets the record itself; nothing is followed twice, or may change it.
+    CHECK(detail::project([](record const* x) { return x->number + 1; }, raw) == 18);
+    static_assert(straggle::projection_of<int (record::*)() const, std::shared_ptr<record const>>);
+    static_assert(!straggle::projection_of<int record::*, record**>);
+    static_assert(!straggle::projection_of<int (record::*)(), record*>);
+    static_assert(!straggle::projection_of<int record::*, int*>);
 }
 
 TEST_CASE("field: an optional is taken off, once") {

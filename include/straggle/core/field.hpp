@@ -23,14 +23,26 @@ namespace detail {
 template <class Field>
 concept given = !std::same_as<std::remove_cvref_t<Field>, no_field>;
 
-// std::invoke for one argument, without <functional>, which would double the size of this header.
+template <class Projection, class Object>
+concept member_of = requires(Projection const& p, Object const& o) { o.*p; } ||
+                    requires(Projection const& p, Object const& o) { (o.*p)(); };
+
+// A pointer, smart or not, to what has the member.
+template <class Projection, class Record>
+concept member_behind = !member_of<Projection, Record> && requires(Record const& r) { std::as_const(*r); } &&
+                        member_of<Projection, std::remove_cvref_t<decltype(*std::declval<Record const&>())>>;
+
+// std::invoke for one argument that stays const, without <functional>, which would double the size of this
+// header.
 template <class Projection, class Record>
 constexpr decltype(auto) project(Projection const& projection, Record const& record)
-    requires(std::is_member_pointer_v<Projection> ? requires { record.*projection; }
-                                                  : requires { projection(record); }) ||
-            (std::is_member_function_pointer_v<Projection> && requires { (record.*projection)(); })
+    requires(std::is_member_pointer_v<Projection>
+                 ? member_of<Projection, Record> || member_behind<Projection, Record>
+                 : requires { projection(record); })
 {
-    if constexpr (std::is_member_function_pointer_v<Projection>)
+    if constexpr (member_behind<Projection, Record>)
+        return project(projection, std::as_const(*record));
+    else if constexpr (std::is_member_function_pointer_v<Projection>)
         return (record.*projection)();
     else if constexpr (std::is_member_object_pointer_v<Projection>)
         return (record.*projection);
@@ -84,8 +96,8 @@ concept text = std::convertible_to<T const&, std::string_view>;
 
 } // namespace detail
 
-/// A projection of `Record`: a pointer to a data member, to a const member function without parameters, or a
-/// callable.
+/// A projection of `Record`: a pointer to a data member or to a const member function without parameters, of
+/// the record or of what it points to (raw and smart pointers that are not null), or a callable.
 template <class Projection, class Record>
 concept projection_of = requires(Projection const& p, Record const& r) { detail::project(p, r); };
 
