@@ -64,7 +64,7 @@ struct thread_pool {
     void hedge(steady::time_point now) {
         progress.running(running, runs, now);
         auto const view = progress.view();
-        auto const task_of = [&](auto const& s) -> task& { return running[view.running[s.task].row]; };
+        auto const task_of = [&](auto const& s) -> task& { return running[view.row_of(s)]; };
         auto const late_tasks = scan(view) | std::views::transform(task_of);
         auto const still = [&](task const& t) {
             auto const left = history.remaining(t, t.worker, now - t.begun);

@@ -129,7 +129,7 @@ class adviser {
             auto const suspects = detector(watch.view());
             state.is_suspect.assign(job.tasks.size(), 0);
             for (straggle::suspect const& s : suspects) {
-                std::size_t const task = watch.view().running[s.task].row;
+                std::size_t const task = watch.view().row_of(s);
                 state.is_suspect[task] = 1;
                 straggler& late = stragglers_.emplace_back(straggler{&state, task, s});
                 for (running_attempt const& a : late.running().attempts) late.runs_on.push_back(a.node);

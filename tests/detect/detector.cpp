@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <vector>
 
 using namespace straggle;
 
@@ -27,4 +28,12 @@ TEST_CASE("a view of nothing, a task of which nothing is known") {
     running_task const task;
     CHECK(task.input == 1);
     CHECK(task.copies == 1);
+}
+
+TEST_CASE("a suspect leads to the row of the snapshot it is about") {
+    std::vector<running_task> const tasks{{.row = 4}, {.row = 7}};
+    job_view view;
+    view.running = tasks;
+    CHECK(view.row_of(suspect{.task = 0}) == 4);
+    CHECK(view.row_of(suspect{.task = 1}) == 7);
 }

@@ -193,7 +193,7 @@ class mapreduce_job {
         auto const detector = detector_for(std::span<Estimator const>(table_));
         detector.detect(view, scratch_, suspects_);
         for (straggle::suspect const& s : suspects_) {
-            task& t = tasks_[rows_[view.running[s.task].row].number / 2];
+            task& t = tasks_[rows_[view.row_of(s)].number / 2];
             t.attempts.emplace_back();
             reports_[number(t, 1)] = fresh_;
             ++waiting_[is_map];

@@ -443,7 +443,7 @@ class contestant {
         out_.clear();
         detect_(job, out_);
         for (suspect const& x : out_) {
-            task_of_world const& t = s.all[s.reports[job.running[x.task].row].id];
+            task_of_world const& t = s.all[s.reports[job.row_of(x)].id];
             if (!found_[t.id]) found_[t.id] = now - t.start;
         }
     }

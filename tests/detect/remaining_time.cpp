@@ -142,7 +142,7 @@ TEST_CASE("remaining time: a table beside the tasks") {
 
     straggle::straggler_scan scan{straggle::largest_gain{by_row(table)}};
     job.running(tasks, fields, now);
-    for (straggle::suspect const& s : scan(job.view())) found += tasks[job.view().running[s.task].row].host;
+    for (straggle::suspect const& s : scan(job.view())) found += tasks[job.view().row_of(s)].host;
     //! [table]
     CHECK(found == "host-2");
     CHECK(table[1].remaining().value() > 250); // 0.4 / (0.01 / e^2)

@@ -69,7 +69,7 @@ class by_hand {
             progress.running(snapshot, fields, now);
             for (std::size_t s = 0; s < scans.size(); ++s)
                 for (suspect const& x : scans[s](progress.view()))
-                    named(s, {job, snapshot[progress.view().running[x.task].row].task}, now);
+                    named(s, {job, snapshot[progress.view().row_of(x)].task}, now);
         }
     }
 

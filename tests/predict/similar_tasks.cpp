@@ -376,7 +376,7 @@ TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") 
         job_view const view = job.view();
         detector.detect(view, scratch, out);
         std::multiset<std::string> hosts;
-        for (suspect const& s : out) hosts.insert(tasks[view.running[s.task].row].host);
+        for (suspect const& s : out) hosts.insert(tasks[view.row_of(s)].host);
         return hosts;
     };
     //! [usual]

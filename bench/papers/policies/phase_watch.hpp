@@ -44,7 +44,7 @@ class phase_watch {
         return last_;
     }
     /// Where the suspect stands in the phase that was looked at last.
-    std::uint32_t row(straggle::suspect const& s) const { return last_.running[s.task].row; }
+    std::uint32_t row(straggle::suspect const& s) const { return last_.row_of(s); }
 
     /// How long the slowest of the other tasks takes still: the phase is over no sooner, whatever becomes of
     /// the suspects of that look.

@@ -42,6 +42,15 @@ struct job_node {
     std::uint32_t most_running = 0; ///< the most that ever ran there at once; 0: not known
 };
 
+/// A task a detector holds to be a straggler, and the comparison that says so.
+struct suspect {
+    std::uint32_t task = 0; ///< index into `job_view::running`
+    double value = 0;       ///< what was compared; the rule tells what it is
+    double threshold = 0;   ///< with what
+    double baseline = 0;    ///< what is usual, in the unit of the value
+    friend bool operator==(suspect const&, suspect const&) = default;
+};
+
 /// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as
 /// `job_progress` makes them; in a view made by hand a task whose numbers are NaN is never a suspect.
 struct job_view {
@@ -57,6 +66,10 @@ struct job_view {
     double finished_input = 0; ///< what the finished tasks had to read in all; 1 each where that is unknown
     std::uint64_t slots = 0;   ///< of the cluster, for tasks of this kind; 0 when unknown
     bool usual_told = false;   ///< the usual times of finished tasks were told, see `job_node::compared`
+
+    /// The place of a suspect's task in the range of snapshots that the user gave.
+    /// @pre a suspect of this view
+    [[nodiscard]] constexpr std::uint32_t row_of(suspect const& s) const { return running[s.task].row; }
 };
 
 /// Which tasks of a job an average is taken over.
@@ -64,15 +77,6 @@ enum class task_scope : std::uint8_t {
     running, ///< those that run now
     started, ///< those and the finished ones
     all,     ///< those and the ones that still wait
-};
-
-/// A task a detector holds to be a straggler, and the comparison that says so.
-struct suspect {
-    std::uint32_t task = 0; ///< index into `job_view::running`
-    double value = 0;       ///< what was compared; the rule tells what it is
-    double threshold = 0;   ///< with what
-    double baseline = 0;    ///< what is usual, in the unit of the value
-    friend bool operator==(suspect const&, suspect const&) = default;
 };
 
 /// What a detector has to say about the job as a whole, mostly when it suspects nobody.
