@@ -7,18 +7,17 @@
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/assign/optimal_assignment.hpp>
 
+#include "fuzzing.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 namespace fuzz_assignment {
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 struct table {
     std::vector<std::uint32_t> first{0}, column, room;

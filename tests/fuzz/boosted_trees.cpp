@@ -9,19 +9,18 @@
 #include <straggle/learn/boosted_trees_trainer.hpp>
 #include <straggle/learn/forecast_model.hpp>
 
+#include "fuzzing.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <span>
 #include <vector>
 
 namespace {
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 inline void ask(straggle::boosted_trees const& trees) {
     if (trees.columns() > 4096) return;
@@ -116,16 +115,8 @@ inline void train(std::span<std::byte const> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
-                                 reinterpret_cast<std::byte const*>(data) + size);
-    become_any(bytes);
+    std::vector<std::byte> const bytes = fuzzing::bytes_of(data, size);
     train(bytes);
-    if (size < 32) return 0;
-    // With a length and a checksum that let the rest be seen.
-    std::size_t const end = size - 8;
-    straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(size - 32));
-    straggle::detail::store_little(bytes.data() + end,
-                                   straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
-    become_any(bytes);
+    fuzzing::as_is_and_mended(bytes, [](std::span<std::byte const> stored) { become_any(stored); });
     return 0;
 }

@@ -7,9 +7,10 @@
 
 #include <straggle/core/bytes.hpp>
 
+#include "fuzzing.hpp"
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,9 +22,7 @@ enum class rack : std::int16_t {};
 constexpr std::uint32_t fuzz_kind = straggle::frame_kind("fuzz");
 constexpr std::uint32_t newest = 2;
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 // One read, and the write that undoes it.
 template <class T>
@@ -118,8 +117,7 @@ inline void open_and_seal(std::span<std::byte const> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
-                                 reinterpret_cast<std::byte const*>(data) + size);
+    std::vector<std::byte> const bytes = fuzzing::bytes_of(data, size);
     std::span<std::byte const> const all(bytes);
 
     // The first byte says how many of the next tell what to read from the rest.
@@ -128,13 +126,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         read_as_told(all.subspan(1, length), all.subspan(1 + length));
     }
 
-    // As it is; with a checksum that lets the rest be seen; and as a payload.
-    open_and_seal(bytes);
-    if (bytes.size() >= 32) {
-        std::size_t const end = bytes.size() - 8;
-        straggle::detail::store_little(bytes.data() + end, straggle::detail::crc64(all.first(end)));
-        open_and_seal(bytes);
-    }
+    fuzzing::as_is_and_mended(bytes, [](std::span<std::byte const> frame) { open_and_seal(frame); });
+
+    // And as a payload.
     straggle::byte_writer out;
     for (std::byte const b : bytes) out.u8(static_cast<std::uint8_t>(b));
     std::vector<std::byte> const sealed = std::move(out).seal(fuzz_kind, newest);

@@ -7,19 +7,17 @@
 #include <straggle/node/p_cores.hpp>
 
 #include "../support/literal_p_cores.hpp"
+#include "fuzzing.hpp"
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 namespace fuzz_levels {
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 struct intervals {
     std::vector<double> low, high;

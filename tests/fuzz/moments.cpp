@@ -7,10 +7,11 @@
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
+#include "fuzzing.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <span>
 #include <vector>
@@ -20,9 +21,7 @@ namespace fuzz_moments {
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 // Sums of up to 2^32 values and of their squares, which take more than 128 bits: the two halves apart.
 inline straggle::tick_sums literal_sums(std::vector<std::int64_t> const& ticks) {

@@ -8,9 +8,10 @@
 #include <straggle/core/bytes.hpp>
 #include <straggle/node/monitor.hpp>
 
+#include "fuzzing.hpp"
+
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,9 +40,7 @@ straggle::monitor<fuzz_record, Fields> fuzz_monitor(Fields const& fields, bool w
     return straggle::monitor<fuzz_record, Fields>(fields);
 }
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 template <class Monitor>
 void check_ranking(Monitor& m) {
@@ -98,21 +97,11 @@ void become(Monitor m, std::span<std::byte const> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
-                                 reinterpret_cast<std::byte const*>(data) + size);
-    // As it is, and with a length and a checksum that let the rest be seen.
-    for (bool const mended : {false, true}) {
-        if (mended) {
-            if (size < 32) break;
-            std::size_t const end = size - 8;
-            straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(size - 32));
-            straggle::detail::store_little(
-                bytes.data() + end, straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
-        }
+    fuzzing::as_is_and_mended(fuzzing::bytes_of(data, size), [](std::span<std::byte const> bytes) {
         for (bool const windows : {false, true}) {
             become(fuzz_monitor(fuzz_ticks, windows), bytes);
             become(fuzz_monitor(fuzz_reals, windows), bytes);
         }
-    }
+    });
     return 0;
 }

@@ -8,8 +8,9 @@
 #include <straggle/core/bytes.hpp>
 #include <straggle/predict/profile_store.hpp>
 
+#include "fuzzing.hpp"
+
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -38,9 +39,7 @@ struct fuzz_engine {
     }
 };
 
-inline void fuzz_demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 inline void check_nearest(straggle::profile_store const& store) {
     std::vector<double> const weights(store.factors(), 0.25);
@@ -57,7 +56,7 @@ inline void check_nearest(straggle::profile_store const& store) {
         return a.distance != b.distance ? a.distance < b.distance : a.number > b.number;
     });
     if (scanned.size() > 5) scanned.resize(5);
-    fuzz_demand(found == scanned && (s == straggle::status::ok) == !found.empty());
+    demand(found == scanned && (s == straggle::status::ok) == !found.empty());
 }
 
 inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
@@ -66,12 +65,12 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
     (void)store.add(row, 1);
     std::vector<std::byte> const before = store.serialize();
     if (store.deserialize(bytes) != straggle::status::ok) {
-        fuzz_demand(store.serialize() == before);
+        demand(store.serialize() == before);
         return;
     }
     std::vector<std::byte> const stored = store.serialize();
     straggle::profile_store again = fuzz_store(kind);
-    fuzz_demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
+    demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
     check_nearest(store);
     fuzz_engine one, other;
     for (int i = 0; i < 60; ++i) { // until all that were read are gone
@@ -79,9 +78,9 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
         (void)(i % 2 == 0 ? again.add(row, i, other) : again.add(row, i));
     }
     check_nearest(store);
-    fuzz_demand(store.size() == store.capacity() && store.serialize() == again.serialize());
+    demand(store.size() == store.capacity() && store.serialize() == again.serialize());
     store.clear();
-    fuzz_demand(store.empty());
+    demand(store.empty());
 }
 
 // A valid store, for the tests and to begin from.
@@ -101,18 +100,8 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    std::vector<std::byte> bytes(reinterpret_cast<std::byte const*>(data),
-                                 reinterpret_cast<std::byte const*>(data) + size);
-    // As it is, and with a length and a checksum that let the rest be seen.
-    for (bool const mended : {false, true}) {
-        if (mended) {
-            if (size < 32) break;
-            std::size_t const end = size - 8;
-            straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(size - 32));
-            straggle::detail::store_little(
-                bytes.data() + end, straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
-        }
+    fuzzing::as_is_and_mended(fuzzing::bytes_of(data, size), [](std::span<std::byte const> bytes) {
         for (std::uint64_t const kind : {0u, 1u, 2u}) become_store(kind, bytes);
-    }
+    });
     return 0;
 }

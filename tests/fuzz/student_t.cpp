@@ -6,19 +6,18 @@
 
 #include <straggle/stats/student_t.hpp>
 
+#include "fuzzing.hpp"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 
 namespace fuzz_student_t {
 
 inline constexpr double ulp = std::numeric_limits<double>::epsilon();
 
-inline void demand(bool holds) {
-    if (!holds) std::abort();
-}
+using fuzzing::demand;
 
 // Five times what the documentation says was the largest error seen.
 inline double slack(double dof) {

@@ -1,0 +1,41 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+// What the fuzz targets share.
+#pragma once
+
+#include <straggle/core/bytes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+namespace fuzzing {
+
+// An abort is what a fuzzer takes for a finding.
+inline void demand(bool holds) {
+    if (!holds) std::abort();
+}
+
+inline std::vector<std::byte> bytes_of(std::uint8_t const* data, std::size_t size) {
+    auto const* const from = reinterpret_cast<std::byte const*>(data);
+    return std::vector<std::byte>(from, from + size);
+}
+
+// Shows stored bytes as they are, and then, if they can be a frame, with a length and a checksum that let the
+// rest of it be seen.
+template <class Look>
+void as_is_and_mended(std::vector<std::byte> bytes, Look const& look) {
+    look(std::span<std::byte const>(bytes));
+    constexpr std::size_t around = straggle::detail::frame_head_size + straggle::detail::frame_tail_size;
+    if (bytes.size() < around) return;
+    std::size_t const end = bytes.size() - straggle::detail::frame_tail_size;
+    straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(bytes.size() - around));
+    straggle::detail::store_little(bytes.data() + end,
+                                   straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
+    look(std::span<std::byte const>(bytes));
+}
+
+} // namespace fuzzing
