@@ -15,25 +15,14 @@ import pathlib
 import re
 import statistics
 import subprocess
-import tempfile
 import time
 import unittest
 
+from programs import HEADER, ROOT, SHARED, BadInput, Folder, document, program
+
 PROGRAM = os.environ.get("STRAGGLE_BACKUP_PROGRAM", "straggle-backup")
-SHARED = pathlib.Path(os.environ.get("STRAGGLE_SHARED_DIR") or "/nonexistent")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADER = "job,task,attempt,node,start_ms,end_ms,status,speculative,input_bytes\n"
+run = program(PROGRAM)
 NOW = 1_000_000  # ms; the history ends before
-
-
-def run(*arguments, stdin=b"", **environment):
-    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, timeout=300,
-                          env={**os.environ, **environment})
-
-
-def document(done):
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout, parse_constant=lambda c: (_ for _ in ()).throw(ValueError(c)))
 
 
 def noise():
@@ -70,16 +59,7 @@ def healthy(count, job="now/map", first=3, age=4_000, progress=0.4, prefix="ok")
     return [(job, f"{prefix}{i}", f"n{first + i}", NOW - age, progress) for i in range(count)]
 
 
-class Advisor(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def file(self, name, content=b""):
-        path = pathlib.Path(self.folder.name) / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
+class Advisor(Folder):
     def ask(self, past, now, *arguments, name="running.csv", at=NOW):
         return run("--now", at, *arguments, self.file("history.csv", past), self.file(name, now))
 
@@ -614,14 +594,8 @@ class Output(Advisor):
         self.assertIn("straggle-backup --now 1795232100000 examples/data/slurm-8-nodes.csv", (ROOT / "docs/advising.md").read_text())
 
 
-class BadInput(Advisor):
-    def refuses(self, status, message, *arguments, stdin=b""):
-        done = run(*arguments, stdin=stdin)
-        self.assertEqual(done.returncode, status, (arguments, done.stderr))
-        self.assertEqual(done.stdout, b"")
-        text = done.stderr.decode(errors="replace")
-        self.assertTrue(text.startswith("straggle-backup: ") and text.endswith("\n") and text.count("\n") == 1, text)
-        self.assertRegex(text, message)
+class Refusals(Advisor, BadInput):
+    name, run_program = "straggle-backup", staticmethod(run)
 
     def test_usage(self):
         h, r = self.file("h.csv", history()), self.file("r.csv", running(straggler()))

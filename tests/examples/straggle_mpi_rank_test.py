@@ -15,8 +15,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import programs
 
 PROGRAM = os.environ.get("STRAGGLE_MPI_RANK_PROGRAM", "straggle-mpi-rank")
 ONE_PROCESS_PROGRAM = os.environ.get("STRAGGLE_RANK_PROGRAM") or shutil.which("straggle-rank")
@@ -59,16 +60,7 @@ def mixed_history():
     return "".join(rows)
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def file(self, name, content):
-        path = pathlib.Path(self.folder.name) / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
+class Folder(programs.Folder):
     def same_for_all(self, *arguments):
         """The standard output, and what was said, after making sure that they are the same everywhere."""
         alone = run(None, *arguments)

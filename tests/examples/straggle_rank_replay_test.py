@@ -9,7 +9,8 @@ import pathlib
 import re
 import unittest
 
-from straggle_rank_test import HEADER, SHARED, Folder, run
+from programs import HEADER, SHARED, Folder
+from straggle_rank_test import run
 from straggle_rank_windows_test import SLURM, cells, succeeded
 
 

@@ -16,8 +16,8 @@ import statistics
 import time
 import unittest
 
-import straggle_rank_test
-from straggle_rank_test import HEADER, HOSTILE, SHARED, history, run
+from programs import HEADER, SHARED, BadInput, Folder
+from straggle_rank_test import HOSTILE, history, run
 
 SLURM = pathlib.Path(__file__).parents[2] / "examples/data/slurm-8-nodes.csv"
 
@@ -71,7 +71,7 @@ def scores_by_window(path, slide, slides, min_tasks=5):
     return {key: z for key, z in scores.items() if key[0] <= last}
 
 
-class Windows(straggle_rank_test.Folder):
+class Windows(Folder):
     def compare(self, path, slide, slides, *arguments):
         got, wanted = cells(path, *arguments), scores_by_window(path, slide, slides)
         self.assertEqual(set(got), set(wanted))
@@ -235,9 +235,8 @@ class Gaps(unittest.TestCase):
         self.assertRegex(done.stderr, rb"more than 1 000 000 windows.*longer --slide")
 
 
-class BadUsage(straggle_rank_test.BadInput):
-    for inherited in [name for name in dir(straggle_rank_test.BadInput) if name.startswith("test_")]:
-        locals()[inherited] = None
+class BadUsage(BadInput):
+    name, run_program = "straggle-rank", staticmethod(run)
 
     def test_windows(self):
         file = self.file("h.csv", history())
@@ -280,7 +279,7 @@ class BadUsage(straggle_rank_test.BadInput):
             self.refuses(3, "cannot be written", "--window", "1m", "--log", "/dev/full", file)
 
 
-class Report(straggle_rank_test.Folder):
+class Report(Folder):
     def data(self, text, *arguments):
         report = self.file("r.html")
         done = run("--report", report, "--window", *arguments, "-", stdin=text.encode())

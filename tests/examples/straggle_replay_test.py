@@ -6,7 +6,6 @@
 reference data (tests that need it are skipped without it)."""
 
 import csv
-import html.parser
 import io
 import json
 import math
@@ -16,12 +15,13 @@ import random
 import re
 import statistics
 import subprocess
-import tempfile
 import unittest
 
+import programs
+from programs import HEADER, SHARED, Folder, data_of_page, no_constant
+
 PROGRAM = os.environ.get("STRAGGLE_REPLAY_PROGRAM", "straggle-replay")
-SHARED = pathlib.Path(os.environ.get("STRAGGLE_SHARED_DIR") or "/nonexistent")
-HEADER = "job,task,attempt,node,start_ms,end_ms,status,speculative,input_bytes\n"
+run = programs.program(PROGRAM)
 PROGRESS_HEADER = "job,task,attempt,node,time_ms,progress\n"
 EVERY = ["progress_gap", "late", "late_eval_2019", "late_with_caps", "hierarchical", "average_time", "over_median", "flink",
          "largest_gain", "mantri", "node_aware", "node_aware:warm=1"]
@@ -33,41 +33,13 @@ SMALL = [("0", 0, 0, 100, "success"), ("1", 0, 0, 100, "success"), ("2", 0, 0, 1
          ("7", 0, 0, 50, "failed"), ("7", 1, 60, 160, "success"), ("8", 0, 0, 400, "killed")]
 
 
-def run(*arguments, stdin=b"", **environment):
-    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, timeout=300,
-                          env={**os.environ, **environment})
-
-
-def no_constant(name):
-    raise ValueError(f"{name} is no JSON")
-
-
 def document(*arguments, stdin=b""):
-    done = run("--format", "json", *arguments, stdin=stdin)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout, parse_constant=no_constant)
+    return programs.document(run("--format", "json", *arguments, stdin=stdin))
 
 
 def small_history():
     return HEADER + "".join(f"j,t{task},{number},n{int(task) // 4},{start * 1000},{end * 1000},{status},,\n"
                             for task, number, start, end, status in SMALL)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def file(self, name, content=""):
-        path = pathlib.Path(self.folder.name) / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    def shared(self, name):
-        path = SHARED / "data" / name
-        if not path.exists():
-            self.skipTest("reference data absent")
-        return path
 
 
 class ByHand(Folder):
@@ -448,32 +420,8 @@ class Report(Folder):
         history = self.file("<b>history.csv", text.getvalue())
         report = self.file("r.html")
         done = run("--report", report, history)
-        if done.returncode == 1 and b"without D3" in done.stderr:
-            self.skipTest("built without D3")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        page = report.read_text(encoding="utf-8")
-
-        class Scripts(html.parser.HTMLParser):
-            found, inside, tags = [], None, []
-
-            def handle_starttag(self, tag, attributes):
-                self.tags.append((tag, dict(attributes)))
-                self.inside = dict(attributes).get("type", "text/javascript") if tag == "script" else None
-
-            def handle_endtag(self, tag): self.inside = None
-
-            def handle_data(self, text):
-                if self.inside:
-                    self.found.append((self.inside, text))
-        parser = Scripts()
-        parser.feed(page)
-        data = [text for kind, text in parser.found if kind == "application/json"]
-        self.assertEqual(len(data), 1)
-        self.assertNotIn("<", data[0])
-        self.assertEqual([d["detector"] for d in json.loads(data[0])["detectors"]], EVERY)
-        self.assertEqual(sum(tag == "script" for tag, _ in parser.tags), 3)
-        self.assertFalse([a for _, a in parser.tags if "src" in a or str(a.get("href", "#"))[0] != "#"])
-        self.assertIn("Michael Bostock", page)
+        data = data_of_page(self, done, report)
+        self.assertEqual([d["detector"] for d in data["detectors"]], EVERY)
 
 
 if __name__ == "__main__":
