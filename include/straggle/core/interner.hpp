@@ -44,24 +44,70 @@ constexpr std::uint64_t spread(std::uint64_t h) noexcept {
     return h ^ (h >> 29);
 }
 
-// Eight bytes at a time; the one of the standard library costs as much as the rest of a look-up.
-inline std::uint64_t hash_text(std::string_view text) noexcept {
-    constexpr std::size_t step = sizeof(std::uint64_t);
-    std::uint64_t h = text.size() * 0xD6E8FEB86659FD93u;
-    auto const take = [&h](char const* p, std::size_t bytes) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, p, bytes);
-        h = (h ^ word) * 0xA0761D6478BD642Fu;
-        h ^= (h >> 29) ^ (h >> 47); // other distances than those of spread: the same would undo each other
-    };
+template <class Word>
+STRAGGLE_ALWAYS_INLINE std::uint64_t load_word(char const* p) noexcept {
+    Word word;
+    std::memcpy(&word, p, sizeof word);
+    return word;
+}
+
+// Both halves of a product.
+STRAGGLE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
+#if STRAGGLE_HAS_INT128
+    __extension__ typedef unsigned __int128 wide;
+    wide const product = wide{a} * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+    std::uint64_t const cross = (a >> 32) * (b & 0xffffffffu) + (a & 0xffffffffu) * (b >> 32);
+    return (a * b) ^ ((a >> 32) * (b >> 32)) ^ ((cross << 32) | (cross >> 32));
+#endif
+}
+
+// Sixteen bytes at a time, the last ones overlapping those before: what is left over costs no loop. The one
+// of the standard library costs as much as the rest of a look-up.
+STRAGGLE_ALWAYS_INLINE std::uint64_t hash_text(std::string_view text) noexcept {
+    using word = std::uint64_t;
+    constexpr word k0 = 0xA0761D6478BD642Fu, k1 = 0xE7037ED1A0B428DBu;
+    constexpr word k2 = 0x8EBC6AF09C88C6E3u, k3 = 0x589965CC75374CC3u;
     char const* p = text.data();
     std::size_t left = text.size();
-    for (; left > step; p += step, left -= step) take(p, step);
-    if (text.size() >= step)
-        take(p + left - step, step); // overlaps what was taken before
-    else if (left != 0)
-        take(p, left);
-    return spread(h);
+    word h = left;
+    if (left > 16) {
+        for (; left > 32; p += 16, left -= 16)
+            h = folded_product(load_word<word>(p) ^ k2 ^ h, load_word<word>(p + 8) ^ k3);
+        char const* const last = p + left - 16;
+        h = folded_product(load_word<word>(p) ^ k0 ^ h, load_word<word>(p + 8) ^ k1) ^
+            folded_product(load_word<word>(last) ^ k2, load_word<word>(last + 8) ^ k3);
+    } else if (left >= 8) {
+        h = folded_product(load_word<word>(p) ^ k0 ^ h, load_word<word>(p + left - 8) ^ k1);
+    } else if (left >= 4) {
+        h = folded_product(load_word<std::uint32_t>(p) ^ k0 ^ h, load_word<std::uint32_t>(p + left - 4) ^ k1);
+    } else if (left != 0) {
+        word const bytes = load_word<std::uint8_t>(p) | (load_word<std::uint8_t>(p + left / 2) << 8) |
+                           (load_word<std::uint8_t>(p + left - 1) << 16);
+        h = folded_product(bytes ^ k0 ^ h, k1);
+    }
+    return h ^ (h >> 32);
+}
+
+// Whether two texts are the same: short ones by words that overlap, with no call and no loop.
+STRAGGLE_ALWAYS_INLINE bool same_text(std::string_view a, std::string_view b) noexcept {
+    using word = std::uint64_t;
+    std::size_t const size = a.size();
+    if (size != b.size()) return false;
+    char const *const p = a.data(), *const q = b.data();
+    auto const differ = [p, q]<class Word>(Word, std::size_t at) {
+        return load_word<Word>(p + at) ^ load_word<Word>(q + at);
+    };
+    if (size > 32) return std::memcmp(p, q, size) == 0;
+    if (size > 16)
+        return (differ(word{}, 0) | differ(word{}, 8) | differ(word{}, size - 16) |
+                differ(word{}, size - 8)) == 0;
+    if (size >= 8) return (differ(word{}, 0) | differ(word{}, size - 8)) == 0;
+    if (size >= 4) return (differ(std::uint32_t{}, 0) | differ(std::uint32_t{}, size - 4)) == 0;
+    if (size == 0) return true;
+    return (differ(std::uint8_t{}, 0) | differ(std::uint8_t{}, size / 2) |
+            differ(std::uint8_t{}, size - 1)) == 0;
 }
 
 } // namespace detail
@@ -73,10 +119,11 @@ using owned_identifier_t = typename detail::owned_identifier<T>::type;
 /// A table of distinct identifiers: insert gives the index, the index gives the identifier.
 ///
 /// @tparam Id an `owned_identifier_t`
-/// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2; an
-/// erased identifier leaves no trace, so look-ups cost the same after any number of erasures); 10 bytes per
-/// slot beside the identifiers. `clear` and `erase` keep all memory, that of strings too: inserting others of
-/// the same lengths allocates nothing.
+/// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
+/// text 1/4; an erased identifier leaves no trace, so look-ups cost the same after any number of erasures);
+/// 10 bytes per slot beside the identifiers, for text 9. The hash has no secret: who may choose identifiers
+/// freely can choose some that collide. `clear` and `erase` keep all memory, that of strings too: inserting
+/// others of the same lengths allocates nothing.
 /// @par Guarantees as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
 /// the hash; at most 2^31 identifiers; strong exception guarantee
 template <identifier Id>
@@ -105,16 +152,20 @@ class interner {
     /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
     /// else with `bound()`.
     index_type insert(key_type id) {
-        if (2 * (bound_ + 1) > slots_.size() && free_ == none) grow();
         std::uint64_t const hash = hash_of(id);
-        slot& s = probe(id, hash);
-        if (s.index == none) s = slot{static_cast<std::uint32_t>(hash), add(id)};
-        return s.index;
+        if (!slots_.empty()) [[likely]]
+            if (index_type const known = glance(id, hash); known != none) [[likely]]
+                return known;
+        return insert_further(id, hash);
     }
 
     /// The index of `id`, or `none`.
     [[nodiscard]] index_type find(key_type id) const {
-        return bound_ == 0 ? none : const_cast<interner*>(this)->probe(id, hash_of(id)).index;
+        if (bound_ == 0) return none;
+        std::uint64_t const hash = hash_of(id);
+        if constexpr (detail::text<Id>)
+            if (index_type const known = glance(id, hash); known != none) return known;
+        return const_cast<interner*>(this)->probe(id, hash).index;
     }
 
     /// Forgets one identifier; its index goes to the next new one. The other indices stay.
@@ -179,6 +230,8 @@ class interner {
         index_type index = none;
     };
 
+    // Slots per identifier, at least. More of them pay where comparing is dear.
+    static constexpr std::size_t per_id = detail::text<Id> ? 4 : 2;
     // States of an index: in_use, or what `erased` added to the index erased before it, modulo 2^32, makes.
     static constexpr index_type in_use = 0, erased = 2;
 
@@ -205,13 +258,47 @@ class interner {
         slots_[hole].index = none;
     }
 
+    static bool same(Id const& a, key_type b) {
+        if constexpr (detail::text<Id>)
+            return detail::same_text(a, b);
+        else
+            return a == b;
+    }
+
+    // The index if the identifier is in one of the first two slots where it may be, as nearly all are. Which
+    // of them is reckoned without a branch: one that depends on the hash would often be taken by surprise,
+    // and that would come out only after several trips to memory. A slot whose hash fits but that is empty
+    // says `none`.
+    [[nodiscard]] index_type glance(key_type id, std::uint64_t hash) const {
+        if constexpr (!detail::text<Id>) return const_cast<interner*>(this)->probe(id, hash).index;
+        slot const* const slots = slots_.data();
+        std::size_t const mask = slots_.size() - 1;
+        std::uint32_t const tag = static_cast<std::uint32_t>(hash);
+        std::size_t i = static_cast<std::size_t>(hash) & mask;
+        i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
+        slot const s = slots[i];
+        return s.hash == tag && s.index != none && same(ids_[s.index], id) ? s.index : none;
+    }
+
     slot& probe(key_type id, std::uint64_t hash) {
+        slot* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
         for (std::size_t i = static_cast<std::size_t>(hash) & mask;; i = (i + 1) & mask) {
-            slot& s = slots_[i];
-            if (s.index == none || (s.hash == static_cast<std::uint32_t>(hash) && ids_[s.index] == id))
+            slot& s = slots[i];
+            if (s.index == none || (s.hash == static_cast<std::uint32_t>(hash) && same(ids_[s.index], id)))
                 return s;
         }
+    }
+
+    // Apart, so that a loop of look-ups stays short. What is not seen at a glance: far from home, or new.
+    STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint64_t hash) {
+        if (!slots_.empty())
+            if (index_type const known = probe(id, hash).index; known != none) return known;
+        if (per_id * (bound_ + 1) > slots_.size() && free_ == none) grow();
+        slot& s = probe(id, hash);
+        index_type const index = add(id);
+        s = slot{static_cast<std::uint32_t>(hash), index};
+        return index;
     }
 
     index_type add(key_type id) {
@@ -223,8 +310,7 @@ class interner {
         return static_cast<index_type>(bound_++);
     }
 
-    // Apart, so that a loop of look-ups keeps its registers.
-    STRAGGLE_NEVER_INLINE index_type add_in_place(key_type id) {
+    index_type add_in_place(key_type id) {
         index_type const index = free_;
         ids_[index] = id;
         free_ = state_[index] - erased;
@@ -238,7 +324,7 @@ class interner {
         // More slots than a slot's hash can tell apart would be of no use.
         STRAGGLE_EXPECTS(slots_.size() <= (std::size_t{1} << 31));
         std::vector<slot> bigger(slots_.empty() ? 16 : 2 * slots_.size());
-        std::vector<index_type> states(bigger.size() / 2, in_use);
+        std::vector<index_type> states(bigger.size() / per_id, in_use);
         std::size_t const mask = bigger.size() - 1;
         for (std::size_t k = 0; k < bound_; ++k) {
             std::uint64_t const hash = hash_of(ids_[k]);

@@ -8,6 +8,7 @@
 
 #include <straggle/core/attempt.hpp>
 #include <straggle/core/interner.hpp>
+#include <straggle/node/first_completions.hpp>
 #include <straggle/node/normalizer.hpp>
 #include <straggle/node/prefetch.hpp>
 
@@ -40,7 +41,10 @@ concept dense_candidate = std::ranges::random_access_range<Range> && std::ranges
 // The slots in use, in the order in which they first appeared.
 class order_of_appearance {
   public:
-    void append(std::size_t slot) { slots_.push_back(static_cast<std::uint32_t>(slot)); }
+    // Apart, so that a loop in which it is rare keeps its registers.
+    STRAGGLE_NEVER_INLINE void append(std::size_t slot) {
+        slots_.push_back(static_cast<std::uint32_t>(slot));
+    }
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] std::size_t slot_at(std::size_t place) const noexcept { return slots_[place]; }
 
@@ -98,24 +102,28 @@ class dense_attempts {
         std::uint64_t bits = 0;
         attempt_counts skipped;
         bool dense = limit_ <= 0xffff'ffff;
-        walk_while(
-            dense, attempts, fields, skipped,
-            [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { prefetch_row(moments, job); },
-            [&](std::size_t, std::size_t job, std::size_t node, value_type value) STRAGGLE_INLINE_LAMBDA {
-                if (job >= jobs || node >= nodes) [[unlikely]] {
-                    dense = make_room(moments_of, job) && make_room(node_seen_, node);
-                    moments = moments_of.data(), jobs = moments_of.size();
-                    seen = node_seen_.data(), nodes = node_seen_.size();
-                    if (!dense) return;
-                }
-                if (moments[job].count() == 0) jobs_.append(job);
-                moments[job].add(value);
-                if constexpr (std::integral<value_type>) bits |= static_cast<std::uint64_t>(value);
-                if (seen[node] == 0) {
-                    seen[node] = 1;
-                    nodes_.append(node);
-                }
-            });
+        if (dense)
+            walk_while(
+                attempts, fields, skipped,
+                [&](std::size_t job) STRAGGLE_INLINE_LAMBDA { prefetch_row(moments, job); },
+                [&](std::size_t, std::size_t job, std::size_t node, value_type value) STRAGGLE_INLINE_LAMBDA {
+                    if (job >= jobs || node >= nodes) [[unlikely]] {
+                        dense = make_room(moments_of, job) && make_room(node_seen_, node);
+                        moments = moments_of.data(), jobs = moments_of.size();
+                        seen = node_seen_.data(), nodes = node_seen_.size();
+                        if (!dense) return false;
+                    }
+                    Moments& of_job = moments[job];
+                    if (of_job.count() == 0) [[unlikely]]
+                        jobs_.append(job);
+                    of_job.add(value);
+                    if constexpr (std::integral<value_type>) bits |= static_cast<std::uint64_t>(value);
+                    if (seen[node] == 0) [[unlikely]] {
+                        seen[node] = 1;
+                        nodes_.append(node);
+                    }
+                    return true;
+                });
         jobs_.set_slots(jobs);
         nodes_.set_slots(nodes);
         bits_ = bits;
@@ -133,7 +141,12 @@ class dense_attempts {
     STRAGGLE_ALWAYS_INLINE void walk(Range& attempts, Fields const& fields, Prefetch&& prefetch,
                                      Use&& use) const {
         attempt_counts ignored;
-        walk_while(true, attempts, fields, ignored, prefetch, use);
+        walk_while(attempts, fields, ignored, prefetch,
+                   [&use](std::size_t row, std::size_t job, std::size_t node, value_type value)
+                       STRAGGLE_INLINE_LAMBDA {
+                           use(row, job, node, value);
+                           return true;
+                       });
     }
 
   private:
@@ -144,25 +157,40 @@ class dense_attempts {
         return true;
     }
 
+    // Until `use` returns false. Two loops, as most of the time there is nothing to ask for in advance.
     template <class Range, class Prefetch, class Use>
-    STRAGGLE_ALWAYS_INLINE void walk_while(bool const& go_on, Range& attempts, Fields const& given_fields,
-                                           attempt_counts& counts, Prefetch&& prefetch, Use&& use) const {
-        // Plain pointers to members stay in registers if they are our own: what `use` writes cannot be them.
-        std::conditional_t<std::is_trivially_copyable_v<Fields>, Fields, Fields const&> fields = given_fields;
+    STRAGGLE_ALWAYS_INLINE void walk_while(Range& attempts, Fields const& fields, attempt_counts& counts,
+                                           Prefetch&& prefetch, Use&& use) const {
         using difference = std::ranges::range_difference_t<Range>;
         auto const first = std::ranges::begin(attempts);
-        std::size_t const size = static_cast<std::size_t>(std::ranges::size(attempts));
-        std::size_t const last_prefetch =
-            scattered_ && size > prefetch_distance ? size - prefetch_distance : 0;
-        for (std::size_t i = 0; i < size && go_on; ++i) {
-            if (i < last_prefetch)
-                prefetch(axis_of_jobs::slot(
-                    project(fields.job, first[static_cast<difference>(i + prefetch_distance)])));
-            judge_attempt(fields, first[static_cast<difference>(i)], counts,
+        difference const size = static_cast<difference>(std::ranges::size(attempts));
+        constexpr difference ahead = static_cast<difference>(prefetch_distance);
+        auto at = first, end = first + size;
+        if (scattered_ && size > ahead && !walk_part(first, at, end - ahead, fields, counts, prefetch, use))
+            return;
+        walk_part(first, at, end, fields, counts, no_field{}, use);
+    }
+
+    template <class Iterator, class Prefetch, class Use>
+    STRAGGLE_ALWAYS_INLINE static bool walk_part(Iterator const first, Iterator& begin, Iterator const end,
+                                                 Fields const& given_fields, attempt_counts& counts,
+                                                 [[maybe_unused]] Prefetch const& prefetch, Use& use) {
+        // Plain pointers to members stay in registers if they are our own: what `use` writes cannot be them.
+        std::conditional_t<std::is_trivially_copyable_v<Fields>, Fields, Fields const&> fields = given_fields;
+        constexpr auto ahead = static_cast<std::iter_difference_t<Iterator>>(prefetch_distance);
+        bool go_on = true;
+        Iterator at = begin, stop = end;
+        for (; at != stop; ++at) {
+            if constexpr (given<Prefetch>) prefetch(axis_of_jobs::slot(project(fields.job, at[ahead])));
+            judge_attempt(fields, *at, counts,
                           [&](auto const& job, auto const& node, value_type value) STRAGGLE_INLINE_LAMBDA {
-                              use(i, axis_of_jobs::slot(job), axis_of_nodes::slot(node), value);
+                              go_on = use(static_cast<std::size_t>(at - first), axis_of_jobs::slot(job),
+                                          axis_of_nodes::slot(node), value);
+                              if (!go_on) stop = at + 1;
                           });
         }
+        begin = at;
+        return go_on;
     }
 
     // Whether neighbouring records belong to jobs whose rows are far apart: a few places tell.
@@ -210,75 +238,6 @@ class hashed_axis : public order_of_appearance {
     [[nodiscard]] Id const& id(std::size_t slot) const { return table[static_cast<std::uint32_t>(slot)]; }
 };
 
-// How tasks and their ends are kept; stand-ins where the record has no such field.
-template <class Fields, class Record>
-struct task_types {
-    using id = std::uint32_t;
-    using end = char;
-};
-template <class Fields, class Record>
-    requires given<decltype(Fields::task)>
-struct task_types<Fields, Record> {
-    using id = owned_identifier_t<field_value_t<decltype(Fields::task), Record>>;
-    using end = char;
-};
-template <class Fields, class Record>
-    requires(given<decltype(Fields::task)> && given<decltype(Fields::end)>)
-struct task_types<Fields, Record> {
-    using id = owned_identifier_t<field_value_t<decltype(Fields::task), Record>>;
-    using end = std::remove_cvref_t<projected_t<decltype(Fields::end), Record>>;
-};
-
-// Keeps the first completion of each task only.
-template <class Record, class Fields>
-class first_completions {
-  public:
-    static constexpr bool possible = given<decltype(Fields::task)>;
-
-    void clear() noexcept {
-        tasks_.clear();
-        pairs_.clear();
-        row_.clear();
-        end_.clear();
-    }
-
-    // The row an earlier attempt of the same task has, or `next` if there is none; second: whether this
-    // attempt is the one to keep.
-    [[nodiscard]] std::pair<std::size_t, bool> place(Fields const& fields, Record const& record,
-                                                     std::uint32_t job, std::size_t next) {
-        auto&& task = project(fields.task, record);
-        if (!is_present(task)) return {next, true};
-        std::uint64_t const key = (std::uint64_t{job} << 32) | tasks_.insert(unwrap(task));
-        std::size_t const known = pairs_.size();
-        std::size_t const index = pairs_.insert(key);
-        if (index == known) {
-            row_.push_back(next);
-            if constexpr (timed) end_.push_back(project(fields.end, record));
-            return {next, true};
-        }
-        bool earlier = false; // without times the first in the range is the first
-        if constexpr (timed) {
-            auto const& end = project(fields.end, record);
-            earlier = is_known(end) && (!is_known(end_[index]) || unwrap(end) < unwrap(end_[index]));
-            if (earlier) end_[index] = end;
-        }
-        return {row_[index], earlier};
-    }
-
-  private:
-    static constexpr bool timed = given<decltype(Fields::end)>;
-
-    template <class End>
-    static constexpr bool is_known(End const& end) {
-        return is_present(end) && !is_unordered(unwrap(end));
-    }
-
-    interner<typename task_types<Fields, Record>::id> tasks_;
-    interner<std::uint64_t> pairs_; // (job, task)
-    std::vector<std::size_t> row_;
-    std::vector<typename task_types<Fields, Record>::end> end_;
-};
-
 // Attempts copied as (job, node, value) with identifiers interned; with their place in the range where
 // `Rows`.
 template <class Record, class Fields, class Value, bool Rows>
@@ -291,12 +250,83 @@ class hashed_attempts {
     [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
 
-    template <class Range>
-    void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,
-              bool with_input) {
+    // Every usable attempt, and the moments of each job.
+    template <class Range, class Moments>
+    void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
+                 std::vector<Moments>& moments_of) {
+        clear();
+        moments_of.clear();
+        attempt_counts skipped;
+        std::uint64_t bits = 0;
+        std::size_t place = 0;
+        for (auto const& record : attempts) {
+            judge_attempt(
+                fields, record, skipped,
+                [&](auto const& job, auto const& node, auto value) STRAGGLE_INLINE_LAMBDA {
+                    row r{jobs_.table.insert(job), nodes_.table.insert(node), static_cast<Value>(value), {}};
+                    if constexpr (Rows) r.place = place;
+                    if (r.job == moments_of.size()) [[unlikely]]
+                        moments_of.emplace_back();
+                    moments_of[r.job].add(r.value);
+                    if constexpr (std::integral<Value>) bits |= static_cast<std::uint64_t>(r.value);
+                    rows_.push_back(r);
+                });
+            ++place;
+        }
+        bits_ = bits;
+        skipped.seen = place;
+        skipped.used = rows_.size();
+        counts += skipped;
+        for (std::size_t job = 0; job < jobs_.slots(); ++job) jobs_.append(job);
+        for (std::size_t node = 0; node < nodes_.slots(); ++node) nodes_.append(node);
+    }
+
+    // The same where attempts may be superseded by others, or need to be divided by their input first.
+    template <class Range, class Moments>
+    void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
+                 std::vector<Moments>& moments_of, bool first_of_task, bool per_input) {
+        read(attempts, fields, counts, first_of_task, per_input);
+        if constexpr (std::floating_point<Value>)
+            if (per_input) divide_by_input();
+        moments_of.assign(jobs_.slots(), {});
+        bits_ = 0;
+        for (row const& r : rows_) {
+            moments_of[r.job].add(r.value);
+            if constexpr (std::integral<Value>) bits_ |= static_cast<std::uint64_t>(r.value);
+        }
+    }
+
+    // All bits that any integer duration has.
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
+
+    template <class Prefetch, class Use>
+    STRAGGLE_ALWAYS_INLINE void walk(Prefetch&& prefetch, Use&& use) const {
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (i + prefetch_distance < rows_.size()) prefetch(rows_[i + prefetch_distance].job);
+            std::size_t place = 0;
+            if constexpr (Rows) place = rows_[i].place;
+            use(place, rows_[i].job, rows_[i].node, rows_[i].value);
+        }
+    }
+
+  private:
+    struct row {
+        std::uint32_t job;
+        std::uint32_t node;
+        Value value;
+        [[no_unique_address]] std::conditional_t<Rows, std::size_t, no_field> place;
+    };
+
+    void clear() noexcept {
         jobs_.clear();
         nodes_.clear();
         rows_.clear();
+    }
+
+    template <class Range>
+    void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,
+              bool with_input) {
+        clear();
         input_.clear();
         firsts_.clear();
         std::size_t place_in_range = 0;
@@ -339,24 +369,6 @@ class hashed_attempts {
             if (complete_[rows_[i].job] != 0) rows_[i].value /= static_cast<Value>(input_[i]);
     }
 
-    template <class Prefetch, class Use>
-    STRAGGLE_ALWAYS_INLINE void walk(Prefetch&& prefetch, Use&& use) const {
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (i + prefetch_distance < rows_.size()) prefetch(rows_[i + prefetch_distance].job);
-            std::size_t place = 0;
-            if constexpr (Rows) place = rows_[i].place;
-            use(place, rows_[i].job, rows_[i].node, rows_[i].value);
-        }
-    }
-
-  private:
-    struct row {
-        std::uint32_t job;
-        std::uint32_t node;
-        Value value;
-        [[no_unique_address]] std::conditional_t<Rows, std::size_t, no_field> place;
-    };
-
     // A node all of whose attempts were superseded has no used attempt, and is not there. Jobs always are:
     // the attempt that supersedes is of the same job.
     void note_who_is_left() {
@@ -382,6 +394,7 @@ class hashed_attempts {
     hashed_axis<job_id> jobs_;
     hashed_axis<node_id> nodes_;
     std::vector<row> rows_;
+    std::uint64_t bits_ = 0;
     std::vector<double> input_;
     std::vector<unsigned char> node_seen_;
     std::vector<unsigned char> complete_;

@@ -146,41 +146,75 @@ class node_joiner {
     template <class Rows, class Read, class Add, class Alone, class Together>
     STRAGGLE_ALWAYS_INLINE void join(Rows const& rows, Read read, Add&& add, Alone&& alone,
                                      Together&& together) {
-        STRAGGLE_EXPECTS(rows.size() < is_group);
-        std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
-        if (size > shared_.size()) shared_.resize(size);
+        std::uint32_t* const shared = room_for(rows.size());
         std::uint32_t* const last = last_.data();
-        std::uint32_t* const shared = shared_.data();
-        std::uint32_t others = 0, groups = 0;
+        std::uint32_t others = 0;
+        std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
         for (std::uint32_t i = 0; i < size; ++i) {
             auto const& row = read(rows[i]);
-            std::uint32_t& place = last[row.node];
-            if (place == i) [[likely]] {
+            if (last[row.node] == i) [[likely]] {
                 alone(row);
                 continue;
             }
-            if (place < is_group) place = is_group + groups++;
+            last[row.node] = is_shared;
             shared[others++] = i; // later, so that this loop stays short
         }
-        if (others == 0) return;
-        groups_.assign(groups, {});
-        for (std::uint32_t i = 0; i < others; ++i) {
-            auto const& row = read(rows[shared[i]]);
-            group& g = groups_[last[row.node] - is_group];
-            g.node = row.node;
-            add(g.moments, row);
+        if (others != 0) join_shared(rows, read, others, add, together);
+    }
+
+    // The same where many rows share their node: a branch that is taken now and then at random costs more
+    // than calling any(row, whether it is alone) for each.
+    template <class Rows, class Read, class Add, class Any, class Together>
+    STRAGGLE_ALWAYS_INLINE void join_mixed(Rows const& rows, Read read, Add&& add, Any&& any,
+                                           Together&& together) {
+        std::uint32_t* const shared = room_for(rows.size());
+        std::uint32_t* const last = last_.data();
+        std::uint32_t others = 0;
+        std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
+        for (std::uint32_t i = 0; i < size; ++i) {
+            auto const& row = read(rows[i]);
+            bool const is_alone = last[row.node] == i;
+            last[row.node] = is_alone ? i : is_shared;
+            shared[others] = i;
+            others += static_cast<std::uint32_t>(!is_alone);
+            any(row, is_alone);
         }
-        for (group const& g : groups_) together(g.node, g.moments);
+        if (others != 0) join_shared(rows, read, others, add, together);
     }
 
   private:
     static constexpr std::uint32_t is_group = 0x80000000u;
+    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found
     struct group {
         tick_moments moments;
         std::uint32_t node;
     };
 
-    std::vector<std::uint32_t> last_;   // by node: the last row it has in the job, or its group
+    [[nodiscard]] std::uint32_t* room_for(std::size_t rows) {
+        STRAGGLE_EXPECTS(rows < is_group);
+        if (rows > shared_.size()) shared_.resize(rows);
+        return shared_.data();
+    }
+
+    template <class Rows, class Read, class Add, class Together>
+    STRAGGLE_ALWAYS_INLINE void join_shared(Rows const& rows, Read read, std::uint32_t others, Add&& add,
+                                            Together&& together) {
+        std::uint32_t* const last = last_.data();
+        groups_.resize(others);
+        std::uint32_t groups = 0;
+        for (std::uint32_t i = 0; i < others; ++i) {
+            auto const& row = read(rows[shared_[i]]);
+            std::uint32_t& place = last[row.node];
+            if (place == is_shared) {
+                groups_[groups] = {{}, row.node};
+                place = is_group + groups++;
+            }
+            add(groups_[place - is_group].moments, row);
+        }
+        for (std::uint32_t g = 0; g < groups; ++g) together(groups_[g].node, groups_[g].moments);
+    }
+
+    std::vector<std::uint32_t> last_;   // by node: the last row it has in the job, is_shared, or its group
     std::vector<std::uint32_t> shared_; // rows that do not have their node to themselves
     std::vector<group> groups_;
 };

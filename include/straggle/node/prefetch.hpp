@@ -21,8 +21,10 @@ inline constexpr std::size_t prefetch_distance = 24;
 template <class Row>
 STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
                                          [[maybe_unused]] std::size_t slot) {
-    STRAGGLE_PREFETCH(
-        reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(rows) + slot * sizeof(Row)));
+    [[maybe_unused]] std::uintptr_t const row = reinterpret_cast<std::uintptr_t>(rows) + slot * sizeof(Row);
+    STRAGGLE_PREFETCH(reinterpret_cast<void const*>(row));
+    if constexpr (64 % sizeof(Row) != 0) // it may reach into the next line of the cache
+        STRAGGLE_PREFETCH(reinterpret_cast<void const*>(row + sizeof(Row) - 1));
 }
 
 } // namespace straggle::detail
