@@ -437,7 +437,7 @@ TEST_CASE("profile store: allocates nothing once it is full") {
 }
 
 TEST_CASE("profile store: takes the memory it says") {
-    for (std::size_t const factors : {1u, 4u, 8u, 16u}) {
+    for (std::size_t const factors : {1u, 4u, 7u, 8u, 16u}) {
         CAPTURE(factors);
         std::vector<factor_kind> const kinds(factors, numeric);
         std::size_t const before = straggle_test::live_bytes();
@@ -451,7 +451,8 @@ TEST_CASE("profile store: takes the memory it says") {
             most = (std::max)(most, straggle_test::live_bytes() - before);
         }
         double const each = static_cast<double>(straggle_test::live_bytes() - before) / capacity;
-        CHECK(each <= 13.0 * static_cast<double>(factors) + 47);
+        CHECK(each <=
+              12.9 * static_cast<double>(factors) + 3.3 * static_cast<double>((factors + 1) / 2 * 2) + 47);
         CHECK(each >= 8.0 * static_cast<double>(factors) + 16); // else it is not measured at all
         CHECK(most <= 2 * (straggle_test::live_bytes() - before));
     }

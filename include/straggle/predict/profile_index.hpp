@@ -84,6 +84,7 @@ class profile_index {
     // Puts everything in order and closes the gaps.
     void arrange() noexcept {
         ages_.compact();
+        leaves_.lay_grids();
         arrange_entries(0, ages_.entries(), 0);
         leaves_.resize(size());
         leaves_.fit(0, size(), size());

@@ -7,6 +7,7 @@
 /// where they are; here it is only seen to that the boxes fit.
 #pragma once
 
+#include <straggle/predict/profile_cells.hpp>
 #include <straggle/predict/similarity.hpp>
 
 #include <algorithm>
@@ -47,21 +48,29 @@ class profile_boxes {
     [[nodiscard]] std::size_t size() const noexcept { return youngest_.size(); }
     void reserve(std::size_t boxes) {
         edges_.reserve(groups_of(boxes) * group_length());
+        cells_.reserve(groups_of(boxes) * cells_length());
         youngest_.reserve(boxes);
     }
     // New boxes are empty. Allocates nothing if there is room.
     void resize(std::size_t boxes) {
         std::size_t const before = size();
         edges_.resize(groups_of(boxes) * group_length());
+        cells_.resize(groups_of(boxes) * cells_length());
         youngest_.resize(boxes);
         for (std::size_t b = before; b < groups_of(boxes) * leaf_size; ++b)
-            for (std::size_t k = 0; k < factors_; ++k) set(b, k, {});
+            for (std::size_t k = 0; k < factors_; ++k) set(b, k, {}, {});
     }
 
     // By factor eight low edges and eight high ones.
     [[nodiscard]] double const* group(std::size_t g) const noexcept {
         return edges_.data() + g * group_length();
     }
+    // Their cells: by pair of factors those of low edges, both of the first box, both of the next; then high
+    // ones.
+    [[nodiscard]] profile_cell const* cells(std::size_t g) const noexcept {
+        return cells_.data() + g * cells_length();
+    }
+    [[nodiscard]] std::size_t cells_length() const noexcept { return (factors_ + 1) / 2 * 4 * leaf_size; }
     [[nodiscard]] std::size_t first_of(std::size_t g) const noexcept { return g * leaf_size; }
     [[nodiscard]] std::size_t end_of(std::size_t g) const noexcept {
         return (std::min)((g + 1) * leaf_size, size());
@@ -70,10 +79,14 @@ class profile_boxes {
         std::size_t const at = place(box, factor);
         return {edges_[at], edges_[at + leaf_size]};
     }
-    void set(std::size_t box, std::size_t factor, factor_extent const& e) noexcept {
+    void set(std::size_t box, std::size_t factor, factor_extent const& e, factor_grid const& grid) noexcept {
         std::size_t const at = place(box, factor);
         edges_[at] = e.low;
         edges_[at + leaf_size] = e.high;
+        std::size_t const c =
+            box / leaf_size * cells_length() + factor / 2 * 4 * leaf_size + box % leaf_size * 2 + factor % 2;
+        cells_[c] = grid.of(e.low);
+        cells_[c + 2 * leaf_size] = grid.of(e.high);
     }
     // What is around all boxes of a group.
     [[nodiscard]] factor_extent around(std::size_t g, std::size_t factor) const noexcept {
@@ -97,6 +110,7 @@ class profile_boxes {
 
     std::size_t factors_;
     std::vector<double> edges_;
+    std::vector<profile_cell> cells_;
     std::vector<std::uint64_t> youngest_;
 };
 
@@ -104,7 +118,10 @@ class profile_leaves {
   public:
     // @param most_slots that there will ever be
     profile_leaves(std::span<factor_kind const> kinds, std::size_t most_slots)
-        : kinds_(kinds.begin(), kinds.end()), all_(kinds.size()), missing_(kinds.size(), 0) {
+        : kinds_(kinds.begin(), kinds.end()),
+          all_(kinds.size()),
+          grids_(kinds.size()),
+          missing_(kinds.size(), 0) {
         for (std::size_t n = groups_of(most_slots); boxes_.empty() || n > 1; n = groups_of(n))
             boxes_.emplace_back(kinds.size());
     }
@@ -138,6 +155,12 @@ class profile_leaves {
     [[nodiscard]] double const* leaf(std::size_t l) const noexcept {
         return values_.data() + l * factors() * leaf_size;
     }
+    // Their cells: by pair of factors both of the first record, both of the next.
+    [[nodiscard]] profile_cell const* cells(std::size_t l) const noexcept {
+        return cells_.data() + l * cells_length();
+    }
+    [[nodiscard]] std::size_t cells_length() const noexcept { return (factors() + 1) / 2 * 2 * leaf_size; }
+    [[nodiscard]] std::span<factor_grid const> grids() const noexcept { return grids_; }
     [[nodiscard]] double value(std::size_t slot, std::size_t factor) const noexcept {
         return values_[place(slot, factor)];
     }
@@ -156,6 +179,7 @@ class profile_leaves {
     void reserve(std::size_t slots) {
         std::size_t n = groups_of(slots);
         values_.reserve(n * factors() * leaf_size);
+        cells_.reserve(n * cells_length());
         times_.reserve(slots);
         numbers_.reserve(slots);
         alive_.reserve(n);
@@ -171,6 +195,7 @@ class profile_leaves {
         numbers_.resize(slots);
         if (n == leaves()) return;
         values_.resize(n * factors() * leaf_size);
+        cells_.resize(n * cells_length());
         alive_.resize(n);
         for (profile_boxes& boxes : boxes_) {
             boxes.resize(n);
@@ -180,6 +205,7 @@ class profile_leaves {
     void clear() noexcept {
         resize(0);
         std::fill(all_.begin(), all_.end(), factor_extent{});
+        std::fill(grids_.begin(), grids_.end(), factor_grid{});
         std::fill(missing_.begin(), missing_.end(), std::size_t{0});
     }
 
@@ -193,7 +219,7 @@ class profile_leaves {
         std::size_t box = slot;
         for (profile_boxes& boxes : boxes_) boxes.set_youngest(box /= leaf_size, number);
         for (std::size_t k = 0; k < factors(); ++k) {
-            values_[place(slot, k)] = encoded[k];
+            set_value(slot, k, encoded[k]);
             if (encoded[k] == encoded_missing)
                 ++missing_[k];
             else
@@ -212,9 +238,16 @@ class profile_leaves {
         }
     }
 
+    // Lays out the cells for what is held now; then all values have to be set again.
+    void lay_grids() noexcept {
+        for (std::size_t k = 0; k < factors(); ++k)
+            grids_[k] = factor_grid::around(all_[k].low, all_[k].high);
+    }
     // For whoever moves records, which have to be all that are alive in the end.
     void set_value(std::size_t slot, std::size_t factor, double value) noexcept {
         values_[place(slot, factor)] = value;
+        cells_[slot / leaf_size * cells_length() + factor / 2 * 2 * leaf_size + slot % leaf_size * 2 +
+               factor % 2] = grids_[factor].of(value);
     }
     void set_time(std::size_t slot, double time) noexcept { times_[slot] = time; }
     void set_number(std::size_t slot, std::uint64_t number) noexcept { numbers_[slot] = number; }
@@ -229,7 +262,7 @@ class profile_leaves {
             std::uint64_t youngest = 0;
             for (std::size_t i = 0; i < n; ++i) youngest = (std::max)(youngest, numbers_[l * leaf_size + i]);
             boxes_[0].set_youngest(l, youngest);
-            for (std::size_t k = 0; k < factors(); ++k) boxes_[0].set(l, k, around_leaf(l, k));
+            for (std::size_t k = 0; k < factors(); ++k) boxes_[0].set(l, k, around_leaf(l, k), grids_[k]);
         }
         for (std::size_t level = 1; level < boxes_.size(); ++level) {
             profile_boxes const& below = boxes_[level - 1];
@@ -237,7 +270,8 @@ class profile_leaves {
             to = groups_of(to);
             for (std::size_t b = from; b < to; ++b) {
                 boxes_[level].set_youngest(b, below.youngest_of(b));
-                for (std::size_t k = 0; k < factors(); ++k) boxes_[level].set(b, k, below.around(b, k));
+                for (std::size_t k = 0; k < factors(); ++k)
+                    boxes_[level].set(b, k, below.around(b, k), grids_[k]);
             }
         }
     }
@@ -255,7 +289,7 @@ class profile_leaves {
         for (profile_boxes& boxes : boxes_) {
             factor_extent e = boxes.get(box /= leaf_size, factor);
             if (!e.include({x, x})) return;
-            boxes.set(box, factor, e);
+            boxes.set(box, factor, e, grids_[factor]);
         }
         (void)all_[factor].include({x, x});
     }
@@ -269,7 +303,7 @@ class profile_leaves {
             factor_extent const after =
                 level == 0 ? around_leaf(box, factor) : boxes_[level - 1].around(box, factor);
             if (after == before) return;
-            boxes_[level].set(box, factor, after);
+            boxes_[level].set(box, factor, after, grids_[factor]);
             inner = before;
         }
         all_[factor] = boxes_.back().around(0, factor);
@@ -283,11 +317,13 @@ class profile_leaves {
     }
 
     std::vector<factor_kind> kinds_;
-    std::vector<double> values_; // by leaf, factor, slot; encoded
+    std::vector<double> values_;      // by leaf, factor, slot; encoded
+    std::vector<profile_cell> cells_; // by leaf, pair of factors, slot, factor
     std::vector<double> times_;
     std::vector<std::uint64_t> numbers_;
     std::vector<std::uint8_t> alive_; // by leaf, a bit per slot
     std::vector<factor_extent> all_;
+    std::vector<factor_grid> grids_;
     std::vector<std::size_t> missing_;
     std::vector<profile_boxes> boxes_; // by level
 };
