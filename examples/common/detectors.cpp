@@ -146,7 +146,11 @@ rule make_node_aware(settings& s, known_of_tasks const& known) {
     s.take("resolution", d.resolution, tiny, any);
     s.take("report_interval", d.report_interval, 0, any);
     s.take("fast_share", d.fast_share, 0, 1);
+    s.take("sharing", d.sharing, 0, 1);
     s.take("model_doubt", d.model_doubt, tiny, any);
+    double start_up = -1; // not told
+    s.take("start_up", start_up, 0, any);
+    if (start_up >= 0) d.start_up = start_up;
     return rule(d);
 }
 
@@ -220,14 +224,22 @@ std::vector<std::string> every_detector() {
 }
 
 std::string detector_help() {
+    constexpr std::size_t indent = 18, width = 120;
     std::string text;
     for (entry const& e : catalogue) {
         settings s(e.name);
         if (e.can_be_warm) static_cast<void>(s.warm());
         static_cast<void>(e.make(s, {}));
         std::string line = "  " + std::string(e.name);
-        line.resize(18, ' ');
-        text += line + s.known() + "\n";
+        line.resize(indent, ' ');
+        std::string known = s.known();
+        while (indent + known.size() > width) {
+            std::size_t const end = known.rfind(' ', width - indent);
+            text += line + known.substr(0, end) + "\n";
+            known.erase(0, end + 1);
+            line.assign(indent, ' ');
+        }
+        text += line + known + "\n";
     }
     return text;
 }

@@ -236,9 +236,12 @@ class Detectors(Folder):
         d = self.found("late", "late:alpha=1,over=running", "late:alpha=0.5", "late:lag=30", "late:task_lag=30",
                        "late:min_progress=0.2", "average_time", "average_time:factor=1.5", "over_median",
                        "over_median:spark_4=1", "hierarchical", "hierarchical:base=late", "hierarchical:base=late,alpha=0.5",
-                       "node_aware", "node_aware:warm=0", "node_aware:sureness=2", "late_with_caps:lag=10", "late_with_caps:mr1=1")
+                       "node_aware", "node_aware:warm=0", "node_aware:sureness=2", "node_aware:start_up=0",
+                       "node_aware:start_up=10", "late_with_caps:lag=10", "late_with_caps:mr1=1")
         self.assertEqual(d["late"], d["late:alpha=1,over=running"])
         self.assertEqual(d["node_aware"], d["node_aware:warm=0"])
+        self.assertEqual(d["node_aware"], d["node_aware:start_up=0"])  # cold, nothing can be learnt of it
+        self.assertLess(d["node_aware:start_up=10"]["detected"], d["node_aware"]["detected"])
         self.assertGreater(d["late:alpha=0.5"]["detected"], d["late"]["detected"])
         self.assertGreater(d["late:task_lag=30"]["latency"], d["late"]["latency"])
         self.assertGreater(d["late:min_progress=0.2"]["latency"], d["late"]["latency"])
@@ -258,7 +261,7 @@ class Detectors(Folder):
                                     ("late:alpha=1,alpha=2", "twice"), ("late:alpha=x", "not a number"), ("late:alpha=-1", "from 0"),
                                     ("late:alpha=nan", "not a number"), ("late:alpha=inf", "not a number"), ("late:over=both", "none of running"),
                                     ("late:warm=1", "it has no warm"), ("node_aware:warm=2", "whole number"),
-                                    ("node_aware:slowdown=1", "not a number from"), ("flink:ratio=1", "not a number from"),
+                                    ("node_aware:slowdown=1", "not a number from"), ("node_aware:start_up=-1", "from 0"), ("flink:ratio=1", "not a number from"),
                                     ("largest_gain:most=0", "whole number"), ("largest_gain:most=1.5", "whole number"),
                                     ("mantri:delta=1", "not a number"), ("hierarchical:base=mantri", "none of progress_gap, late"),
                                     ("late:lag=1e30", "from 0 to 1e+09"), ("late\n:x", "key=value")]:

@@ -45,12 +45,29 @@ def moonshot(rows):
     yield f"Shortest job: node_aware in {', '.join(fastest) or 'no case'}."
 
 
+def beaten(rows):
+    def behind(c, m, other):
+        ours, theirs = at(rows, c, "node_aware warm", m)["median"], at(rows, c, other, m)["median"]
+        return theirs < ours if m == "latency" else theirs > ours
+    lost = [f"{other} in {c} by {m} ({at(rows, c, other, m)['median']:.2f} against {at(rows, c, 'node_aware warm', m)['median']:.2f})"
+            for c in CASES for m in MEASURES for other in ("Default", "Hierarchical", "LATE") if behind(c, m, other)]
+    yield ("Warm node_aware against the paper's three rules, in precision, recall and latency of all cases: "
+           + verdict(not lost, "better than each.", "better, but for " + "; ".join(lost) + "."))
+
+
 def table_6(rows):
     yield from orderings(rows)
     yield from moonshot(rows)
-    yield ("Why warm node_aware names too many where few are slow. An attempt takes 1.5 s before it begins to work, which its progress does not show; measured against a known usual time, eight "
-           "tasks that begin together on a healthy machine all look slow in their first seconds (cold, the same delay is in what they are compared with, and cancels). And tasks that begin late on a "
-           "slow machine are named at once; their siblings are copied and killed, the machine empties, and they are no stragglers any more: the detection itself has changed what was to be detected.")
+    yield from beaten(rows)
+    yield ("An attempt takes 1.5 s before it begins to work, which its progress does not show; measured against a known usual time, eight tasks that begin together on a healthy machine all look slow in "
+           "their first seconds. Warm node_aware learns the delay from what the young tasks of most machines have in common; before it did, its precision was 0.98, 0.97, 0.86 and 0.60 in C1 to C4, with the same "
+           "job times and energy. It is not told the delay, and with one of 0, 3 and 5 s, tried apart from this report, precision was 0.95 to 1 in every case (with 5 s and without learning 0.81, 0.81, "
+           "0.26 and 0.07).")
+    yield ("What is left, over twelve runs of each case: no task on a healthy machine is named wrongly. Of 80 false ones 59 are on machines with three of four cores, 1.3 times slower in the mean, where chance "
+           "decides which task is above 1.2; and 20 began late on a slow machine that emptied, partly because siblings were copied and killed: the detection itself has changed what was to be "
+           "detected; one was named too late. Of the 44 missed in C3 and C4, 37 are on healthy machines and took 1.20 to 1.26 times as long as usual by chance, which hardly shows before it is too late to copy them; in C4, with 18 "
+           "stragglers a run, they alone keep recall below 0.95. To know the age of each report and the delay exactly gained nothing. To wait with tasks that are not sure yet moved mistakes from one kind "
+           "to the other: in C3 precision rose from 0.962 to 0.980 and recall fell from 0.963 to 0.945.")
     yield ("The three rules of the paper wait 20 seconds of the task's life (task_lag), as Hadoop does. The paper tells of the time since the job began, but with that Default would name every task of the second "
            "wave as it starts, with a latency of nearly 0; the paper's is about 0.5.")
 

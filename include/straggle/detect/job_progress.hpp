@@ -31,6 +31,9 @@ namespace straggle {
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
 /// told), 60 and the name per node. Allocates nothing in the steady state.
+/// @par Memory grows with the tasks of the job and is kept by `clear`. For tasks that come without end, such
+/// as those of a service, keep two: begin a new one now and then, and look at the older one until the new one
+/// has finished tasks to compare with
 /// @par Guarantees deterministic; strong exception guarantee: only allocation (or what the caller passes in)
 /// can throw. But a snapshot that could not be read to its end leaves none, and its nodes may be known
 template <identifier NodeId, time_like Time>

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,10 @@ struct no_prediction {
 /// **Estimate.** All on a logarithmic scale, as tasks are slower by factors, not by seconds. y = log(T / u)
 /// of a task, where u is its usual time on a good node, has three witnesses, weighed by how sure each is:
 /// - its own progress p at time t: y = log(w(t) / (p u)), variance (resolution / p)^2 + (h / sqrt(12) /
-///   w(t))^2 + (drift (1 - p))^2. A report is up to h = `report_interval` old, so that its progress was made
-///   in less than t: on average in w(t) = t - h / 2 (t^2 / 2h while t < h). Taking t itself makes every young
-///   task look slow;
+///   w(t))^2 + (drift (1 - p))^2. A report is up to h = `report_interval` old, and an attempt works only
+///   after its `start_up`, so that the progress was made in less than t: on average in w(t) = t' - h / 2
+///   (t'^2 / 2h while t' < h), where t' = t - (1 - p) `start_up`. Taking t itself makes every young task look
+///   slow;
 /// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, and
 ///   the mean logarithm of the finished ones. The ratio is one of sums: a mean of logarithms would believe
 ///   those most that look fast by mistake;
@@ -67,6 +69,11 @@ struct no_prediction {
 /// job: it starts at the `fast_share` quantile of the nodes' times and moves to the middle of the nodes near
 /// by. The mean or median of all tasks, which other rules go by, is no help when most nodes are slow.
 ///
+/// **Start-up.** Where it is not told, but the usual time is, and how slow nodes are (by their model, or by
+/// their finished tasks): the median over the nodes of by how much their young tasks are late. What all nodes
+/// have in common is no slowness of any. Where nothing is known of the nodes, a late start and a slow node
+/// look the same in one look at a job: then tell it.
+///
 /// Source: ours. Verdict: value = estimated time of the task, threshold = `slowdown` x usual, baseline =
 /// usual.
 ///
@@ -81,7 +88,7 @@ struct no_prediction {
 /// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
 /// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and `sharing` in [0,
 /// 1], the others not negative
-/// @par Cost O(tasks + nodes), and to sort the suspects; up to seven logarithms or exponentials per task,
+/// @par Cost O(tasks + nodes), and to sort the suspects; up to eight logarithms or exponentials per task,
 /// some 0.1 us in all; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
 /// @par Guarantees deterministic
 template <time_estimate UsualTime = no_prediction>
@@ -112,16 +119,25 @@ struct node_aware {
     /// where they go on as slowly.
     double sharing = 0.75;
     double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowness`, from job to job
+    /// The time an attempt takes before it begins to work, which its progress does not show: a process to be
+    /// started, a container, the first input to be fetched. Not told: learnt where usual times and nodes are
+    /// known, else 0, as it is then part of what is found to be usual.
+    std::optional<double> start_up{};
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         STRAGGLE_EXPECTS(slowdown > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
         STRAGGLE_EXPECTS(sureness >= 0 && usual_time >= 0 && drift >= 0 && report_interval >= 0);
+        STRAGGLE_EXPECTS(!start_up || (*start_up >= 0 && detail::is_finite(*start_up)));
         STRAGGLE_EXPECTS(fast_share >= 0 && fast_share <= 1 && sharing >= 0 && sharing <= 1);
         if (job.running.empty()) return detection_note::too_few_running;
         facts f(job, scratch, {.resolution = resolution, .drift = drift}, report_interval);
         bool const known = read_usual_times(f);
         if (!known && !guess_usual_time(f)) return detection_note::too_early;
+        if (start_up)
+            f.trust.start_up = *start_up;
+        else if (known)
+            f.learn_start_up(spread, model_doubt);
         f.add_up();
         compare_siblings(f);
         if (!known && !find_usual_time(f)) return detection_note::too_early;
@@ -209,9 +225,9 @@ struct node_aware {
             f.own[i] = f.others[i] = detail::no_log;
             if (!(f.usual[i] > 0) || !f.reported) continue;
             double const age = f.age_of_report(i);
-            if (t.elapsed > age)
-                f.own[i] = std::log(detail::report_trust::worked(t.elapsed, age) /
-                                    ((std::max)(t.progress, resolution) * f.usual[i]));
+            if (f.trust.at_work(t) > age)
+                f.own[i] =
+                    std::log(f.trust.worked(t, age) / ((std::max)(t.progress, resolution) * f.usual[i]));
             sums const rest = f.siblings(i);
             if (!(rest.time > 0)) continue;
             f.others[i] = std::log(rest.time / f.trust.done_at_least(rest));

@@ -40,10 +40,17 @@ struct progress_sums {
 // How far reports are to be trusted: parameters of `node_aware`.
 struct report_trust {
     double resolution, drift;
+    double start_up = 0; // before an attempt begins to work
 
+    // The time that the attempt has had for its progress: without as much of its start-up as the rest of the
+    // work has still to be charged with, so that time / progress is the time of the whole attempt.
+    [[nodiscard]] double at_work(running_task const& t) const noexcept {
+        return t.elapsed - (1 - t.progress) * start_up;
+    }
     // The time in which the progress of the last report was made, on average over its age.
-    [[nodiscard]] static double worked(double elapsed, double age) noexcept {
-        return elapsed < age ? elapsed * (elapsed / age) / 2 : elapsed - age / 2;
+    [[nodiscard]] double worked(running_task const& t, double age) const noexcept {
+        double const time = (std::max)(at_work(t), 0.0);
+        return time < age ? time * (time / age) / 2 : time - age / 2;
     }
     // At least so much may have been done; more exactly it is not known.
     [[nodiscard]] double done_at_least(progress_sums const& s) const noexcept {
@@ -58,7 +65,7 @@ struct report_trust {
     // Variance of what a task's own progress says.
     [[nodiscard]] double doubt(running_task const& t, double age) const noexcept {
         double const p = (std::max)(t.progress, resolution), reading = resolution / p;
-        double const rest = drift * (1 - p), stale = age / sqrt_12 / worked(t.elapsed, age);
+        double const rest = drift * (1 - p), stale = age / sqrt_12 / worked(t, age);
         return reading * reading + rest * rest + stale * stale;
     }
 };
@@ -108,11 +115,63 @@ struct node_facts {
     [[nodiscard]] double age_of_report(std::size_t i) const noexcept {
         return report_interval > 0 ? report_interval : 0.05 * rough * usual[i];
     }
+    // How much longer tasks take on the node, as far as that is known without the running ones; else 0.
+    [[nodiscard]] double known_slowness(std::size_t node) const noexcept {
+        if (node >= job.nodes.size()) return 0;
+        if (job.nodes[node].modelled) return job.nodes[node].slowness;
+        return finished_on(node) ? std::exp(finished_log(node)) : 0.0;
+    }
+    // Start-up: by how much young tasks are later than their progress and what is known of their node let
+    // one expect, in the middle of the nodes, as half of them are hardly slower than they were. Drawn to 0 as
+    // far as that is vague. To be asked before `add_up`, whose memory by node it works in.
+    // @param spread, model_doubt of `node_aware`
+    void learn_start_up(double spread, double model_doubt) {
+        constexpr double young = 0.3;   // of the usual time
+        constexpr double likely = 0.03; // of the usual time: how long a start-up may well be
+        double total = 0, tasks = 0;
+        for (std::size_t i = 0; i < usual.size(); ++i) {
+            running_task const& t = job.running[i];
+            if (!(usual[i] > 0)) continue;
+            total += usual[i];
+            tasks += 1;
+            if (!(t.elapsed <= young * usual[i]) || !(t.progress > 0)) continue;
+            double const expected = t.progress * usual[i] * known_slowness(t.node);
+            if (!(expected > 0) || !is_finite(expected)) continue;
+            time[t.node] += trust.worked(t, age_of_report(i)) - expected;
+            done[t.node] += 1 - t.progress;
+            usual2[t.node] += expected;
+            time2[t.node] += 1;
+        }
+        double const typical = total / tasks, reading = trust.resolution * typical;
+        double variances = 0, nodes = 0;
+        for (std::size_t k = 0; k < done.size(); ++k) {
+            if (done[k] > 0) {
+                double const n = time2[k], expected = usual2[k] / n;
+                double const doubt = job.nodes[k].modelled
+                                         ? model_doubt * model_doubt
+                                         : spread * spread / tasks_finished_on(k) + trust.drift * trust.drift;
+                variances += expected * expected * (doubt + spread * spread / n) + reading * reading / n;
+                order[static_cast<std::size_t>(nodes)] = time[k] / done[k];
+                nodes += 1;
+            }
+            done[k] = time[k] = time2[k] = usual2[k] = 0;
+        }
+        if (!(nodes > 0)) return;
+        auto const known = order.first(static_cast<std::size_t>(nodes));
+        auto const middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+        std::nth_element(known.begin(), middle, known.end());
+        constexpr double of_median = 1.5707963267948966; // variance, that of a mean being 1
+        double const vague = of_median * variances / (nodes * nodes);
+        double const before = likely * typical * likely * typical;
+        double const late = *middle * (before / (before + vague));
+        if (late > 0 && is_finite(late)) trust.start_up = late;
+    }
+
     // How long the task still takes if it goes on as it has gone.
     [[nodiscard]] double time_left(std::size_t i) const noexcept {
         running_task const& t = job.running[i];
         double const p = (std::max)(t.progress, trust.resolution);
-        return (1 - p) * (std::max)(report_trust::worked(t.elapsed, age_of_report(i)) / p, rough * usual[i]);
+        return (1 - p) * (std::max)(trust.worked(t, age_of_report(i)) / p, rough * usual[i]);
     }
 
     [[nodiscard]] progress_sums of(std::size_t node) const noexcept {
@@ -120,7 +179,7 @@ struct node_facts {
     }
     [[nodiscard]] progress_sums part_of(std::size_t i) const noexcept {
         running_task const& t = job.running[i];
-        double const u = usual[i], age = age_of_report(i), w = report_trust::worked(t.elapsed, age);
+        double const u = usual[i], age = age_of_report(i), w = trust.worked(t, age);
         return {t.progress * u, w, w * w, u * u, (std::min)(age, t.elapsed) / sqrt_12};
     }
     // The others on the node of a task; no time if there are none.
