@@ -63,6 +63,19 @@ TEST_CASE("a cluster_watch decides like its parts") {
     CHECK(watch.decision().blacklisted().empty()); // it has recovered
 }
 
+TEST_CASE("a watch passes on what was outrun") {
+    cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
+    cluster_watch same(monitor_type(fields, {.window = 100}), keeper_type{});
+    for (attempt const& a : job_at(0, true)) {
+        CHECK(watch.observe_outrun(a));
+        CHECK(same.observe_outrun(a, a.end));
+    }
+    CHECK(watch.monitor().counts().attempts.used == 48);
+    CHECK(same.monitor().counts() == watch.monitor().counts());
+    CHECK(watch.decide(100).avoids("n0"));
+    CHECK(same.decide(100).avoids("n0"));
+}
+
 TEST_CASE("a window is decided on once") {
     cluster_watch watch(monitor_type(fields, {.window = 100}), keeper_type{});
     for (attempt const& a : job_at(0, true)) watch.observe(a);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -87,6 +88,25 @@ ids dominated_literally(std::vector<node> const& nodes, std::size_t needed) {
     }
     std::ranges::sort(result);
     return result;
+}
+
+// Nodes of equal speed, but for some; tasks come by groups of one job on one node that share a part of their
+// luck, so that two of a group correlate by `rho`.
+std::vector<node> simulated_in_groups(std::mt19937_64& engine, std::vector<double> const& slowness,
+                                      std::size_t groups, std::size_t size, double rho) {
+    static t_interval const rule;
+    std::normal_distribution<double> noise;
+    std::vector<node> nodes;
+    for (std::size_t i = 0; i < slowness.size(); ++i) {
+        score_moments scores;
+        for (std::size_t g = 0; g < groups; ++g) {
+            double const shared = slowness[i] + std::sqrt(rho) * noise(engine);
+            for (std::size_t k = 0; k < size; ++k) scores.add(shared + std::sqrt(1 - rho) * noise(engine));
+        }
+        auto const p = performance_of(scores, rule);
+        nodes.push_back({.id = i, .n = groups * size, .mean = p->mean, .sd = p->sd, .ci = p->ci});
+    }
+    return ranked(nodes);
 }
 
 // R's p.adjust(p, "BH").
@@ -226,6 +246,105 @@ TEST_CASE("dominated finds nodes slow by one deviation") {
     }
     CHECK(found >= 0.99 * windows);
     CHECK(alone >= 0.98 * windows);
+}
+
+TEST_CASE("clearly_dominated is its definition on random intervals") {
+    std::mt19937_64 engine(2);
+    auto const real = [&] { return static_cast<double>(engine() >> 11) * 0x1p-53; };
+    for (int trial = 0; trial < 500; ++trial) {
+        std::size_t const n = 2 + engine() % 30;
+        double const effect = trial % 3 == 0 ? 1.0 : 1.0 + 4 * real();
+        std::vector<node> nodes, wide;
+        for (std::size_t i = 0; i < n; ++i) {
+            // Lopsided, as a rule that is no t_interval may have them.
+            double const mean = 10 * real(), below = real(), above = real(), by = std::sqrt(effect);
+            nodes.push_back({.id = i, .n = 10, .mean = mean, .sd = 1, .ci = {mean - below, mean + above}});
+            wide.push_back(
+                {.id = i, .n = 10, .mean = mean, .sd = 1, .ci = {mean - by * below, mean + by * above}});
+        }
+        std::size_t const eighths = 1 + engine() % 8, needed = (eighths * (n - 1) + 7) / 8;
+        double const q = static_cast<double>(eighths) / 8;
+        nodes = ranked(nodes);
+        auto const s = select(clearly_dominated{.q = q, .design_effect = effect}, nodes);
+        ids found = s.who;
+        std::ranges::sort(found);
+        CHECK(found == dominated_literally(wide, needed)); // reals: no ties that rounding could break
+        for (candidate const& c : s.candidates) {
+            node const& as_wide = wide[nodes[c.node].id];
+            CHECK(std::abs(c.value - as_wide.ci.low) < 1e-12); // of numbers up to 12
+            CHECK(c.value > c.threshold);
+        }
+        for (std::size_t k = 1; k < s.candidates.size(); ++k)
+            CHECK(nodes[s.candidates[k - 1].node].mean >= nodes[s.candidates[k].node].mean);
+        if (effect == 1.0) {
+            auto const plain = select(dominated{.q = q}, nodes);
+            CHECK(plain.who == s.who);
+            CHECK(plain.note == s.note);
+            for (std::size_t k = 0; k < plain.candidates.size(); ++k) {
+                CHECK(plain.candidates[k].value == s.candidates[k].value);
+                CHECK(plain.candidates[k].threshold == s.candidates[k].threshold);
+            }
+        }
+    }
+}
+
+TEST_CASE("clearly_dominated: few nodes, a least mean, numbers that make no sense") {
+    CHECK(select(clearly_dominated{}, nodes_with({})).note == selection_note::too_few_nodes);
+    CHECK(select(clearly_dominated{}, nodes_with({{0, 1}})).note == selection_note::too_few_nodes);
+    // 2.5 -+ 0.5 and 0.5 -+ 0.5, widened by the root of 2: 1.79 to 3.21, -0.21 to 1.21.
+    auto const two = nodes_with({{0, 1}, {2, 3}});
+    CHECK(select(clearly_dominated{}, two).who == ids{1});
+    CHECK(select(clearly_dominated{.design_effect = 4}, two).who.empty()); // 1.5 does not exceed 1.5
+    CHECK(select(clearly_dominated{.design_effect = 3.9}, two).who == ids{1});
+    CHECK(select(clearly_dominated{.least_mean = 2.5}, two).who == ids{1});
+    CHECK(select(clearly_dominated{.least_mean = 2.6}, two).who.empty());
+    CHECK(select(clearly_dominated{}, nodes_with({{1, 1}, {1, 1}, {2, 2}})).who == ids{2}); // points stay
+
+    struct broken {};
+    auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
+    for (double const effect : {0.99, 0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+        CHECK_THROWS_AS((void)select(clearly_dominated{.design_effect = effect}, two), broken);
+    CHECK_THROWS_AS((void)select(clearly_dominated{.q = 0}, two), broken);
+    set_contract_handler(before);
+}
+
+TEST_CASE("clearly_dominated where tasks come by fours that correlate by a third") {
+    // Design effect 1 + 3/3 = 2: thirty equal nodes, ten groups each.
+    std::mt19937_64 engine(22);
+    std::vector<double> const equal(30, 0.0);
+    int const windows = 3000;
+    int holds = 0, wide_holds = 0, plain = 0, clearly = 0;
+    for (int w = 0; w < windows; ++w) {
+        auto const nodes = simulated_in_groups(engine, equal, 10, 4, 1.0 / 3);
+        for (node const& n : nodes) {
+            holds += n.ci.low <= 0 && 0 <= n.ci.high;
+            double const half = std::sqrt(2.0) * (n.ci.high - n.mean);
+            wide_holds += std::abs(n.mean) <= half;
+        }
+        plain += static_cast<int>(select(dominated{}, nodes).who.size());
+        clearly += static_cast<int>(select(clearly_dominated{}, nodes).who.size());
+    }
+    double const cases = 30.0 * windows;
+    CHECK(holds > 0.82 * cases); // 83 %
+    CHECK(holds < 0.85 * cases);
+    CHECK(wide_holds > 0.94 * cases); // 94.5 %
+    CHECK(wide_holds < 0.96 * cases);
+    CHECK(plain > 0.0025 * cases);   // 0.37 %
+    CHECK(clearly < 0.0003 * cases); // 0.01 %
+}
+
+TEST_CASE("clearly_dominated: what it costs where tasks are independent") {
+    std::mt19937_64 engine(23);
+    std::vector<double> slowness(20, 0.0);
+    slowness[7] = 1.0;
+    int found = 0;
+    int const windows = 4000;
+    for (int w = 0; w < windows; ++w) {
+        auto const who = select(clearly_dominated{}, simulated(engine, slowness, 50)).who;
+        found += std::ranges::count(who, 7u) == 1;
+    }
+    CHECK(found > 0.89 * windows); // 91 %; three standard errors are 1.3
+    CHECK(found < 0.94 * windows);
 }
 
 TEST_CASE("dominated_fdr: p-values of a one-sided Welch test") {

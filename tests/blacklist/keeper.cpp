@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <new>
 #include <random>
@@ -84,7 +85,7 @@ auto sentences_of(Keeper const& keeper) {
 }
 
 static_assert(std::same_as<blacklist_keeper<std::string>,
-                           blacklist_keeper<std::string, dominated, probation<escalating>>>);
+                           blacklist_keeper<std::string, clearly_dominated, probation<escalating>>>);
 static_assert(std::same_as<decltype(keep_blacklist<int>()), blacklist_keeper<int>>);
 static_assert(std::same_as<decltype(keep_blacklist<std::string>(weakest_level{}, hysteresis{}, at_most{3})),
                            blacklist_keeper<std::string, weakest_level, hysteresis<>, at_most>>);
@@ -104,7 +105,7 @@ TEST_CASE("a keeper that has decided nothing") {
 TEST_CASE("the life of a slow node, with the defaults") {
     blacklist_keeper<std::string> keeper;
     auto const& calm = keeper.decide(ten({}), 10);
-    CHECK(calm.rule() == "dominated");
+    CHECK(calm.rule() == "clearly_dominated");
     CHECK(calm.sentencing() == "probation");
     CHECK(calm.window() == 10);
     CHECK(calm.note() == selection_note::all_overlap);
@@ -117,12 +118,12 @@ TEST_CASE("the life of a slow node, with the defaults") {
     CHECK(v.n == 4);
     CHECK(v.mean == 2.0);
     CHECK(v.ci == interval{1.75, 2.25});
-    CHECK(v.value == 1.75);
-    CHECK(v.threshold == 0.25);
+    CHECK(v.value == doctest::Approx(2 - std::sqrt(2.0) / 4)); // a quarter, for a design effect of 2
+    CHECK(v.threshold == doctest::Approx(std::sqrt(2.0) / 4));
     CHECK(v.provably_faster == 9);
     CHECK(v.provably_slower == 0);
     CHECK(v.level == 0);
-    CHECK(v.rule == "dominated");
+    CHECK(v.rule == "clearly_dominated");
     CHECK(v.spared_by.empty());
     CHECK(v.strikes == 1);
     CHECK(v.since == 11);
@@ -264,6 +265,55 @@ TEST_CASE("a node that stays slow: in and out by reranking, out for good by defa
         if (i != 3) CHECK(by_default.full_service[i] == 50);
 }
 
+TEST_CASE("more weak nodes than there is room for: the worst are out, and nobody takes turns") {
+    std::uint64_t const seed = seed_or(51);
+    INFO("seed ", seed);
+    std::mt19937_64 engine(seed);
+    auto const real = [&] { return static_cast<double>(engine() >> 11) * 0x1p-53; };
+    for (int trial = 0; trial < 40; ++trial) {
+        // Eight of twenty are weak, there is room for four. What a window says of a node is within 0.24 of
+        // the truth, and its interval is a quarter to either side: it always holds the truth.
+        std::size_t const weak = 8, room = 4;
+        std::vector<double> truth;
+        for (std::size_t i = 0; i < weak; ++i) truth.push_back(2 + 3 * real());
+        auto keeper = keep_blacklist<std::string>(dominated{}, probation{}, at_most{room});
+        std::vector<int> let_go(20, 0);
+        for (std::int64_t w = 1; w <= 300; ++w) {
+            std::vector<report<std::string>> reports;
+            for (std::size_t i = 0; i < 20; ++i) {
+                auto const& d = keeper.decision();
+                std::uint64_t const n = d.avoids(name_of(i)) ? 0 : d.tries(name_of(i)) ? 2 : 4;
+                double const score = i < weak ? truth[i] : 0.0;
+                if (n > 0) reports.push_back({name_of(i), n, score + 0.48 * real() - 0.24});
+            }
+            names before;
+            for (auto const list : {keeper.decision().blacklisted(), keeper.decision().on_probation()})
+                for (auto const& v : list) before.push_back(v.id);
+            auto const& d = keeper.decide(ranking_of(reports), w);
+            REQUIRE(d.blacklisted().size() + d.on_probation().size() == room);
+            for (std::size_t i = 0; i < 20; ++i) {
+                std::string const id = name_of(i);
+                bool const was = std::find(before.begin(), before.end(), id) != before.end();
+                if (was && !d.avoids(id) && !d.tries(id)) ++let_go[i];
+            }
+        }
+        // Whoever takes a place is truly slower than the one that yields: places only get worse, so no node
+        // yields more often than there are others slower than it.
+        for (std::size_t i = 0; i < 20; ++i) {
+            auto const slower =
+                std::count_if(truth.begin(), truth.end(), [&](double t) { return i < weak && t > truth[i]; });
+            CHECK(let_go[i] <= slower);
+        }
+        // Nobody in service is slower than somebody out by more than two intervals can hide.
+        for (std::size_t i = 0; i < weak; ++i)
+            for (std::size_t j = 0; j < weak; ++j) {
+                bool const i_out = keeper.sentence_of(name_of(i)).state != custody::at_large;
+                bool const j_out = keeper.sentence_of(name_of(j)).state != custody::at_large;
+                if (!i_out && j_out) CHECK(truth[i] < truth[j] + 1.0);
+            }
+    }
+}
+
 TEST_CASE("a node that recovers is back within its sentence and a trial, whenever it recovers") {
     for (std::uint64_t probes : {1u, 2u, 3u, 4u}) {
         std::int64_t const trial = static_cast<std::int64_t>((3 + probes - 1) / probes); // windows for three
@@ -307,17 +357,17 @@ TEST_CASE("guards admit nodes that are out before newcomers, and release the old
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
     keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 1, 2})); // worst first, then as they came
-    // A newcomer that is worse than all of them finds no room and gets no strike.
-    keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 9.0}}), 4);
+    // A newcomer that is worse, but not provably, finds no room and gets no strike.
+    keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 2.5}}), 4);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 1, 2}));
     CHECK(ids_of(keeper.decision().spared()) == nodes({4}));
     CHECK(keeper.decision().spared()[0].spared_by == "changing");
-    CHECK(keeper.decision().spared()[0].mean == 9.0);
+    CHECK(keeper.decision().spared()[0].mean == 2.5);
     CHECK(keeper.decision().spared()[0].until == 0);
     CHECK(keeper.sentence_of(name_of(4)) == sentence{});
     // The limit shrinks: node 1 has been out for longest. It keeps its strike.
     limit = 2;
-    keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 9.0}}), 5);
+    keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 2.5}}), 5);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 2}));
     CHECK(ids_of(keeper.decision().spared()) == nodes({4, 1}));
     CHECK(keeper.sentence_of(name_of(1)) == sentence{.strikes = 1});
@@ -332,6 +382,71 @@ TEST_CASE("guards admit nodes that are out before newcomers, and release the old
     CHECK(ids_of(keeper.decision().spared()) == nodes({7}));
 }
 
+TEST_CASE("a newcomer takes the place of a node that it is provably slower than") {
+    auto const serving = [](std::size_t limit) {
+        auto keeper = keep_blacklist<std::string>(dominated{}, escalating{8, 8}, at_most{limit});
+        keeper.decide(ten({{1, 3.0}}), 1);
+        keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
+        keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
+        return keeper;
+    };
+    {
+        // The mildest of the three yields, neither the oldest nor the latest. It keeps its strike.
+        auto keeper = serving(3);
+        keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 2.75}}), 4);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 1, 4}));
+        CHECK(ids_of(keeper.decision().spared()) == nodes({2}));
+        CHECK(keeper.decision().spared()[0].spared_by == "at_most");
+        CHECK(keeper.decision().spared()[0].mean == 2.0); // what it was sentenced for
+        CHECK(keeper.sentence_of(name_of(2)) == sentence{.strikes = 1});
+        CHECK(keeper.sentence_of(name_of(4)).strikes == 1);
+        // It does not come back for being as slow as it was; the one that took its place stays.
+        keeper.decide(ten({{1, silent}, {2, 2.0}, {3, silent}, {4, silent}}), 5);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 1, 4}));
+        CHECK(ids_of(keeper.decision().spared()) == nodes({2}));
+    }
+    {
+        // Intervals that touch prove nothing: 2.25 is not above 2.25.
+        auto keeper = serving(3);
+        keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 2.5}}), 4);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 1, 2}));
+    }
+    {
+        // Each newcomer takes one place: the worst the mildest, the next the next.
+        auto keeper = serving(3);
+        keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 9.0}, {5, 3.75}, {6, 3.75}}), 4);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({4, 3, 5}));
+        CHECK(ids_of(keeper.decision().spared()) == nodes({6, 1, 2}));
+    }
+    {
+        // Where there is room nobody yields.
+        auto keeper = serving(4);
+        keeper.decide(ten({{1, silent}, {2, silent}, {3, silent}, {4, 9.0}}), 4);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({4, 3, 1, 2}));
+        CHECK(keeper.decision().spared().empty());
+    }
+    {
+        // What a restored sentence was for is not known: it keeps its place.
+        auto keeper = keep_blacklist<std::string>(dominated{}, escalating{8, 8}, at_most{1});
+        sentence const old{.state = custody::serving, .strikes = 1, .since = 1, .until = 9};
+        CHECK(keeper.restore(name_of(1), old) == status::ok);
+        keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({1}));
+        CHECK(ids_of(keeper.decision().spared()) == nodes({4}));
+    }
+    {
+        // A guard for newcomers alone that objects leaves the place to who had it.
+        auto keeper =
+            keep_blacklist<std::string>(dominated{}, escalating{8, 8}, at_most{1}, rate_limit{0.25, 1});
+        keeper.decide(ten({{1, 2.0}}), 1);
+        keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({1}));
+        CHECK(keeper.decision().spared()[0].spared_by == "rate_limit");
+        keeper.decide(ten({{1, silent}, {4, 9.0}}), 5);
+        CHECK(ids_of(keeper.decision().blacklisted()) == nodes({4}));
+    }
+}
+
 TEST_CASE("a node on probation counts as out, and yields to those that serve") {
     auto keeper = keep_blacklist<std::string>(dominated{}, probation{escalating{}}, at_most{2});
     keeper.decide(ten({{1, 2.0}}), 1);
@@ -340,10 +455,14 @@ TEST_CASE("a node on probation counts as out, and yields to those that serve") {
     CHECK(ids_of(keeper.decision().on_probation()) == nodes({1, 2}));
     CHECK(ids_of(keeper.decision().spared()) == nodes({3}));
     // A relapse is no newcomer: it has had its place.
-    keeper.decide(ten({{1, silent}, {2, 2.0}, {3, 9.0}}), 4);
+    keeper.decide(ten({{1, silent}, {2, 2.0}, {3, 2.25}}), 4);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({2}));
     CHECK(ids_of(keeper.decision().on_probation()) == nodes({1}));
     CHECK(ids_of(keeper.decision().spared()) == nodes({3}));
+    // Of two that are as mild, one that is provably slower takes the place of the one on probation.
+    keeper.decide(ten({{1, silent}, {2, silent}, {3, 9.0}}), 5);
+    CHECK(ids_of(keeper.decision().blacklisted()) == nodes({3, 2}));
+    CHECK(ids_of(keeper.decision().spared()) == nodes({1}));
 }
 
 TEST_CASE("one that serves is kept before one on probation, though that was sentenced later") {

@@ -117,6 +117,84 @@ TEST_CASE("monitor: every attempt is counted once, whatever is wrong with it") {
     CHECK(adds_up(m.counts()));
 }
 
+TEST_CASE("monitor: an attempt that was outrun counts as if it had ended when it was killed") {
+    std::uint64_t const seed = straggle_test::seed_or(61);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    constexpr attempt_fields untold{
+        .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
+    for (int trial = 0; trial < 60; ++trial) {
+        auto history = straggle_test::random_history(draw, 200);
+        tick_monitor told(straggle_test::ticks, {.window = 400, .slide = 100});
+        monitor<attempt, std::remove_const_t<decltype(untold)>> all(untold, {.window = 400, .slide = 100});
+        bool const by_clock = trial % 2 == 0;
+        for (attempt a : history) {
+            if (draw() % 5 == 0) a.status = attempt_status::killed;
+            std::int64_t const now = a.end + static_cast<std::int64_t>(draw() % 150);
+            if (by_clock) {
+                bool const entered =
+                    a.status == attempt_status::killed ? told.observe_outrun(a, now) : told.observe(a, now);
+                CHECK(entered == all.observe(a, now));
+            } else {
+                bool const entered =
+                    a.status == attempt_status::killed ? told.observe_outrun(a) : told.observe(a);
+                CHECK(entered == all.observe(a));
+            }
+        }
+        CHECK(told.counts() == all.counts());
+        CHECK(told.counts().attempts.killed == 0);
+        CHECK(difference(told.rank(), all.rank()) == "");
+    }
+}
+
+TEST_CASE("monitor: an attempt that was outrun never makes its node look slower than the truth would") {
+    std::uint64_t const seed = straggle_test::seed_or(62);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    int lower = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+        tick_monitor truth(straggle_test::ticks), outrun(straggle_test::ticks),
+            left_out(straggle_test::ticks);
+        // Jobs with one task on each of ten nodes; on node 0 it would take long, and a copy saves some.
+        for (int job = 0; job < 6; ++job)
+            for (int node = 0; node < 10; ++node) {
+                attempt a{job, node, 100 + static_cast<std::int64_t>(draw() % 60), 0};
+                bool const killed = node == 0 && job % 2 == 0;
+                if (killed) a.took += 100 + static_cast<std::int64_t>(draw() % 400);
+                truth.observe(a);
+                if (killed) {
+                    a.took =
+                        150 + static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(a.took - 150));
+                    a.status = attempt_status::killed;
+                    CHECK(outrun.observe_outrun(a));
+                } else {
+                    outrun.observe(a);
+                }
+                left_out.observe(a);
+            }
+        auto const mean_of = [](tick_monitor& m, int node) {
+            for (auto const& n : m.rank().nodes())
+                if (n.id == node) return n.mean;
+            return std::nan("");
+        };
+        // To the last bit of the grid of scores.
+        CHECK(mean_of(outrun, 0) <= mean_of(truth, 0) + 1e-12);
+        lower += mean_of(left_out, 0) < mean_of(outrun, 0);
+    }
+    CHECK(lower > 270); // left out, it is further from the truth
+}
+
+TEST_CASE("monitor: records that name no status can be outrun, too, and allocate nothing once known") {
+    named_monitor m(named_fields);
+    named const slow{"a job with a name too long for a small string", "n", 9.0};
+    for (double took : {1.0, 2.0, 3.0, 4.0}) m.observe({slow.job, "m", took});
+    CHECK(m.observe_outrun(slow));
+    CHECK(!m.observe_outrun({slow.job, "n", std::nullopt}));
+    CHECK(m.counts().attempts.used == 5);
+    CHECK(m.counts().attempts.rejected[static_cast<std::size_t>(rejection::missing_time)] == 1);
+    CHECK(straggle_test::allocations_during([&] { m.observe_outrun(slow); }) == 0);
+}
+
 TEST_CASE("monitor: numbers that no calculation should meet") {
     double const tiny = 1e-200, huge = 1e300;
     std::string_view const hostile("\0\xff\xfe,\"\n", 6);

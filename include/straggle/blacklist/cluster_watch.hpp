@@ -55,6 +55,16 @@ class cluster_watch {
     bool observe(Record const& attempt, time_type now) {
         return monitor_.observe(attempt, now);
     }
+    /// Takes in an attempt that was killed because a later copy was faster; see `monitor::observe_outrun`.
+    template <class Record>
+    bool observe_outrun(Record const& attempt) {
+        return monitor_.observe_outrun(attempt);
+    }
+    /// The same by the caller's clock.
+    template <class Record>
+    bool observe_outrun(Record const& attempt, time_type now) {
+        return monitor_.observe_outrun(attempt, now);
+    }
 
     /// Decides on the window at `now`, once per window: asked again within the same one, it gives the same
     /// answer. Without a window, every call is one. Should an allocation fail, ask again: nothing is lost,

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are provably slower than a good part of the fleet: the library's default selection, and the
-/// same with the rate of false alarms held down over the whole fleet.
+/// Nodes that are provably slower than a good part of the fleet: the library's default selection; the same
+/// where tasks are not independent, and with the rate of false alarms held down over the whole fleet.
 #pragma once
 
 #include <straggle/blacklist/selection.hpp>
@@ -32,13 +32,34 @@ inline std::size_t nodes_to_dominate(double q, std::size_t others) noexcept {
 }
 
 // The upper end that a node's lower end has to exceed.
-template <class Node>
-double domination_threshold(std::span<Node const> nodes, double q, std::vector<double>& highs) {
+template <class Node, class High>
+double domination_threshold(std::span<Node const> nodes, double q, High const& high,
+                            std::vector<double>& highs) {
     highs.clear();
-    for (Node const& node : nodes) highs.push_back(node.ci.high);
+    for (Node const& node : nodes) highs.push_back(high(node));
     auto const kth = highs.begin() + static_cast<std::ptrdiff_t>(nodes_to_dominate(q, nodes.size() - 1) - 1);
     std::nth_element(highs.begin(), kth, highs.end());
     return *kth;
+}
+
+// The ends of a node's interval as the ranking has them.
+inline constexpr auto low_end = [](auto const& node) noexcept { return node.ci.low; };
+inline constexpr auto high_end = [](auto const& node) noexcept { return node.ci.high; };
+
+// Selects the nodes whose lower end exceeds the upper ends of the share q of the others. `low(node)` and
+// `high(node)` are the ends that count.
+template <class Node, class Low, class High>
+selection_note select_dominated(std::span<Node const> nodes, double q, double least_mean, Low const& low,
+                                High const& high, selection_scratch& scratch, std::vector<candidate>& out) {
+    STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0 && is_finite(least_mean));
+    if (nodes.size() < 2) return selection_note::too_few_nodes;
+    double const threshold = domination_threshold(nodes, q, high, scratch.values);
+    std::size_t const first = out.size();
+    for (std::uint32_t i = 0; i < nodes.size(); ++i)
+        if (threshold < low(nodes[i]) && nodes[i].mean >= least_mean)
+            out.push_back({i, low(nodes[i]), threshold});
+    worst_first(nodes, std::span(out).subspan(first));
+    return nodes.back().level == 0 ? selection_note::all_overlap : selection_note::none;
 }
 
 } // namespace detail
@@ -65,15 +86,48 @@ struct dominated {
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
                           std::vector<candidate>& out) const {
-        STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0 && detail::is_finite(least_mean));
-        if (nodes.size() < 2) return selection_note::too_few_nodes;
-        double const threshold = detail::domination_threshold(nodes, q, scratch.values);
-        std::size_t const first = out.size();
-        for (std::uint32_t i = 0; i < nodes.size(); ++i)
-            if (threshold < nodes[i].ci.low && nodes[i].mean >= least_mean)
-                out.push_back({i, nodes[i].ci.low, threshold});
-        detail::worst_first(nodes, std::span(out).subspan(first));
-        return nodes.back().level == 0 ? selection_note::all_overlap : selection_note::none;
+        return detail::select_dominated(nodes, q, least_mean, detail::low_end, detail::high_end, scratch,
+                                        out);
+    }
+};
+
+/// `dominated` where tasks are not independent: intervals count as the root of `design_effect` times as wide
+/// as they are. The default of `blacklist_keeper`.
+///
+/// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
+/// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the
+/// interval is too short, and who looks at thirty nodes every hour avoids a healthy one every few hours.
+///
+/// Source: the design effect of Kish 1965, Survey Sampling, 8.2: 1 + (m - 1) rho for groups of m with the
+/// correlation rho; tasks that come by fours with rho = 1/3 have 2. The constant is ours. On the simulated
+/// cluster of the experiments, 104 runs without a weak node, `dominated` names a healthy one in 40 of 15 871
+/// windows of a node and this one in none; nodes weak for a whole window are still found in 94 to 100 % of
+/// them (`dominated`: 99 to 100). Intervals from the variance between the pairs of a job and a node, or with
+/// a design effect estimated from them, named 2 and 6, and found less.
+///
+/// What it costs where tasks are independent: of the nodes slow by one deviation, twenty of fifty tasks each,
+/// it finds 91 % in a window, `dominated` 99.8 %. A keeper looks again in the next one.
+///
+/// Verdict: value = lower end of the node's widened interval, threshold = upper end it had to exceed.
+/// @par Cost as `dominated`
+struct clearly_dominated {
+    static constexpr std::string_view name = "clearly_dominated";
+
+    double q = 0.5;             ///< share of the other ranked nodes, in (0, 1]
+    double design_effect = 2.0; ///< scores that say as much as one independent score, at least 1
+    /// Mean score from which on a node may be selected; any finite number.
+    double least_mean = (std::numeric_limits<double>::lowest)();
+
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
+                          std::vector<candidate>& out) const {
+        STRAGGLE_EXPECTS(design_effect >= 1.0 && detail::is_finite(design_effect));
+        double const more = std::sqrt(design_effect) - 1.0;
+        return detail::select_dominated(
+            nodes, q, least_mean,
+            [more](Node const& node) { return node.ci.low - more * (node.mean - node.ci.low); },
+            [more](Node const& node) { return node.ci.high + more * (node.ci.high - node.mean); }, scratch,
+            out);
     }
 };
 
@@ -99,7 +153,7 @@ struct dominated_fdr {
                           std::vector<candidate>& out) const {
         STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0 && alpha > 0.0 && alpha < 1.0);
         if (nodes.size() < 2) return selection_note::too_few_nodes;
-        double const threshold = detail::domination_threshold(nodes, q, scratch.values);
+        double const threshold = detail::domination_threshold(nodes, q, detail::high_end, scratch.values);
 
         // pools[i] = all nodes from i on; `before` = all nodes before i. Moments are never subtracted.
         std::vector<detail::pooled_moments>& from = scratch.pools;

@@ -69,7 +69,8 @@ class fleet_view {
 /// spared node.
 ///
 /// A blacklister asks about the candidates, worst first. A keeper asks about nodes already out before it asks
-/// about newcomers: first those avoided, then those on probation, the most recent sentence first, so that a
+/// about newcomers, but that a newcomer changes places with a node that it is provably slower than: first
+/// those avoided, then those on probation, the most recent sentence first, so that a
 /// limit that shrinks releases the oldest. A guard that says `static constexpr bool newcomers_only = true` is
 /// asked and told about newcomers only; to a blacklister, which has no memory, everybody is new.
 template <class Guard, class NodeId = std::uint64_t>

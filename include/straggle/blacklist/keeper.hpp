@@ -9,6 +9,7 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/keeper_turns.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/sentences.hpp>
 #include <straggle/blacklist/verdicts.hpp>
@@ -27,56 +28,21 @@
 
 namespace straggle {
 
-namespace detail {
-
-// What is kept of one node between windows.
-struct node_record {
-    sentence now;
-    charge against;
-    std::int64_t heard = never_heard;  // last window with a score of it
-    std::int64_t judged = never_heard; // last window whose scores of it counted
-
-    static constexpr std::int64_t never_heard = (std::numeric_limits<std::int64_t>::min)();
-};
-
-// One window of one node.
-template <class NodeId>
-struct node_case {
-    static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
-
-    NodeId const* id = nullptr;
-    sentence before;
-    node_record after;
-    std::uint32_t candidate = none; // place among the candidates
-    bool silent = true;             // not in the ranking
-    std::string_view spared_by;
-
-    [[nodiscard]] bool was_out() const noexcept { return before.state != custody::at_large; }
-    [[nodiscard]] bool is_out() const noexcept { return after.now.state != custody::at_large; }
-    // In this order guards are asked: the avoided, those on probation, newcomers.
-    [[nodiscard]] int turn() const noexcept {
-        if (!was_out()) return 2;
-        return after.now.state == custody::serving ? 0 : 1;
-    }
-    // In this order they stand in a decision: avoided, on probation, spared.
-    [[nodiscard]] int list() const noexcept {
-        if (!spared_by.empty()) return 2;
-        return after.now.state == custody::serving ? 0 : 1;
-    }
-};
-
-} // namespace detail
-
 /// Decides whom to avoid, window after window.
 ///
 /// Each window the selection policy names the weak nodes, the sentence policy says what becomes of every
 /// node, and the guards see to it that not too many are out: avoided or on probation. A node they do not
 /// admit is at large, with the strikes it had before, and reported as spared.
 ///
+/// Where there is room for some only, those that are out keep their places before newcomers, and the oldest
+/// sentences are the first to yield; but a newcomer takes the place of a node that it is provably slower
+/// than: its whole interval lies above the one by which the other was last found weak. So the worst are
+/// avoided, and two nodes of a kind do not take turns.
+///
 /// @par Example
-/// `blacklist_keeper<std::string> keeper;` has the defaults: `dominated`, `probation<escalating>`, and never
-/// more than a fifth of the slots. `keep_blacklist<std::string>(weakest_level{}, hysteresis{}, at_most{3})`
-/// names policies and guards; naming guards replaces the default one, `no_guard{}` removes it.
+/// `blacklist_keeper<std::string> keeper;` has the defaults: `clearly_dominated`, `probation<escalating>`,
+/// and never more than a fifth of the slots. `keep_blacklist<std::string>(weakest_level{}, hysteresis{},
+/// at_most{3})` names policies and guards; naming guards replaces the default one, `no_guard{}` removes it.
 ///
 /// @par What is the fleet? Guards measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
@@ -89,7 +55,7 @@ struct node_case {
 /// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
 /// and all sentences stand then, and the same window can be decided on again.
 /// @tparam NodeId as in the rankings
-template <identifier NodeId, selection_policy Selection = dominated,
+template <identifier NodeId, selection_policy Selection = clearly_dominated,
           sentence_policy Sentences = probation<escalating>, class... Guards>
     requires(capacity_guard<Guards, NodeId> && ...)
 class blacklist_keeper {
@@ -310,13 +276,7 @@ class blacklist_keeper {
 
     void ask_guards(fleet_view<NodeId> const& fleet) {
         gather_out();
-        std::sort(order_.begin(), order_.end(), [this](std::uint32_t i, std::uint32_t j) {
-            node_case const &a = cases_[i], &b = cases_[j];
-            if (a.turn() != b.turn()) return a.turn() < b.turn();
-            if (a.turn() == 2) return a.candidate != b.candidate ? a.candidate < b.candidate : i < j;
-            if (a.after.now.since != b.after.now.since) return a.after.now.since > b.after.now.since;
-            return i < j; // not by evidence: that of a restored sentence is gone
-        });
+        turns_.arrange(std::span<node_case const>(cases_), order_);
         guards_.begin(fleet, candidates_.size());
         for (std::uint32_t i : order_) {
             node_case& c = cases_[i];
@@ -388,6 +348,7 @@ class blacklist_keeper {
     std::vector<std::uint32_t> order_;
     std::vector<bool> weak_; // by ranked node
     std::vector<node_case> cases_;
+    detail::guard_turns turns_;
     std::vector<NodeId const*> silent_;
     interner<NodeId> present_;
     selection_scratch scratch_;
@@ -397,7 +358,7 @@ class blacklist_keeper {
 /// A keeper with policies and guards of types that need not be written: only the nodes' is.
 /// @par Example
 /// `auto keeper = keep_blacklist<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
-template <identifier NodeId, selection_policy Selection = dominated,
+template <identifier NodeId, selection_policy Selection = clearly_dominated,
           sentence_policy Sentences = probation<escalating>, class... Guards>
     requires(capacity_guard<Guards, NodeId> && ...)
 [[nodiscard]] auto keep_blacklist(Selection selection = {}, Sentences sentences = {}, Guards... guards) {

@@ -23,6 +23,7 @@
 #include <straggle/node/evidence.hpp>
 #include <straggle/node/evidence_ranker.hpp>
 #include <straggle/node/monitor_bytes.hpp>
+#include <straggle/node/monitor_fields.hpp>
 #include <straggle/node/rank_options.hpp>
 #include <straggle/node/ranking.hpp>
 
@@ -35,29 +36,6 @@
 #include <vector>
 
 namespace straggle {
-
-namespace detail {
-
-template <class Fields, class Record>
-struct end_time {
-    using type = std::int64_t;
-};
-template <class Fields, class Record>
-    requires given<decltype(Fields::end)>
-struct end_time<Fields, Record> {
-    using type = field_value_t<decltype(Fields::end), Record>;
-};
-
-template <class Record>
-struct traits_fields {
-    using type = no_field;
-};
-template <has_task_traits Record>
-struct traits_fields<Record> {
-    using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
-};
-
-} // namespace detail
 
 /// What became of all attempts a monitor was ever shown.
 /// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
@@ -81,8 +59,9 @@ struct monitor_counts {
 ///
 /// Source: DSB algorithm 1. Ours: windows that slide, late attempts, jobs that end, merging and storing. The
 /// result is that of `rank_nodes` over the same attempts (every success counts: report the loser of a race as
-/// killed): for integer durations the same bits in any order of arrival, for floating ones within 1e-12 of a
-/// score. Nodes come in order of first appearance since they were last without evidence.
+/// killed, or by `observe_outrun`): for integer durations the same bits in any order of arrival, for floating
+/// ones within 1e-12 of a score. Nodes come in order of first appearance since they were last without
+/// evidence.
 ///
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`; left out, those of `task_traits`
@@ -158,32 +137,37 @@ class monitor {
     /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
     /// window to move.)
     /// @return whether it entered the statistics; if not, `counts` tells why
-    bool observe(Record const& attempt)
-        requires detail::given<decltype(Fields::end)>
-    {
-        auto const number = bucket_of_end(attempt);
-        if (number) evidence_.advance(*number);
-        return take(attempt, number);
-    }
-    /// @copydoc observe
-    bool observe(Record const& attempt)
-        requires(!detail::given<decltype(Fields::end)>)
-    {
-        STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
-        evidence_.advance(0);
-        return take(attempt, 0);
-    }
+    bool observe(Record const& attempt) { return observe_by(fields_, attempt); }
 
     /// Takes in an attempt that has ended; the caller's clock moves the window. Without an `end` field the
     /// attempt is taken to end now.
-    bool observe(Record const& attempt, time_type now) {
-        std::optional<std::int64_t> const present = clock_.bucket_of(now);
-        STRAGGLE_EXPECTS(present.has_value());
-        evidence_.advance(*present);
-        if constexpr (detail::given<decltype(Fields::end)>)
-            return take(attempt, bucket_of_end(attempt));
-        else
-            return take(attempt, present);
+    bool observe(Record const& attempt, time_type now) { return observe_by(fields_, attempt, now); }
+
+    /// Takes in an attempt that was killed because a later copy of its task was faster: as if it had ended
+    /// when it was killed. To be called instead of `observe`; what its `status` says is not read.
+    ///
+    /// Source: ours. A killed attempt says nothing of how long it would have taken, but that it took at least
+    /// so long. Left out, the better the copies the less is known of the machines that make them necessary.
+    ///
+    /// What it enters as: a duration like any other, in the mean and the deviation of its job and in the
+    /// score of its node; in batch, `rank_nodes` gives the same for records whose status says success. Its
+    /// bias: the true duration is longer, and the score of an attempt grows with its duration, so its own
+    /// score is too low, never too high; the mean of the job is too low as well, by a share of the same. Left
+    /// out, the slowest attempts of the slowest nodes are missing, which is worse in the same direction.
+    ///
+    /// Not for the copy that lost: it began later, and that it was killed early says nothing. Not for
+    /// attempts that were killed for room or by a user.
+    /// @return whether it entered the statistics; if not, `counts` tells why. Counted as `used`.
+    bool observe_outrun(Record const& attempt)
+        requires std::copy_constructible<Fields>
+    {
+        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
+    }
+    /// The same by the caller's clock.
+    bool observe_outrun(Record const& attempt, time_type now)
+        requires std::copy_constructible<Fields>
+    {
+        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt, now);
     }
 
     /// Ranks the nodes over everything up to now: the step that is going on, and as many before it as make a
@@ -330,12 +314,35 @@ class monitor {
         return clock_.bucket_of(detail::unwrap(end));
     }
 
+    // `fields`: as the attempt is to be read.
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt) {
+        std::optional<std::int64_t> number = 0;
+        if constexpr (detail::given<decltype(Fields::end)>)
+            number = bucket_of_end(attempt);
+        else
+            STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
+        if (number) evidence_.advance(*number);
+        return take(fields, attempt, number);
+    }
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt, time_type now) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        evidence_.advance(*present);
+        if constexpr (detail::given<decltype(Fields::end)>)
+            return take(fields, attempt, bucket_of_end(attempt));
+        else
+            return take(fields, attempt, present);
+    }
+
     // `number`: the step the attempt belongs to, nothing if that is not known.
-    bool take(Record const& attempt, std::optional<std::int64_t> number) {
+    template <class Read>
+    bool take(Read const& fields, Record const& attempt, std::optional<std::int64_t> number) {
         attempt_counts tally;
         tally.seen = 1;
         bool entered = false;
-        detail::judge_attempt(fields_, attempt, tally, [&](auto const& job, auto const& node, reading value) {
+        detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
             if (!number) {
                 ++tally.rejected[static_cast<std::size_t>(rejection::missing_time)];
                 return;
