@@ -58,10 +58,12 @@
 #include <straggle/predict/progress.hpp>
 #include <straggle/predict/similar_tasks.hpp>
 #include <straggle/predict/similarity.hpp>
+#include <straggle/predict/slowing.hpp>
 #include <straggle/predict/smoothed_progress.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/brief_block.hpp>
 #include <straggle/blacklist/cluster_watch.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/decision_log.hpp>

@@ -264,6 +264,9 @@ using straggle::prediction_scratch;
 using straggle::similar_tasks;
 using straggle::similar_tasks_of;
 
+// straggle/predict/slowing.hpp
+using straggle::slowing;
+
 // straggle/predict/smoothed_progress.hpp
 using straggle::exponential_rate;
 using straggle::simple_exponential_options;
@@ -282,6 +285,7 @@ using straggle::blacklist_decision;
 
 // straggle/blacklist/dominated.hpp
 using straggle::dominated;
+using straggle::clearly_dominated;
 using straggle::dominated_fdr;
 
 // straggle/blacklist/guards.hpp
@@ -299,6 +303,10 @@ using straggle::fail_open;
 
 // straggle/blacklist/blacklister.hpp
 using straggle::blacklister;
+
+// straggle/blacklist/brief_block.hpp
+using straggle::brief_block_options;
+using straggle::brief_block;
 
 // straggle/blacklist/sentences.hpp
 using straggle::custody;
@@ -346,9 +354,9 @@ using straggle::top_k_intersection;
 // straggle/detect/detector.hpp
 using straggle::running_task;
 using straggle::job_node;
+using straggle::suspect;
 using straggle::job_view;
 using straggle::task_scope;
-using straggle::suspect;
 using straggle::detection_note;
 using straggle::detector_scratch;
 using straggle::straggler_detector;

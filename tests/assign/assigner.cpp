@@ -294,6 +294,34 @@ TEST_CASE("assigner: the default budget is one copy per task") {
     CHECK(a.choose_for(t, hosts(3), predict).copy->node == 1);
 }
 
+TEST_CASE("assigner: of the attempts on nodes that are not healthy only one counts") {
+    assigner a(told{});
+    auto const gets_copy = [&a](std::vector<std::string> where, std::vector<node_state> states,
+                                std::optional<int> attempts = {}) {
+        auto all = hosts(4);
+        for (std::size_t i = 0; i < states.size(); ++i) all[i].state = states[i];
+        task const t{.hosts = std::move(where), .attempts = attempts, .worth = {9.9, 9.9, 9.9, 9.9}};
+        backup_choice const& c = a.choose_for(t, all, predict);
+        if (!c.copy) CHECK(c.reason == backup_refusal::over_budget);
+        return c.copy.has_value();
+    };
+    constexpr auto fine = node_state::healthy, tried = node_state::on_probation,
+                   avoided = node_state::blacklisted;
+    CHECK(gets_copy({"a"}, {fine}));
+    CHECK(gets_copy({"a"}, {avoided}));
+    CHECK_FALSE(gets_copy({"a", "b"}, {fine, fine}));
+    CHECK_FALSE(gets_copy({"a", "b"}, {avoided, fine})); // its copy is where it should be
+    CHECK_FALSE(gets_copy({"a", "b"}, {fine, tried}));   // nothing is known against its first attempt
+    CHECK(gets_copy({"a", "b"}, {avoided, tried}));
+    CHECK(gets_copy({"a", "b"}, {tried, tried}));
+    CHECK(gets_copy({"b", "a"}, {avoided, avoided}));
+    CHECK(gets_copy({"a", "b", "c"}, {avoided, tried, tried}));
+    CHECK_FALSE(gets_copy({"a", "b", "c"}, {avoided, tried, fine}));
+    CHECK(gets_copy({"a", "x"}, {avoided, fine}, 1));        // what the fields say is believed
+    CHECK_FALSE(gets_copy({"a", "b"}, {avoided, tried}, 3)); // one more than the nodes it is known to run on
+    CHECK(gets_copy({"a", "b", "c"}, {avoided, tried, tried}, 2));
+}
+
 TEST_CASE("assigner: budgets admit the best, refuse the rest, and say whom") {
     std::vector<task> tasks;
     for (double const worth : {5.9, 9.9, 7.9, 8.9})

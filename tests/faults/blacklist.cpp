@@ -8,6 +8,7 @@
 #include "support/faults.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/brief_block.hpp>
 #include <straggle/blacklist/cluster_watch.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
@@ -169,6 +170,7 @@ using windowed =
 TEST_CASE("blacklister: after a failed allocation it decides as before") {
     using namespace straggle;
     check_blacklister("dominated", blacklister{dominated{}, no_guard{}});
+    check_blacklister("clearly_dominated", blacklister{clearly_dominated{}, no_guard{}});
     check_blacklister("dominated_fdr", blacklister{dominated_fdr{}, no_guard{}});
     check_blacklister("weakest_level", blacklister{weakest_level{}, at_most{2}});
     check_blacklister("top_k_intersection", blacklister{top_k_intersection{1}, no_guard{}});
@@ -212,6 +214,27 @@ TEST_CASE("blacklist_keeper: a failed allocation changes nothing") {
                                                       rate_limit{0.5, 2}, fail_open{0.31, 0.1}));
     check_keeper("racks",
                  keep_blacklist<std::string>(dominated{}, rerank_every_window{}, one_per_domain{rack_of{}}));
+}
+
+TEST_CASE("brief_block: a failed allocation changes nothing") {
+    using block = straggle::brief_block<std::string>;
+    auto const blocked = [] {
+        block b;
+        for (std::size_t i = 0; i < 4; ++i) b.block(straggle_test::name_of(i), static_cast<double>(i), 40);
+        return b;
+    };
+    auto const seen = [](block const& b) {
+        seen_of s;
+        for (double const now : {3.5, 59.5, 62.5, 70.0, 130.0}) {
+            s.see(b.blocked(now));
+            for (std::size_t i = 0; i < 6; ++i) s.see(b.avoids(straggle_test::name_of(i), now) ? 1 : 0);
+        }
+        s.see(b.spared());
+        return s;
+    };
+    check_failures("one more", blocked, [](block& b) { b.block(straggle_test::name_of(5), 10, 40); }, seen);
+    check_failures(
+        "in another's place", blocked, [](block& b) { b.block(straggle_test::name_of(5), 70, 40); }, seen);
 }
 
 TEST_CASE("decision log: a failed allocation loses no window") {

@@ -34,6 +34,10 @@ namespace straggle {
 /// as many as it has slots for copies, none where a budget objects. A node on probation may get a copy but is
 /// never left with the only attempt: the straggler is not killed for it.
 ///
+/// Of the attempts of a task on nodes that are not healthy only one counts for the budgets: a straggler on a
+/// weak node whose copy went to a node on probation, or to one that has become weak, is not helped by it, and
+/// may get another copy. Else the probes of nodes on probation would use up what a task may have.
+///
 /// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
 ///
 /// @par Example
@@ -148,6 +152,7 @@ class assigner {
     struct draft {
         detail::best_two options;
         std::uint32_t attempts = 0;
+        std::uint32_t counted = 0; // of the attempts, for the budgets
         std::size_t refused_by = budget_row::none;
         std::uint32_t pair = none;
     };
@@ -171,6 +176,7 @@ class assigner {
         STRAGGLE_EXPECTS(occupied || options_.slots.is_shared());
         room_.clear();
         states_.clear();
+        all_healthy_ = true;
         std::uint64_t before = 0;
         for (auto const& node : nodes) {
             node_slots slots;
@@ -188,6 +194,7 @@ class assigner {
                 if (detail::is_present(told)) state = detail::unwrap(told);
             }
             states_.push_back(state);
+            all_healthy_ = all_healthy_ && state == node_state::healthy;
         }
     }
 
@@ -208,7 +215,8 @@ class assigner {
             d.attempts = detail::read_count(detail::project(fields.attempts, straggler));
         else
             d.attempts = detail::count_nodes(here);
-        d.refused_by = budgets_.objection({choice.straggler, d.attempts});
+        d.counted = counted(d.attempts, here, nodes, node_fields);
+        d.refused_by = budgets_.objection({choice.straggler, d.counted});
         if (d.refused_by != budget_row::none && !options_.price_over_budget) {
             choice.reason = backup_refusal::over_budget;
             return;
@@ -246,6 +254,21 @@ class assigner {
             ++choice.nodes.acceptable;
             if (d.refused_by == budget_row::none) pairs_.add(option);
         }
+    }
+
+    // Of the attempts on nodes that are not healthy one.
+    template <class RunsOn, class Nodes, class NodeFields>
+    [[nodiscard]] std::uint32_t counted(std::uint32_t attempts, RunsOn const& here, Nodes& nodes,
+                                        NodeFields const& node_fields) const {
+        if (all_healthy_ || attempts < 2) return attempts;
+        std::uint32_t place = 0, no_help = 0;
+        for (auto const& node : nodes) {
+            if (states_[place++] == node_state::healthy) continue;
+            auto&& name = detail::project(node_fields.node, node);
+            if (detail::is_present(name)) no_help += detail::count_there(here, detail::unwrap(name));
+        }
+        if (no_help < 2) return attempts;
+        return attempts > no_help ? attempts - no_help + 1 : 1;
     }
 
     template <class Time>
@@ -297,7 +320,7 @@ class assigner {
         }
     }
     bool admits(std::uint32_t row) {
-        backup_request const request{row, drafts_[row].attempts};
+        backup_request const request{row, drafts_[row].counted};
         drafts_[row].refused_by = budgets_.objection(request);
         if (drafts_[row].refused_by != budget_row::none) return false;
         budgets_.take(request);
@@ -352,6 +375,7 @@ class assigner {
     std::vector<draft> drafts_;
     std::vector<std::uint32_t> room_;
     std::vector<node_state> states_;
+    bool all_healthy_ = true;
     detail::priced_pairs pairs_;
     std::vector<assigned_pair> matched_;
     assignment_in_turn in_turn_;

@@ -251,6 +251,18 @@ constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
     }
 }
 
+// How many attempts of a task run on that node.
+template <class RunsOn, class Id>
+constexpr std::uint32_t count_there(RunsOn const& nodes, Id const& id) {
+    if constexpr (identifier<RunsOn>) {
+        return same_id(nodes, id) ? 1 : 0;
+    } else {
+        std::uint32_t n = 0;
+        for (auto const& node : nodes) n += same_id(node, id) ? 1u : 0u;
+        return n;
+    }
+}
+
 // Both can be read, and their nodes compared.
 template <class StragglerFields, class Straggler, class NodeFields, class Node>
 concept backup_fields_for =

@@ -37,7 +37,9 @@ struct cluster_load {
 /// A copy somebody would like to launch.
 struct backup_request {
     std::uint32_t straggler = 0; ///< its place among the stragglers
-    std::uint32_t attempts = 1;  ///< attempts of the task that run now; 0: it does not run at all
+    /// Attempts of the task that run now, of those on nodes that are not healthy only one; 0: it does not run
+    /// at all.
+    std::uint32_t attempts = 1;
 };
 
 /// A limit on copies. Per decision `begin(load, stragglers)` is called once with the cluster's load and the
