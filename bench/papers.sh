@@ -20,7 +20,7 @@ ensure_packages build papers
 out=build/papers
 cmake --preset papers >/dev/null
 cmake --build --preset papers
-for paper in dsb evaluation riski together; do
+for paper in dsb evaluation riski together ml_na; do
     before=$SECONDS
     "$out/bench/papers/paper_$paper" "$@" --out "$out"
     echo "$paper: $((SECONDS - before)) s"

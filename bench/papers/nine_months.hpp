@@ -8,9 +8,11 @@
 /// and not for ever, some are switched on in some months only, month 7 begins with three idle days.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/random.hpp>
+#include "cluster/draw.hpp"
 
+#include <straggle/core/attempt.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -31,20 +33,8 @@ struct record {
 inline constexpr straggle::attempt_fields fields{
     .job = &record::job, .node = &record::node, .duration = &record::took};
 
-/// Draws that are the same everywhere.
-class dice {
-  public:
-    explicit dice(std::uint64_t seed) : engine_(seed) {}
-    double uniform() { return straggle::uniform_unit(engine_); }
-    double normal() {
-        return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(6.283185307179586 * uniform());
-    }
-    std::size_t below(std::size_t n) { return static_cast<std::size_t>(straggle::uniform_below(engine_, n)); }
-    double exponential(double mean) { return -mean * std::log(1 - uniform()); }
-
-  private:
-    std::mt19937_64 engine_;
-};
+/// What the months are drawn from.
+using dice = cluster::draws<std::mt19937_64>;
 
 /// How slow a node is day by day: the logarithm of the factor on the times of its tasks. Now and then it gets
 /// weak, within some days (a disk that ages, a neighbour that moves in), stays so for some weeks, and is well

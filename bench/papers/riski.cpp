@@ -111,13 +111,24 @@ void step_by_step(report::table& out, std::string const& group, report::options 
     row("and priced: straggle priced", all[5]);
 }
 
+// How much there is to win: the same jobs on machines whose neighbours take nothing. No copy does better.
+void never_slow(report::table& out, std::string const& group, report::options const& how, double interval,
+                samples const& late) {
+    constexpr std::array<char const*, 1> nobody{"no copies"};
+    std::vector<samples> const r = repeat(how, {.interval = interval, .neighbours = 0}, nobody);
+    out.row(group, "machines never slow", "mean shorter than LATE's", shorter(r[0], late, mean));
+    out.row(group, "machines never slow", "p99 shorter than LATE's", shorter(r[0], late, p99));
+}
+
 // Figures 12 and 13, and figure 14, whose first testbed is that of figure 12.
 void figures_12_to_14(report::options const& how) {
     report::table whole(how, "riski-figures-12-13"), in_parts(how, "riski-parts"),
         testbeds(how, "riski-figure-14"), steps(how, "riski-steps");
     std::vector<samples> const busy = repeat(how, {.interval = 60}), idle = repeat(how, {.interval = 120});
     rows(whole, "BBP every 60 s", busy);
+    never_slow(whole, "BBP every 60 s", how, 60, busy[1]);
     rows(whole, "BBP every 120 s", idle);
+    never_slow(whole, "BBP every 120 s", how, 120, idle[1]);
     for (double const interval : {60.0, 120.0})
         rows(whole, interval < 100 ? "Sort every 60 s" : "Sort every 120 s",
              repeat(how, {.kind = "Sort", .interval = interval}));

@@ -18,23 +18,19 @@ namespace {
 using namespace together;
 using runs = std::vector<std::vector<double>>; // by seed
 
-constexpr std::array<char const*, 11> schedulers{"Hadoop",
-                                                 "Spark",
-                                                 "Flink",
-                                                 "detector",
-                                                 "predictor",
-                                                 "assigner",
-                                                 "blacklist",
-                                                 "blacklist and losers",
-                                                 "together",
-                                                 "together by Flink's rule",
-                                                 "Flink's rule without predictor"};
+// What others do, each part alone, all of them.
+constexpr std::array<char const*, 10> schedulers{"Hadoop",      "Spark",    "Flink",     "detector",
+                                                 "predictor",   "assigner", "blacklist", "forecast",
+                                                 "brief block", "together"};
+// All parts but one, where it matters which.
+constexpr std::array<char const*, 6> less{"without forecast",  "without blacklist", "without brief block",
+                                          "without predictor", "without slowing",   "with Flink's rule"};
 
-std::vector<runs> observe_all(report::options const& how, scenario const& where) {
+std::vector<runs> observe_all(report::options const& how, scenario const& where,
+                              std::vector<char const*> const& names) {
     return cluster::run_grid(
-        schedulers.size(), how.repetitions(),
-        [&](std::size_t who, std::size_t run) { return observe(where, schedulers[who], run + 1); },
-        how.workers);
+        names.size(), how.repetitions(),
+        [&](std::size_t who, std::size_t run) { return observe(where, names[who], run + 1); }, how.workers);
 }
 
 // The median of what `value` makes of a run and the reference's with the same seed.
@@ -45,11 +41,14 @@ report::estimate of(runs const& r, runs const& reference, Value value) {
     return report::median_of(std::move(values));
 }
 
-void compare(report::table& out, scenario const& where, std::vector<runs> const& all) {
+void compare(report::table& out, report::options const& how, scenario const& where) {
+    std::vector<char const*> names(schedulers.begin(), schedulers.end());
+    if (where.come_and_go) names.insert(names.end(), less.begin(), less.end());
+    std::vector<runs> const all = observe_all(how, where, names);
     for (std::size_t s = 0; s < all.size(); ++s) {
         for (auto const& [name, m] :
              {std::pair{"mean time", mean}, {"p99 time", p99}, {"wasted", wasted}, {"energy", joules}})
-            out.row(where.name, schedulers[s], std::string(name) + " over Hadoop's",
+            out.row(where.name, names[s], std::string(name) + " over Hadoop's",
                     of(all[s], all[0], [m](auto const& a, auto const& b) { return a[m] / b[m] - 1; }));
         for (auto const& [name, m] : {std::pair{"mean seconds", mean},
                                       {"p99 seconds", p99},
@@ -59,7 +58,7 @@ void compare(report::table& out, scenario const& where, std::vector<runs> const&
                                       {"won", won},
                                       {"weak ones avoided", found},
                                       {"healthy ones avoided", healthy_out}})
-            out.row(where.name, schedulers[s], name,
+            out.row(where.name, names[s], name,
                     of(all[s], all[s], [m](auto const& a, auto const&) { return a[m]; }));
     }
 }
@@ -69,6 +68,6 @@ void compare(report::table& out, scenario const& where, std::vector<runs> const&
 int main(int argc, char** argv) {
     return report::run(argc, argv, [](report::options const& how) {
         report::table out(how, "together");
-        for (scenario const& where : scenarios) compare(out, where, observe_all(how, where));
+        for (scenario const& where : scenarios) compare(out, how, where);
     });
 }

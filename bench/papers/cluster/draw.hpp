@@ -8,6 +8,7 @@
 #include <straggle/core/random.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numbers>
@@ -15,13 +16,13 @@
 namespace cluster {
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and any seed is a good one.
-class draw {
+class split_mix {
   public:
     using result_type = std::uint64_t;
 
-    explicit draw(std::uint64_t seed) : state_(seed) {}
+    explicit split_mix(std::uint64_t seed) : state_(seed) {}
     /// An engine of its own for each purpose, so that one more draw here changes nothing there.
-    draw(std::uint64_t seed, std::uint64_t purpose) : state_(seed) {
+    split_mix(std::uint64_t seed, std::uint64_t purpose) : state_(seed) {
         state_ = (*this)() ^ (purpose * 0x9e3779b97f4a7c15u);
     }
 
@@ -34,17 +35,28 @@ class draw {
         return z ^ (z >> 31);
     }
 
+  private:
+    std::uint64_t state_;
+};
+
+/// An engine, and what is drawn from it.
+template <straggle::random_engine Engine>
+class draws : public Engine {
+  public:
+    using Engine::Engine;
+
     double uniform() { return straggle::uniform_unit(*this); }
+    std::size_t below(std::size_t n) { return static_cast<std::size_t>(straggle::uniform_below(*this, n)); }
     double exponential(double mean) { return -mean * std::log(1 - uniform()); }
     double normal() {
-        double const r = std::sqrt(-2 * std::log(1 - uniform()));
+        double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, whoever compiles it
         return r * std::cos(2 * std::numbers::pi * uniform());
     }
     /// A factor with median 1.
     double lognormal(double sigma) { return std::exp(sigma * normal()); }
-
-  private:
-    std::uint64_t state_;
 };
+
+/// What the simulations draw from.
+using draw = draws<split_mix>;
 
 } // namespace cluster

@@ -19,6 +19,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace policies {
@@ -89,37 +90,57 @@ class dsb_blacklist {
     straggle::blacklist_decision<std::uint32_t> decision_;
 };
 
-/// The library's defaults: `dominated`, sentences with probation, never more than a fifth of the slots.
+/// The library's defaults: `clearly_dominated`, sentences with probation, never more than a fifth of the
+/// slots. An attempt whose copy has won counts as the least it can have taken.
+template <class Selection = straggle::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
-    using watch = straggle::cluster_watch<monitor, straggle::blacklist_keeper<std::uint32_t>>;
+    using keeper = straggle::blacklist_keeper<std::uint32_t, Selection>;
+    using watch = straggle::cluster_watch<monitor, keeper>;
 
   public:
-    /// @param window in seconds @param nodes in the cluster
-    kept_blacklist(double window, std::uint32_t nodes)
+    /// @param window in seconds @param nodes in the cluster @param selection who is weak
+    kept_blacklist(double window, std::uint32_t nodes, Selection selection = {})
         : window_(window),
           watch_(std::make_unique<watch>(
-              monitor(policies::attempt_fields, {.window = window, .slide = 0, .ranking = {}}))),
+              monitor(policies::attempt_fields, {.window = window, .slide = 0, .ranking = {}}),
+              keeper(std::move(selection)))),
           fleet_(nodes) {
         std::iota(fleet_.begin(), fleet_.end(), 0u);
     }
 
-    void ended(cluster::attempt_record const& a, double now) { watch_->observe(a, now); }
+    void ended(cluster::attempt_record const& a, double now) {
+        if (a.how == cluster::ending::killed && !a.copy)
+            watch_->observe_outrun(a, now);
+        else
+            watch_->observe(a, now);
+    }
+    /// Whether a window is over that has not been decided on.
+    bool is_due(double now) const {
+        std::int64_t const window = window_at(now);
+        return window >= 0 && window != last_;
+    }
     void round(double now) {
-        std::int64_t const window = static_cast<std::int64_t>(std::floor(now / window_)) - 1;
-        if (window < 0 || window == last_) return;
-        last_ = window;
-        auto const& decision = watch_->decide(now, fleet_);
-        auto& entry = log.emplace_back();
-        entry.from = now;
-        for (auto const& v : decision.blacklisted()) entry.avoided.push_back(v.id);
-        for (auto const& v : decision.on_probation()) entry.on_probation.push_back(v.id);
+        if (!is_due(now)) return;
+        last_ = window_at(now);
+        watch_->decide(now, fleet_);
+        write(log.emplace_back(), now);
     }
     bool avoids(std::uint32_t node) const { return watch_->decision().avoids(node); }
     bool tries(std::uint32_t node) const { return watch_->decision().tries(node); }
+    /// Who is out now.
+    void write(blacklist_log& entry, double now) const {
+        entry.from = now;
+        for (auto const& v : watch_->decision().blacklisted()) entry.avoided.push_back(v.id);
+        for (auto const& v : watch_->decision().on_probation()) entry.on_probation.push_back(v.id);
+    }
     std::vector<blacklist_log> log{};
 
   private:
+    std::int64_t window_at(double now) const {
+        return static_cast<std::int64_t>(std::floor(now / window_)) - 1;
+    }
+
     double window_;
     std::int64_t last_ = -1;
     std::unique_ptr<watch> watch_;

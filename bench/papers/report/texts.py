@@ -3,6 +3,7 @@
 """What the report says, paper by paper."""
 import dsb_texts
 import evaluation_texts
+import ml_na_texts
 import riski_texts
 import together_texts
 
@@ -11,4 +12,4 @@ INTRODUCTION = (
     "Numbers are medians over the runs, with an interval that holds the true median with at least 95 % (between order statistics); "
     "improvements are compared run by run, on the same seeds. What was to be expected and is not there is said in so many words.")
 
-CHAPTERS = [dsb_texts.CHAPTER, evaluation_texts.CHAPTER, riski_texts.CHAPTER, together_texts.CHAPTER]
+CHAPTERS = [dsb_texts.CHAPTER, evaluation_texts.CHAPTER, riski_texts.CHAPTER, ml_na_texts.CHAPTER, together_texts.CHAPTER]

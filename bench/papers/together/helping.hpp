@@ -13,6 +13,7 @@
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/assign/budget.hpp>
+#include <straggle/blacklist/brief_block.hpp>
 #include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 
@@ -48,9 +49,10 @@ struct parts {
     double pause = 0;       ///< seconds without a further copy in a phase that has just got one
     double slot_price = .1; ///< of the assigner
     remaining_by left = remaining_by::total;
-    /// Machines that get nothing for a minute, and until when: those of suspects, or, where copies are
-    /// assigned, of suspects that got one. Null: none.
-    std::shared_ptr<std::map<std::uint32_t, double>> blocked{};
+    policies::progress_as progress = policies::progress_as::told;
+    /// Machines that get nothing for a minute: those of suspects, or, where copies are assigned, of suspects
+    /// that got one. Null: none.
+    std::shared_ptr<straggle::brief_block<std::uint32_t>> blocked{};
 };
 
 template <class Detector>
@@ -62,6 +64,7 @@ class helping {
             GiveRows give_rows)
         : with_(with),
           memory_(kinds),
+          watch_(with.progress),
           scan_(std::move(rule)),
           assigner_(straggle::expected_gain{.slot_price = with.slot_price},
                     straggle::assigner_options{.launch = 1.5}, straggle::copies_per_task{},
@@ -90,8 +93,7 @@ class helping {
                     rows_->push_back(memory_.usual(phase.job, phase.phase, t.task, t.input));
             auto const& suspects = scan_(watch_.look(phase, view.now));
             if (with_.blocked && !with_.assigns)
-                for (straggle::suspect const& s : suspects)
-                    block(phase.running[watch_.row(s)].node, view.now);
+                for (straggle::suspect const& s : suspects) block(phase.running[watch_.row(s)].node, view);
             std::size_t const before = out.size();
             if (with_.assigns)
                 assign(view, phase, free, state, out);
@@ -169,11 +171,13 @@ class helping {
             std::uint32_t const node = places_[choice.copy->node].node;
             free.take(node);
             out.push_back({phase.phase, stragglers_[choice.straggler].task->task, node});
-            if (with_.blocked) block(stragglers_[choice.straggler].task->node, view.now);
+            if (with_.blocked) block(stragglers_[choice.straggler].task->node, view);
         }
     }
 
-    void block(std::uint32_t node, double now) { (*with_.blocked)[node] = now + 60; }
+    void block(std::uint32_t node, cluster::cluster_view const& view) {
+        with_.blocked->block(node, view.now, view.nodes.size());
+    }
 
     parts with_;
     memory memory_;

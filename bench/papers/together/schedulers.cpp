@@ -4,8 +4,10 @@
 #include "schedulers.hpp"
 
 #include "../policies/composed.hpp"
+#include "forecasting.hpp"
 #include "helping.hpp"
 
+#include <straggle/blacklist/brief_block.hpp>
 #include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/largest_gain.hpp>
@@ -13,7 +15,6 @@
 #include <straggle/detect/over_median.hpp>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -31,41 +32,30 @@ constexpr double slot_price = 0.5;
 using gain = straggle::largest_gain<straggle::linear_estimate, told_replacement>;
 using aware = straggle::node_aware<policies::told_usual_time>;
 
-// Flink's: machines of slow tasks get nothing for a minute.
+using block = straggle::brief_block<std::uint32_t>;
+
+// Machines of tasks that got a copy, or were suspected, get nothing for a minute.
 struct blocked_for_a_minute {
-    std::shared_ptr<std::map<std::uint32_t, double>> until;
+    std::shared_ptr<block> blocked;
     double now = 0;
     std::vector<policies::blacklist_log> log{};
     void ended(cluster::attempt_record const&, double) {}
     void round(double t) { now = t; }
-    bool avoids(std::uint32_t node) const {
-        auto const at = until->find(node);
-        return at != until->end() && now < at->second;
-    }
+    bool avoids(std::uint32_t node) const { return blocked->avoids(node, now); }
     bool tries(std::uint32_t) const { return false; }
 };
 
-// A task whose copy won took at least as long as it had run when it was killed: counted as if it had ended
-// then. Without it, the better the copies the less is known of the machines that make them necessary.
-struct kept_by_losers : policies::kept_blacklist {
-    using kept_blacklist::kept_blacklist;
-    void ended(cluster::attempt_record a, double now) {
-        if (!a.copy) a.how = cluster::ending::finished;
-        kept_blacklist::ended(a, now);
-    }
-};
-
 // Both: for long on the evidence of windows, for a minute on that of a single task.
-struct kept_and_blocked : kept_by_losers {
-    blocked_for_a_minute blocked;
+template <class Kept>
+struct kept_and_blocked : Kept {
+    blocked_for_a_minute minute;
 
-    kept_and_blocked(kept_by_losers kept, blocked_for_a_minute minute)
-        : kept_by_losers(std::move(kept)), blocked(std::move(minute)) {}
+    kept_and_blocked(Kept kept, blocked_for_a_minute m) : Kept(std::move(kept)), minute(std::move(m)) {}
     void round(double now) {
-        kept_by_losers::round(now);
-        blocked.round(now);
+        Kept::round(now);
+        minute.round(now);
     }
-    bool avoids(std::uint32_t node) const { return kept_by_losers::avoids(node) || blocked.avoids(node); }
+    bool avoids(std::uint32_t node) const { return Kept::avoids(node) || minute.avoids(node); }
 };
 
 // The kind of each job by its name.
@@ -100,32 +90,61 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     };
     policies::no_blacklist const nobody;
     auto const machines = static_cast<std::uint32_t>(plan.nodes.size());
-    auto const until = std::make_shared<std::map<std::uint32_t, double>>();
+    auto const blocked = std::make_shared<block>();
     aware by_node{};
     by_node.report_interval = plan.report_interval;
     straggle::cap const hadoop{gain{}};
+    policies::kept_blacklist kept(window, machines);
+    forecasting forecast(window);
     if (name == "Hadoop") return compose(nobody, help(hadoop, {.pause = 15}));
     if (name == "Spark") return compose(nobody, help(straggle::over_median{}, {}));
-    if (name == "Flink")
-        return compose(blocked_for_a_minute{until}, help(straggle::flink{}, {.blocked = until}));
+    if (name == "Flink") {
+        *blocked = block({.most = 1}); // it has no limit
+        return compose(blocked_for_a_minute{blocked}, help(straggle::flink{}, {.blocked = blocked}));
+    }
     if (name == "detector") return compose(nobody, help(by_node, {}));
     if (name == "predictor") return compose(nobody, help(hadoop, {.predicts = true, .pause = 15}));
     if (name == "assigner") {
         parts const with{.assigns = true, .slot_price = slot_price, .left = remaining_by::value};
         return compose(nobody, help(gain{.most = 1000}, with));
     }
-    if (name == "blacklist")
-        return compose(policies::kept_blacklist(window, machines), help(hadoop, {.pause = 15}));
-    kept_by_losers kept(window, machines);
-    if (name == "blacklist and losers") return compose(std::move(kept), help(hadoop, {.pause = 15}));
-    parts all{.predicts = true, .assigns = true, .slot_price = slot_price, .blocked = until};
-    if (name == "together") return compose(kept_and_blocked(std::move(kept), {until}), help(by_node, all));
-    all.left = remaining_by::as_long_again;
-    if (name == "together by Flink's rule")
-        return compose(kept_and_blocked(std::move(kept), {until}), help(straggle::flink{}, all));
-    all.predicts = false;
-    if (name == "Flink's rule without predictor")
-        return compose(kept_and_blocked(std::move(kept), {until}), help(straggle::flink{}, all));
+    if (name == "blacklist") return compose(std::move(kept), help(hadoop, {.pause = 15}));
+    if (name == "forecast") {
+        straggle::forecast_weak const expected{forecast.expected()};
+        return compose(forecast_blacklist(window, machines, std::move(forecast), expected),
+                       help(hadoop, {.pause = 15}));
+    }
+    if (name == "brief block")
+        return compose(blocked_for_a_minute{blocked}, help(hadoop, {.pause = 15, .blocked = blocked}));
+
+    parts all{.predicts = true,
+              .assigns = true,
+              .slot_price = slot_price,
+              .progress = policies::progress_as::slowing,
+              .blocked = blocked};
+    straggle::either const selection{straggle::clearly_dominated{},
+                                     straggle::forecast_weak{forecast.expected()}};
+    forecast_blacklist both(window, machines, std::move(forecast), selection);
+    if (name == "together") return compose(kept_and_blocked(std::move(both), {blocked}), help(by_node, all));
+    if (name == "without forecast")
+        return compose(kept_and_blocked(std::move(kept), {blocked}), help(by_node, all));
+    if (name == "without brief block") {
+        all.blocked = nullptr;
+        return compose(std::move(both), help(by_node, all));
+    }
+    if (name == "without slowing") {
+        all.progress = policies::progress_as::told;
+        return compose(kept_and_blocked(std::move(both), {blocked}), help(by_node, all));
+    }
+    if (name == "without predictor") {
+        all.predicts = false;
+        return compose(kept_and_blocked(std::move(both), {blocked}), help(by_node, all));
+    }
+    if (name == "without blacklist") return compose(blocked_for_a_minute{blocked}, help(by_node, all));
+    if (name == "with Flink's rule") {
+        all.left = remaining_by::as_long_again;
+        return compose(kept_and_blocked(std::move(both), {blocked}), help(straggle::flink{}, all));
+    }
     throw std::invalid_argument("no scheduler is called " + name);
 }
 

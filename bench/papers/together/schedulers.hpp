@@ -14,10 +14,9 @@
 namespace together {
 
 /// `Hadoop`, `Spark`, `Flink`: their rules and defaults. Hadoop's but for one part: `detector`
-/// (`node_aware`), `predictor`, `assigner`, `blacklist`; `blacklist and losers`: tasks whose copies won
-/// are evidence, too. `together`: all of these, and machines of tasks that got a copy are left alone for a
-/// minute. `together by Flink's rule`: the same with Flink's rule instead of `node_aware`;
-/// `Flink's rule without predictor`: that without the predictor.
+/// (`node_aware`), `predictor`, `assigner`, `blacklist`, `forecast` (a blacklist that goes by it alone),
+/// `brief block`. `together`: all of these, and progress is told to the detector by `slowing`. `without ...`:
+/// all but that; `with Flink's rule`: instead of `node_aware`.
 /// @param plan for the kinds of its jobs, and how many machines there are
 policies::scheduler make_scheduler(std::string const& name, cluster::plan const& plan, std::uint64_t seed);
 

@@ -1,0 +1,22 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The schedulers that are compared: all copy as YARN does, and differ in whom they avoid.
+#pragma once
+
+#include "../policies/schedulers.hpp"
+#include "calendar.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace ml_na {
+
+/// `none`: nobody is avoided; the log has who would be by `forecast`. `reactive`: by `dominated`.
+/// `forecast`: who is expected to be weak this month. `either`: both of these. `last month`: who was weak in
+/// the last month. `month known`: who will be weak in the mean of this month. `oracle`: who is weak today.
+/// @param truth for the last two
+policies::scheduler make_scheduler(std::string const& name, slowness_by_day const& truth, std::uint64_t seed);
+
+} // namespace ml_na
