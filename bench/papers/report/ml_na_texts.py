@@ -118,7 +118,7 @@ CHAPTER = {
         {"csv": "ml-na-closed-loop", "short": "Forecast and jobs", "title": "Does forecasting shorten jobs?",
          "lede": "30 simulated machines that get weak and well again day by day as in the made-up months. A day is two minutes and a month an hour, in which 24 WordCount, Sort and BBP jobs of 75 tasks arrive; months 5 to 9 are "
                  "measured. A machine that is weak has the memory fault of the experiments on blacklisting at most, and less of it as it gets weak; also as mild as in the months themselves. All schedulers copy as YARN does. "
-                 "Reactive: dominated with sentences, probation and the default guard, windows of a quarter of an hour. Forecast: the same sentences and guards, but the machines which a forecast_model names, grown at the end of each month from "
+                 "Reactive: the default, clearly_dominated with sentences, probation and a guard, windows of a quarter of an hour. Forecast: the same sentences and guards, but the machines which a forecast_model names, grown at the end of each month from "
                  "what this scheduler itself has seen so far. Either: both. Last month: who was called weak in the last one. Month known and oracle know the truth.",
          "picture": lambda rows, _: picture(rows), "findings": closed_loop,
          "percent": is_share(" over ", "precision", "recall")},
