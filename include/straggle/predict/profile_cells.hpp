@@ -51,6 +51,9 @@ struct factor_grid {
 // Eight numbers of 16 bits, four of 32.
 #if defined(__SSE2__) && !defined(STRAGGLE_NO_VECTOR_TYPES)
 
+// Vector types have no product of 16 bits that keeps the upper half, and no sum of neighbours; further down
+// is the same for every machine.
+// NOLINTBEGIN(portability-simd-intrinsics)
 using cell_lanes = __m128i;
 using sum_lanes = __m128i;
 
@@ -123,6 +126,7 @@ class cell_keys {
 
     __m128 first_, last_;
 };
+// NOLINTEND(portability-simd-intrinsics)
 
 #else
 
