@@ -88,7 +88,7 @@ struct node_facts {
     double last_refill = 0;    // until then from now on a waiting task takes each place that becomes free
     bool predicted = false, reported = false;
 
-    node_facts(job_view const& view, detector_scratch& scratch, report_trust t, double interval)
+    node_facts(job_view const& view, detector_scratch& scratch, report_trust const& t, double interval)
         : job(view), trust(t), report_interval(interval) {
         std::size_t const tasks = job.running.size();
         std::size_t nodes = job.nodes.size(); // a view made by hand may not list them

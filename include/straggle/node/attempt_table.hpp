@@ -16,9 +16,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <ranges>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace straggle::detail {

@@ -144,7 +144,7 @@ STRAGGLE_ALWAYS_INLINE cell_lanes load_cells(profile_cell const* from) noexcept 
 }
 STRAGGLE_ALWAYS_INLINE cell_lanes cells_apart(cell_lanes const& a, cell_lanes const& b, cell_lanes const& c,
                                               cell_lanes const& d) noexcept {
-    cell_lanes v;
+    cell_lanes v{};
     for (std::size_t i = 0; i < leaf_size; ++i) {
         int const above = a.x[i] - b.x[i], below = c.x[i] - d.x[i];
         v.x[i] = static_cast<profile_cell>((above > 0 ? above : 0) | (below > 0 ? below : 0));
@@ -153,7 +153,7 @@ STRAGGLE_ALWAYS_INLINE cell_lanes cells_apart(cell_lanes const& a, cell_lanes co
 }
 STRAGGLE_ALWAYS_INLINE cell_lanes steps_of(cell_lanes const& a, cell_lanes const& b,
                                            cell_lanes const& most) noexcept {
-    cell_lanes v;
+    cell_lanes v{};
     for (std::size_t i = 0; i < leaf_size; ++i) {
         auto const steps = static_cast<profile_cell>(
             static_cast<std::uint32_t>(a.x[i]) * static_cast<std::uint16_t>(b.x[i]) >> 16);
