@@ -69,10 +69,10 @@ class fleet_view {
 /// spared node.
 ///
 /// A blacklister asks about the candidates, worst first. A keeper asks about nodes already out before it asks
-/// about newcomers, but that a newcomer changes places with a node that it is provably slower than: first
-/// those avoided, then those on probation, the most recent sentence first, so that a
-/// limit that shrinks releases the oldest. A guard that says `static constexpr bool newcomers_only = true` is
-/// asked and told about newcomers only; to a blacklister, which has no memory, everybody is new.
+/// about newcomers: first those avoided, then those on probation, the most recent sentence first, so that a
+/// limit that shrinks releases the oldest. Only a newcomer that is provably slower than one of them takes its
+/// turn. A guard that says `static constexpr bool newcomers_only = true` is asked and told about newcomers
+/// only; to a blacklister, which has no memory, everybody is new.
 template <class Guard, class NodeId = std::uint64_t>
 concept capacity_guard = std::move_constructible<Guard> &&
                          requires(Guard& guard, fleet_view<NodeId> const& fleet, NodeId const& id) {
