@@ -38,8 +38,8 @@ struct brief_block_options {
 /// for a minute (`execution.batch.speculative.block-slow-node-duration`). Changed: a limit, the blacklist's
 /// default one, so that a wrong detector does not empty the cluster.
 /// @par Example
-/// `brief_block<std::string> slow_now;  slow_now.block("host-7", now, hosts.size());`, and then a node's state
-/// for the `assigner` is `slow_now.avoids(h.name, now) ? node_state::blacklisted : node_state::healthy`
+/// `brief_block<std::string> slow_now;  slow_now.block("host-7", now, hosts.size());`, and then a node's
+/// state for the `assigner` is `slow_now.avoids(h.name, now) ? node_state::blacklisted : node_state::healthy`
 /// @par Cost O(blocked nodes) for each call; memory for as many as were ever blocked at a time. Allocates
 /// nothing in the steady state but for names longer than those before
 /// @par Guarantees deterministic; strong exception guarantee
