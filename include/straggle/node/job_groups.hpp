@@ -162,26 +162,6 @@ class node_joiner {
         if (others != 0) join_shared(rows, read, others, add, together);
     }
 
-    // The same where many rows share their node: a branch that is taken now and then at random costs more
-    // than calling any(row, whether it is alone) for each.
-    template <class Rows, class Read, class Add, class Any, class Together>
-    STRAGGLE_ALWAYS_INLINE void join_mixed(Rows const& rows, Read read, Add&& add, Any&& any,
-                                           Together&& together) {
-        std::uint32_t* const shared = room_for(rows.size());
-        std::uint32_t* const last = last_.data();
-        std::uint32_t others = 0;
-        std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
-        for (std::uint32_t i = 0; i < size; ++i) {
-            auto const& row = read(rows[i]);
-            bool const is_alone = last[row.node] == i;
-            last[row.node] = is_alone ? i : is_shared;
-            shared[others] = i;
-            others += static_cast<std::uint32_t>(!is_alone);
-            any(row, is_alone);
-        }
-        if (others != 0) join_shared(rows, read, others, add, together);
-    }
-
   private:
     static constexpr std::uint32_t is_group = 0x80000000u;
     static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found

@@ -73,20 +73,14 @@ class node_ranker {
     struct sink {
         node_ranker& self;
         typename node_ranker::scores_type* scores = nullptr;
-        std::size_t nowhere = 0;
 
         template <class Table>
         void begin(Table const& table) {
-            nowhere = table.nodes().slots();
-            self.scores_.assign(nowhere + 1, {});
+            self.scores_.assign(table.nodes().slots(), {});
             scores = self.scores_.data();
         }
         STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
             scores[node].add(score);
-        }
-        // With no branch: scores that do not count go where nobody looks.
-        STRAGGLE_ALWAYS_INLINE void score_if(bool counts, std::size_t node, double score) {
-            scores[counts ? node : nowhere].add(score);
         }
         void group(std::size_t node, tick_moments const& durations, affine_scale<std::int64_t> const& scale) {
             scores[node].add_group(durations, scale);

@@ -67,9 +67,8 @@ class score_engine {
     using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
 
     // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
-    // score) for each scored attempt; or score_if(whether it is scored, node slot, score) for each attempt of
-    // a job, and group(node slot, durations, scale) for all that it has on a node where it has more than one;
-    // then end(table).
+    // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
+    // node; then end(table).
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
@@ -168,8 +167,8 @@ class score_engine {
     }
 
     template <class Siblings, class Read, class Sink>
-    [[nodiscard]] status score_job(core_type const& norm, std::size_t, Siblings const& siblings, Read read,
-                                   Sink& sink)
+    [[nodiscard]] status score_job(core_type const& norm, std::size_t job, Siblings const& siblings,
+                                   Read read, Sink& sink)
         requires by_pairs
     {
         tick_moments durations;
@@ -180,11 +179,11 @@ class score_engine {
         });
         auto const fitted = norm.fit(durations);
         if (!fitted) return fitted.reason();
-        joiner_.join_mixed(
+        joiner_.join(
             siblings, read,
             [](tick_moments& together, auto const& a) STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
-            [&sink, scale = *fitted](auto const& a, bool alone)
-                STRAGGLE_INLINE_LAMBDA { sink.score_if(alone, a.node, scale(a.value)); },
+            [&, scale = *fitted](auto const& a)
+                STRAGGLE_INLINE_LAMBDA { sink.score(0, job, a.node, scale(a.value)); },
             [&](std::size_t node, tick_moments const& together) { sink.group(node, together, *fitted); });
         scored += siblings.size();
         return status::ok;
