@@ -264,13 +264,13 @@ using straggle::prediction_scratch;
 using straggle::similar_tasks;
 using straggle::similar_tasks_of;
 
-// straggle/predict/slowing.hpp
-using straggle::slowing;
-
 // straggle/predict/smoothed_progress.hpp
 using straggle::exponential_rate;
 using straggle::simple_exponential_options;
 using straggle::simple_exponential;
+
+// straggle/predict/slowing.hpp
+using straggle::slowing;
 
 // straggle/blacklist/selection.hpp
 using straggle::candidate;

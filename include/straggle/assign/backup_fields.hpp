@@ -232,7 +232,7 @@ struct id_in<T> {
     using type = std::ranges::range_value_t<T>;
 };
 
-// How many nodes a task runs on, and whether one of them is that.
+// How many nodes a task runs on, how many of its attempts run on that one, and whether any does.
 template <class RunsOn>
 constexpr std::uint32_t count_nodes(RunsOn const& nodes) {
     if constexpr (identifier<RunsOn>)
@@ -240,18 +240,6 @@ constexpr std::uint32_t count_nodes(RunsOn const& nodes) {
     else
         return read_count(std::ranges::distance(nodes));
 }
-template <class RunsOn, class Id>
-constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
-    if constexpr (identifier<RunsOn>) {
-        return same_id(nodes, id);
-    } else {
-        for (auto const& node : nodes)
-            if (same_id(node, id)) return true;
-        return false;
-    }
-}
-
-// How many attempts of a task run on that node.
 template <class RunsOn, class Id>
 constexpr std::uint32_t count_there(RunsOn const& nodes, Id const& id) {
     if constexpr (identifier<RunsOn>) {
@@ -261,6 +249,10 @@ constexpr std::uint32_t count_there(RunsOn const& nodes, Id const& id) {
         for (auto const& node : nodes) n += same_id(node, id) ? 1u : 0u;
         return n;
     }
+}
+template <class RunsOn, class Id>
+constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
+    return count_there(nodes, id) != 0;
 }
 
 // Both can be read, and their nodes compared.

@@ -292,8 +292,9 @@ class interner {
 
     // Apart, so that a loop of look-ups stays short. What is not seen at a glance: far from home, or new.
     STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint64_t hash) {
-        if (!slots_.empty())
-            if (index_type const known = probe(id, hash).index; known != none) return known;
+        if constexpr (detail::text<Id>) // for others a glance sees it all
+            if (!slots_.empty())
+                if (index_type const known = probe(id, hash).index; known != none) return known;
         if (per_id * (bound_ + 1) > slots_.size() && free_ == none) grow();
         slot& s = probe(id, hash);
         index_type const index = add(id);

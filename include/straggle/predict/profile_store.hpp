@@ -70,15 +70,15 @@ class nearest_scratch {
 /// Source: RiskI section 5, the profile of a node; algorithm 1 with the comparison the right way round. Ours:
 /// scales, categories, missing values, k of them, and how they are found: records that are alike share leaves
 /// of eight with a box around each, around every eight boxes, and so on; a query looks at boxes, nearest
-/// first, until they are too far away. Which ones are is mostly told by a sketch
-/// of it, two bytes for a number. The result is exact. Boxes and sketches know neither weights nor scales.
+/// first, until they are too far away. Which are so is mostly told by sketches of boxes and records, two
+/// bytes for a number. The result is exact. Boxes and sketches know neither weights nor scales.
 ///
 /// @par Cost With n records of q factors: `add` O((q + log n) log n) amortised, O(n (q + log n)) at once each
-/// time that new records and gaps are a quarter of all; 2 to 5 us at n = 100 000,
-/// q = 8. `nearest` 2 to 5 us there for one and 10 to 30 us for 32 (data in clusters, uniform data), two to
-/// three times as much just before everything is put in order again; O(n q) at worst, for data without
-/// structure in many factors. From some hundred records on 16.2 q + 47 bytes per record when full (12.9 q +
-/// 3.3 (q + 1) + 47 for an odd q), up to twice that while growing; allocates nothing any more once full.
+/// time that new records and gaps are a quarter of all; 2 to 5 us at n = 100 000, q = 8. `nearest` 2 to 5 us
+/// there for one and 10 to 30 us for 32 (data in clusters, uniform data), two to three times as much just
+/// before everything is put in order again; O(n q) at worst, for data without structure in many factors. From
+/// some hundred records on 16.2 q + 47 bytes per record when full (12.9 q + 3.3 (q + 1) + 47 for an odd q),
+/// up to twice that while growing; allocates nothing any more once full.
 /// @par Guarantees deterministic: what is held and found depends on nothing but what was added, in which
 /// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
 /// adds, each with its own scratch.

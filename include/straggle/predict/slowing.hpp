@@ -7,8 +7,7 @@
 #pragma once
 
 #include <straggle/predict/progress.hpp>
-
-#include <cmath>
+#include <straggle/predict/smoothed_progress.hpp>
 
 namespace straggle {
 
@@ -41,8 +40,7 @@ class slowing : public task_readings {
         if (!accept(elapsed, progress)) return false;
         if (!(progress > 0)) return true;
         double const step = elapsed - since;
-        rate_ = done > 0 ? rate_ - std::expm1(-step / tau_) * ((progress - done) / step - rate_)
-                         : progress / elapsed;
+        rate_ = done > 0 ? detail::smoothed(rate_, (progress - done) / step, step, tau_) : progress / elapsed;
         return true;
     }
 

@@ -13,6 +13,16 @@
 
 namespace straggle {
 
+namespace detail {
+
+// A speed by which a step of time has passed, with a memory that fades as exp(-step / tau). In this form a
+// constant speed stays what it is, to the last bit.
+inline double smoothed(double before, double speed, double step, double tau) noexcept {
+    return before - std::expm1(-step / tau) * (speed - before);
+}
+
+} // namespace detail
+
 /// A task goes on as it has gone lately: its speed, smoothed with a memory that fades as exp(-dt / tau).
 ///
 /// Each reading brings the speed since the one before; the older speed keeps the weight exp(-dt / tau), so
@@ -36,8 +46,7 @@ class exponential_rate : public task_readings {
         double const since = this->elapsed(), done = this->progress();
         if (!accept(elapsed, progress)) return false;
         double const step = elapsed - since, speed = (progress - done) / step;
-        // In this form a constant speed stays what it is, to the last bit.
-        rate_ += counts().used == 1 ? speed : -std::expm1(-step / tau_) * (speed - rate_);
+        rate_ = counts().used == 1 ? speed : detail::smoothed(rate_, speed, step, tau_);
         return true;
     }
 
@@ -90,7 +99,7 @@ class simple_exponential : public task_readings {
         if (counts().used - 1 == warm_up_ && elapsed > tau_) tau_ = elapsed;
         double const error = speed - forecast_;
         squared_errors_ += error * error;
-        forecast_ += -std::expm1(-step / tau_) * error;
+        forecast_ = detail::smoothed(forecast_, speed, step, tau_);
         return true;
     }
 
