@@ -53,6 +53,13 @@ class Folder(unittest.TestCase):
             self.skipTest("reference data absent")
         return path
 
+    def histories(self):
+        """All of them."""
+        files = sorted(f for f in (SHARED / "data").glob("*.csv") if "progress" not in f.name)
+        if not files:
+            self.skipTest("reference data absent")
+        return files
+
 
 class BadInput(Folder):
     """Tests of a program, `run`, that says in one line of its own what is wrong."""

@@ -725,10 +725,7 @@ class RealHistories(Advisor):
     """What the program would have said in the middle of recorded runs."""
 
     def data(self, name):
-        path = SHARED / "data" / name
-        if not path.exists():
-            self.skipTest("reference data absent")
-        with open(path, newline="") as file:
+        with open(self.shared(name), newline="") as file:
             return list(csv.DictReader(file))
 
     def test_hadoop_with_progress(self):
@@ -776,10 +773,7 @@ class RealHistories(Advisor):
         self.assertAlmostEqual(won, expected, delta=0.15 * launched)
 
     def test_every_history_at_many_times(self):
-        files = sorted(f for f in (SHARED / "data").glob("*.csv") if "progress" not in f.name)
-        if not files:
-            self.skipTest("reference data absent")
-        for file in files:
+        for file in self.histories():
             with open(file, newline="") as rows:
                 starts = sorted(int(r["start_ms"]) for r in csv.DictReader(rows) if r["start_ms"])
             for i in range(1, 8):

@@ -9,7 +9,7 @@ import pathlib
 import re
 import unittest
 
-from programs import HEADER, SHARED, Folder
+from programs import HEADER, Folder
 from straggle_rank_test import run
 from straggle_rank_windows_test import SLURM, cells, succeeded
 
@@ -48,9 +48,7 @@ class Replay(Folder):
         self.assertEqual(run("--replay", log).returncode, 1)
 
     def test_ten_days(self):
-        path = SHARED / "data/hadoop-gridmix-a.csv"
-        if not path.exists():
-            self.skipTest("reference data absent")
+        path = self.shared("hadoop-gridmix-a.csv")
         self.replays(self.logged(path, "--window", "1h", "--slide", "5m", "--min-tasks", 2))
 
     def test_what_is_in_a_line(self):

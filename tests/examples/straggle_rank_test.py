@@ -43,7 +43,7 @@ def history(jobs=20, nodes=10, slow=("n3",), factor=3, extra=""):
     return "".join(rows) + extra
 
 
-class Oracle(unittest.TestCase):
+class Oracle(Folder):
     """Against an independent computation of the paper's algorithms on real histories."""
 
     def compare(self, name):
@@ -75,10 +75,7 @@ class Oracle(unittest.TestCase):
     def test_spark_speculation(self): self.compare("spark-speculation")
 
     def test_every_option_on_every_file(self):
-        files = sorted(f for f in (SHARED / "data").glob("*.csv") if "progress" not in f.name)
-        if not files:
-            self.skipTest("reference data absent")
-        for file in files:
+        for file in self.histories():
             for normaliser in ("z", "robust", "leave_one_out", "ratio", "work_rate"):
                 for output in ("table", "json", "csv"):
                     done = run("--normaliser", normaliser, "--format", output, "--domain", "[0-9]", "--fail-open", 0.9,

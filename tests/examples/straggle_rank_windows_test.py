@@ -16,7 +16,7 @@ import statistics
 import time
 import unittest
 
-from programs import HEADER, SHARED, BadInput, Folder
+from programs import HEADER, BadInput, Folder
 from straggle_rank_test import HOSTILE, history, run
 
 SLURM = pathlib.Path(__file__).parents[2] / "examples/data/slurm-8-nodes.csv"
@@ -93,16 +93,12 @@ class Windows(Folder):
         self.compare(SLURM, 1_500, 254, "--window", "381s", "--slide", "1.5s")
 
     def test_ten_days_against_plain_python(self):
-        path = SHARED / "data/hadoop-gridmix-a.csv"
-        if not path.exists():
-            self.skipTest("reference data absent")
+        path = self.shared("hadoop-gridmix-a.csv")
         self.compare(path, 1_800_000, 1, "--window", "0.5h")
         self.compare(path, 600_000, 144, "--window", "1d", "--slide", "10m")
 
     def test_dirty_records(self):
-        path = SHARED / "data/hadoop-19jobs.csv"
-        if not path.exists():
-            self.skipTest("reference data absent")
+        path = self.shared("hadoop-19jobs.csv")
         self.compare(path, 3_600_000, 1, "--window", "1h")
 
     def test_the_weak_are_those_the_intervals_say(self):

@@ -20,11 +20,8 @@ policies::scheduler make_scheduler(std::string const& name, slowness_by_day cons
                                    std::uint64_t seed) {
     constexpr double window = 900;
     auto const nodes = static_cast<std::uint32_t>(truth.size());
-    auto const compose = [seed](auto blacklist) -> policies::scheduler {
-        using both = policies::composed<decltype(blacklist), policies::yarn_speculation>;
-        auto made = std::make_unique<both>(std::move(blacklist), policies::yarn_speculation(seed));
-        auto const* log = &made->blacklist().log;
-        return {std::move(made), log};
+    auto const compose = [seed](auto blacklist) {
+        return policies::compose(std::move(blacklist), policies::yarn_speculation(seed));
     };
     auto const expects = std::make_shared<outlook>(
         name == "last month" ? outlook::by::last_month : outlook::by::forecast, seed);

@@ -7,10 +7,13 @@
 
 #include "blacklists.hpp"
 #include "free_places.hpp"
+#include "schedulers.hpp"
 
 #include <straggle/assign/backup_fields.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace policies {
@@ -65,5 +68,14 @@ class composed final : public cluster::policy {
     Blacklist blacklist_;
     Speculation speculation_;
 };
+
+/// A scheduler of both, with the log of whom the first avoids.
+template <class Blacklist, class Speculation>
+scheduler compose(Blacklist blacklist, Speculation speculation) {
+    auto made =
+        std::make_unique<composed<Blacklist, Speculation>>(std::move(blacklist), std::move(speculation));
+    auto const* log = &made->blacklist().log;
+    return {std::move(made), log};
+}
 
 } // namespace policies

@@ -7,21 +7,8 @@
 #include "speculation.hpp"
 
 #include <stdexcept>
-#include <utility>
 
 namespace policies {
-
-namespace {
-
-template <class Blacklist, class Speculation>
-scheduler compose(Blacklist blacklist, Speculation speculation) {
-    auto made =
-        std::make_unique<composed<Blacklist, Speculation>>(std::move(blacklist), std::move(speculation));
-    auto const* log = &made->blacklist().log;
-    return {std::move(made), log};
-}
-
-} // namespace
 
 scheduler make_scheduler(std::string const& name, scheduler_options const& o) {
     if (name == "none") return compose(no_blacklist{}, no_copies{});

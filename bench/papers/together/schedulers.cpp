@@ -70,17 +70,10 @@ std::vector<std::uint32_t> kinds_of(cluster::plan const& plan) {
     return kinds;
 }
 
-template <class Blacklist, class Speculation>
-policies::scheduler compose(Blacklist blacklist, Speculation speculation) {
-    auto made = std::make_unique<policies::composed<Blacklist, Speculation>>(std::move(blacklist),
-                                                                             std::move(speculation));
-    auto const* log = &made->blacklist().log;
-    return {std::move(made), log};
-}
-
 } // namespace
 
 policies::scheduler make_scheduler(std::string const& name, cluster::plan const& plan, std::uint64_t seed) {
+    using policies::compose;
     std::vector<std::uint32_t> const kinds = kinds_of(plan);
     auto const help = [&](auto rule, parts const& with) {
         return helping<decltype(rule)>(std::move(rule), with, kinds, seed, [](auto& r, auto const& rows) {
