@@ -13,9 +13,11 @@
 #include <straggle/core/outcome.hpp>
 #include <straggle/stats/empirical.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace straggle {
@@ -145,18 +147,85 @@ struct expected_gain {
     /// @pre `slot_price` and `least_win_probability` are in their ranges
     /// @return as `riski_2014`; the sums of `status::out_of_range` are over all pairs
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
-        STRAGGLE_EXPECTS(detail::is_finite(slot_price) && slot_price >= 0);
-        STRAGGLE_EXPECTS(least_win_probability >= 0 && least_win_probability <= 1);
+        expect_ranges();
         if (status const s = detail::check_case(c); s != status::ok) return s;
-        empirical_view const copy = c.copy.moved(c.launch);
-        detail::race_means const means = detail::race(c.remaining, copy, c.next_slowest);
-        double const cost = slot_price * means.earlier;
-        return detail::finite_value({means.won - cost, means.won, cost, means.wins});
+        return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest));
+    }
+    /// The same for many cases at once. Where the remaining time is a single number, the searches in what the
+    /// copies take wait for memory side by side.
+    /// @param cases such as one straggler with each of the nodes
+    /// @param values where the answers go, each what `value` says of its case
+    /// @pre there are as many values as cases; the prices are in their ranges
+    void value(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
+        expect_ranges();
+        STRAGGLE_EXPECTS(cases.size() == values.size());
+        constexpr std::size_t together = 32;
+        for (std::size_t i = 0; i < cases.size(); i += together) {
+            std::size_t const some = (std::min)(together, cases.size() - i);
+            value_some<together>(cases.subspan(i, some), values.subspan(i, some));
+        }
     }
     /// Whether a copy shall be launched: the profit is more than 0 and it wins often enough.
     [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept {
         return v.profit > 0 && v.win_probability >= least_win_probability;
     }
+
+  private:
+    STRAGGLE_ALWAYS_INLINE constexpr void expect_ranges() const {
+        STRAGGLE_EXPECTS(detail::is_finite(slot_price) && slot_price >= 0);
+        STRAGGLE_EXPECTS(least_win_probability >= 0 && least_win_probability <= 1);
+    }
+
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value>
+    worth(detail::race_means const& means) const {
+        double const cost = slot_price * means.earlier;
+        return detail::finite_value({means.won - cost, means.won, cost, means.wins});
+    }
+
+    template <std::size_t Most>
+    void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
+        empirical_view copies[Most];
+        double remaining[Most], next_slowest[Most];
+        std::size_t before_straggler[Most], before_next[Most] = {};
+        bool any_next = false;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            backup_case const& c = cases[i];
+            bool const single = c.remaining.size() == 1 && detail::check_case(c) == status::ok;
+            if (single) copies[i] = c.copy.moved(c.launch); // the others stay empty: nothing to search
+            remaining[i] = single ? c.remaining[0] : 0.0;
+            next_slowest[i] = c.next_slowest;
+            any_next = any_next || (single && c.next_slowest > copies[i][0]);
+        }
+        std::span<empirical_view const> const views(copies, cases.size());
+        counts_below(views, {remaining, cases.size()}, {before_straggler, cases.size()});
+        if (any_next) counts_below(views, {next_slowest, cases.size()}, {before_next, cases.size()});
+        for (std::size_t i = 0; i < cases.size(); ++i)
+            values[i] = copies[i].empty()
+                            ? value(cases[i])
+                            : worth(detail::race_of_one(remaining[i], before_straggler[i], copies[i],
+                                                        next_slowest[i], before_next[i]));
+    }
 };
+
+/// What each of many cases is worth, by any policy: such as one straggler with each of the nodes.
+///
+/// A policy may have a way of its own to price many at once, `value(cases, values)`; `expected_gain` has.
+/// @param policy a `profit_policy`
+/// @param cases what is asked
+/// @param values where the answers go, each what `value` says of its case
+/// @pre there are as many values as cases
+/// @par Cost that of `value` for each case at most; `expected_gain`, for a straggler of which one number is
+/// known, about a third of it where the samples of the nodes are in no cache; allocates nothing
+/// @par Example
+/// `for (auto& c : cases) c.remaining = straggler; price(expected_gain{}, cases, values);`
+template <profit_policy Policy>
+void price(Policy const& policy, std::span<backup_case const> cases,
+           std::span<outcome<backup_value>> values) {
+    STRAGGLE_EXPECTS(cases.size() == values.size());
+    if constexpr (requires { policy.value(cases, values); })
+        policy.value(cases, values);
+    else
+        for (std::size_t i = 0; i < cases.size(); ++i) values[i] = policy.value(cases[i]);
+}
 
 } // namespace straggle
