@@ -22,8 +22,9 @@ namespace {
 using namespace evaluation;
 
 constexpr std::size_t runs_for_usual = 10; // the paper's
-constexpr std::array<char const*, 5> detectors{"Default", "Hierarchical", "LATE", "node_aware cold",
-                                               "node_aware warm"};
+constexpr std::array<char const*, 6> detectors{"Default",         "Hierarchical",    "LATE",
+                                               "node_aware cold", "node_aware warm", "node_aware all"};
+constexpr std::size_t by_reservation = 5; // that many of them; the last is no rule to copy by
 
 using samples = std::vector<std::vector<double>>; // a row per run
 
@@ -182,7 +183,7 @@ void reservations(report::options const& how, std::vector<samples> const& equal)
     std::vector<history> const known = learn(how, scenarios[1], equal);
     samples reference;
     for (share const& s : shares)
-        for (std::size_t d = 0; d < detectors.size(); ++d) {
+        for (std::size_t d = 0; d < by_reservation; ++d) {
             samples const r =
                 repeat(how, scenarios[1], {.detector = detectors[d], .for_tasks = s.for_tasks}, known);
             if (reference.empty()) reference = r; // Default with all slots for tasks

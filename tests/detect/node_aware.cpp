@@ -86,6 +86,24 @@ TEST_CASE("node_aware: a task alone, reckoned by hand") {
     CHECK(ask(with(sure + 0.001), running({{0.25, 40}})).suspects.empty());
 }
 
+TEST_CASE("node_aware: stragglers that no copy could overtake are named on request") {
+    // Takes 100 / 0.7 where 100 are usual, and is at 70 per cent: 43 are left, a copy needs 100.
+    job_data const late = running({{0.7, 100}});
+    node_aware<> rule{.usual_time = 100, .report_interval = 1};
+    CHECK(ask(rule, late).suspects.empty());
+    rule.in_time = false;
+    answer const a = ask(rule, late);
+    REQUIRE(a.suspects.size() == 1);
+    CHECK(a.suspects[0].value == doctest::Approx(100 / 0.7).epsilon(0.02));
+    // Nobody else is: the usual time is exceeded by less than the slowdown.
+    CHECK(ask(rule, running({{0.9, 100}})).suspects.empty());
+    // Whoever can be overtaken is named either way.
+    job_data const early = running({{0.1, 40}});
+    CHECK(ask(rule, early).suspects ==
+          ask(node_aware<>{.usual_time = 100, .report_interval = 1}, early).suspects);
+    CHECK(ask(rule, early).suspects.size() == 1);
+}
+
 TEST_CASE("node_aware: a start-up that is told, reckoned by hand") {
     // As before, but 4 of the 40 went by before it began to work. Of these the quarter that is done has paid
     // its share: 40 - 4 x 0.75 for a quarter, less 1.5 for the age of the report.

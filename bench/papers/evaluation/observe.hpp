@@ -52,7 +52,9 @@ enum measure : std::size_t {
 
 /// How a run is made.
 struct run_options {
-    std::string detector; ///< Default, LATE, Hierarchical, "node_aware cold", "node_aware warm"
+    /// Default, LATE, Hierarchical, "node_aware cold", "node_aware warm", or "node_aware all": warm, and
+    /// names those that no copy could overtake, too.
+    std::string detector;
     double lag = 20;      ///< a task of the first three is named only after so many seconds
     double for_tasks = 1; ///< share of the slots for normal tasks; above 1: shared
     std::uint64_t input = 1;

@@ -52,7 +52,8 @@ struct no_prediction {
 /// Tasks differ from what their node makes one expect by `spread` (what is assumed, as much as ten tasks
 /// would tell, is corrected by how the running siblings differ). With the weighed mean m and deviation s the
 /// task is suspected if m - `sureness` s > log(max(`slowdown`, 1 + t / u)): with less than u remaining a copy
-/// would come too late, which the evaluation framework counts as a false alarm (its *fake positive*).
+/// would come too late, which the evaluation framework calls a *fake positive* (`in_time` false names those,
+/// too).
 ///
 /// Two cases are outside of this: a task much later than its node explains (three deviations) is believed
 /// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
@@ -123,6 +124,10 @@ struct node_aware {
     /// started, a container, the first input to be fetched. Not told: learnt where usual times and nodes are
     /// known, else 0, as it is then part of what is found to be usual.
     std::optional<double> start_up{};
+    /// Only tasks that a copy could still overtake. Without it every straggler is named, for who wants to
+    /// know them rather than to copy them: with history, in the experiments' scenarios, recall is then 0.99
+    /// to 1 instead of 0.92 to 0.98, and precision 0.87 to 0.98 instead of 0.97 to 1.
+    bool in_time = true;
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
@@ -332,7 +337,7 @@ struct node_aware {
             }
             auto const is_late = [&] {
                 double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
-                return sure > log_slowdown && sure > std::log(1 + t.elapsed / usual);
+                return sure > log_slowdown && (!in_time || sure > std::log(1 + t.elapsed / usual));
             };
             // An emptier node makes it less likely only, so that most tasks need not be asked.
             if (!is_late()) continue;
