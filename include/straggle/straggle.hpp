@@ -60,6 +60,7 @@
 #include <straggle/predict/similarity.hpp>
 #include <straggle/predict/slowing.hpp>
 #include <straggle/predict/smoothed_progress.hpp>
+#include <straggle/predict/task_profile.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <straggle/blacklist/blacklister.hpp>

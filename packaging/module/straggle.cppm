@@ -131,6 +131,7 @@ using straggle::median_and_mad_in_place;
 
 // straggle/stats/empirical.hpp
 using straggle::empirical_view;
+using straggle::counts_below;
 using straggle::empirical;
 
 // straggle/stats/moments.hpp
@@ -256,9 +257,11 @@ using straggle::linear;
 using straggle::node_scaled;
 using straggle::remaining_at;
 
-// straggle/predict/similar_tasks.hpp
+// straggle/predict/task_profile.hpp
 using straggle::task_profile;
 using straggle::task_profile_for;
+
+// straggle/predict/similar_tasks.hpp
 using straggle::similar_tasks_options;
 using straggle::prediction_scratch;
 using straggle::similar_tasks;
@@ -532,6 +535,7 @@ using straggle::profit_policy;
 using straggle::riski_reading;
 using straggle::riski_2014;
 using straggle::expected_gain;
+using straggle::price;
 
 // straggle/assign/backup_plan.hpp
 using straggle::backup_refusal;

@@ -1,0 +1,64 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Names the members of a record that say how long a task took, where, and what may have made it so.
+#pragma once
+
+#include <straggle/core/attempt.hpp>
+#include <straggle/core/field.hpp>
+#include <straggle/predict/factors.hpp>
+
+#include <tuple>
+
+namespace straggle {
+
+/// Which members of a record of a task are what, to predict its time. An aggregate meant for designated
+/// initialisers; the template arguments are deduced.
+///
+/// @par Example
+/// `task_profile{.node = &task::host, .time = &task::took, .factors = factors(categorical(&task::job))}`
+///
+/// The node is a factor of its own, the first one, and not listed among the others.
+template <class Node = no_field, class Time = no_field, class Status = no_field,
+          class Factors = factor_list<>>
+struct task_profile {
+    [[no_unique_address]] Node node{};       ///< `node_field`: where it ran
+    [[no_unique_address]] Time time{};       ///< `duration_field`: how long; read from finished tasks only
+    [[no_unique_address]] Status status{};   ///< `status_field`; without it every task learned is a success
+    [[no_unique_address]] Factors factors{}; ///< what else may matter, from `factors(...)`
+};
+
+namespace detail {
+
+template <class Profile>
+concept profile_aggregate = requires(Profile const& p) {
+    p.node;
+    p.time;
+    p.status;
+    p.factors;
+} && is_factor_list<decltype(Profile::factors)>;
+
+template <class Node, class List>
+struct with_node;
+template <class Node, class... Factors>
+struct with_node<Node, factor_list<Factors...>> {
+    using type = factor_list<categorical_factor<Node>, Factors...>;
+
+    static type of(Node const& node, factor_list<Factors...> const& list) {
+        return std::apply(
+            [&](auto const&... f) { return straggle::factors(categorical(node, "node"), f...); }, list.list);
+    }
+};
+
+} // namespace detail
+
+/// A `task_profile` with which a `Record` can be read. Its factors are checked one by one where they are
+/// read, so that a diagnostic names the one that does not fit: see `factors_for`.
+template <class Profile, class Record>
+concept task_profile_for =
+    detail::profile_aggregate<Profile> && node_field<decltype(Profile::node), Record> &&
+    duration_field<decltype(Profile::time), Record> &&
+    (!detail::given<decltype(Profile::status)> || status_field<decltype(Profile::status), Record>);
+
+} // namespace straggle
