@@ -203,12 +203,14 @@ struct duration_of<Fields, Record> {
 template <class Fields, class Record>
 using reading_t = reading_of<typename duration_of<Fields, Record>::type>;
 
-// A duration that passed its checks, or the reason why not.
+// A duration that passed its checks, or the reason why not. One number says which: of a flag beside a reason
+// compilers make more.
 template <class Value>
 struct duration_reading {
+    static constexpr auto none = static_cast<rejection>(rejection_count);
     Value value{};
-    bool usable = false;
-    rejection reason = rejection::missing_time;
+    rejection reason = none;
+    [[nodiscard]] constexpr bool usable() const noexcept { return reason == none; }
 };
 
 template <class Value, class Number>
@@ -220,16 +222,16 @@ STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> checked_duration(Number
                    static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)())) {
             return {.reason = rejection::out_of_range};
         }
-        return {.value = static_cast<Value>(n), .usable = true};
+        return {.value = static_cast<Value>(n)};
     } else {
         double const d = static_cast<double>(n);
         // One comparison for finite and not negative: the bits of such doubles, and of no others, are in
         // order. A tiny negative long double becomes minus zero, so that its own sign is asked for below.
-        if (std::bit_cast<std::uint64_t>(d) < infinity_bits) [[likely]]
-            return {.value = d, .usable = true};
-        if (!is_finite(d)) return {.reason = rejection::not_finite};
-        if (n < Number{}) return {.reason = rejection::negative_duration};
-        return {.value = d, .usable = true}; // minus zero
+        if (!(std::bit_cast<std::uint64_t>(d) < infinity_bits)) [[unlikely]] { // but for minus zero
+            if (!is_finite(d)) return {.reason = rejection::not_finite};
+            if (n < Number{}) return {.reason = rejection::negative_duration};
+        }
+        return {.value = d};
     }
 }
 
@@ -320,7 +322,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
         use(unwrap(job), unwrap(node), static_cast<std::int64_t>(ticks));
     } else {
         auto const time = read_time(fields, record);
-        if (!time.usable) [[unlikely]]
+        if (!time.usable()) [[unlikely]]
             return reject(time.reason);
         use(unwrap(job), unwrap(node), time.value);
     }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `node/attempt_table.hpp`: which of the attempts of a task completed first.
+/// Private part of `node/hashed_attempts.hpp`: which of the attempts of a task completed first.
 #pragma once
 
 #include <straggle/core/attempt.hpp>

@@ -100,7 +100,7 @@ namespace detail {
 // faster, after rounding to the same grid (as far as 128; coarser beyond), so that equal scores stay equal.
 class rounded_score_moments {
   public:
-    void add(double score) noexcept { sums_.add((score + to_grid) - to_grid); }
+    void add(double score) noexcept { sums_.add(rounded(score)); }
     void add_group(std::uint64_t n, double mean, double squared_deviations) noexcept {
         if (n == 1)
             add(mean);
@@ -108,6 +108,7 @@ class rounded_score_moments {
             sums_.merge(moments::from({mean, n, 0.0, squared_deviations}));
     }
     void merge(rounded_score_moments const& other) noexcept { sums_.merge(other.sums_); }
+    [[nodiscard]] static double rounded(double score) noexcept { return (score + to_grid) - to_grid; }
     [[nodiscard]] moments const& plain() const noexcept { return sums_; }
     [[nodiscard]] static rounded_score_moments from(moments const& sums) noexcept {
         rounded_score_moments m;

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `node/attempt_table.hpp` and `node/evidence_ranker.hpp`: asks for rows of tables before
-/// they are needed.
+/// Private part of `node/dense_attempts.hpp`, `node/hashed_attempts.hpp` and `node/evidence_ranker.hpp`: asks
+/// for rows of tables before they are needed.
 #pragma once
 
 #include <straggle/config.hpp>

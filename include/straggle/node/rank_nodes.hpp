@@ -10,6 +10,7 @@
 #include <straggle/node/rank_options.hpp>
 #include <straggle/node/ranking.hpp>
 #include <straggle/node/score_engine.hpp>
+#include <straggle/node/score_table.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -35,7 +36,7 @@ template <class Record, attempt_fields_for<Record> Fields, class Options = rank_
     requires detail::is_rank_options<Options>
 class node_ranker {
     using engine = detail::score_engine<Record, Fields, Options, false>;
-    using scores_type = detail::score_moments_of<detail::reading_t<Fields, Record>>;
+    using scores_type = detail::score_table<detail::score_moments_of<detail::reading_t<Fields, Record>>>;
 
   public:
     /// How jobs are named in the ranking.
@@ -72,18 +73,16 @@ class node_ranker {
   private:
     struct sink {
         node_ranker& self;
-        typename node_ranker::scores_type* scores = nullptr;
 
         template <class Table>
         void begin(Table const& table) {
-            self.scores_.assign(table.nodes().slots(), {});
-            scores = self.scores_.data();
+            self.scores_.reset(table.nodes().slots());
         }
         STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
-            scores[node].add(score);
+            self.scores_.add(node, score);
         }
         void group(std::size_t node, tick_moments const& durations, affine_scale<std::int64_t> const& scale) {
-            scores[node].add_group(durations, scale);
+            self.scores_.add_group(node, durations, scale);
         }
         template <class Table>
         void end(Table const& table) {
@@ -100,7 +99,7 @@ class node_ranker {
         auto const& nodes = table.nodes();
         detail::ranking_access::rank(
             next_, ranking_scratch_, nodes.size(), options_.interval_of_mean,
-            [&](std::size_t i) -> auto const& { return scores_[nodes.slot_at(i)]; },
+            [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);
@@ -110,7 +109,7 @@ class node_ranker {
     Fields fields_;
     Options options_;
     engine engine_;
-    std::vector<scores_type> scores_;
+    scores_type scores_;
     detail::ranking_scratch ranking_scratch_;
     ranking_type ranking_, next_;
 };

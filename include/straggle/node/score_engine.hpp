@@ -6,7 +6,8 @@
 /// statistics and normaliser, and hands out one score after the other.
 #pragma once
 
-#include <straggle/node/attempt_table.hpp>
+#include <straggle/node/dense_attempts.hpp>
+#include <straggle/node/hashed_attempts.hpp>
 #include <straggle/node/job_groups.hpp>
 #include <straggle/node/normalizer.hpp>
 #include <straggle/node/rank_options.hpp>
@@ -118,12 +119,13 @@ class score_engine {
 
     template <class Table, class Sink, class Walk>
     void score_by_moments(Table const& table, core_type const& norm, Sink& sink, Walk&& walk) {
-        scales_.assign(jobs_.size(), {});
+        if (scales_.size() < jobs_.size()) scales_.resize(jobs_.size()); // of jobs that are there all are set
         for (std::size_t place = 0; place < table.jobs().size(); ++place) {
             std::size_t const job = table.jobs().slot_at(place);
             auto const scale = norm.fit(jobs_[job]);
+            scales_[job].usable = scale.has_value();
             if (scale) {
-                scales_[job] = {*scale, true};
+                scales_[job].scale = *scale;
                 ++usable_jobs;
                 scored += jobs_[job].count();
             } else {

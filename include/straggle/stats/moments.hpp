@@ -9,8 +9,71 @@
 #include <straggle/core/contract.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace straggle {
+
+namespace detail {
+
+// The part of `moments` that every value changes. Apart, so that a table of many can keep what is changed
+// only now and then, the squares of the blocks that are over, somewhere else.
+class shifted_sums {
+  public:
+    // Takes in one value. True when it is time to settle.
+    [[nodiscard]] constexpr bool add(double x) noexcept {
+        if (n_ == 0) origin_ = x;
+        double const d = x - origin_;
+        s1_ += d;
+        block_ += d * d;
+        ++n_;
+        return n_ % 512 == 0 || n_ == 16;
+    }
+    // Ends a block: `squares` are those of all blocks before.
+    constexpr void settle(double& squares) noexcept {
+        squares += block_;
+        block_ = 0;
+        if ((n_ & (n_ - 1)) == 0) move_origin(mean_offset(), squares);
+    }
+    constexpr void merge(shifted_sums const& other, double& squares, double other_squares) noexcept {
+        shifted_sums moved = other;
+        moved.move_origin(origin_ - moved.origin_, other_squares);
+        s1_ += moved.s1_;
+        squares += other_squares + moved.block_;
+        n_ += moved.n_;
+        move_origin(mean_offset(), squares);
+    }
+
+    [[nodiscard]] static constexpr shifted_sums from(double origin, std::uint64_t n, double sum) noexcept {
+        shifted_sums s;
+        s.origin_ = origin;
+        s.n_ = n;
+        s.s1_ = sum;
+        return s;
+    }
+    [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
+    [[nodiscard]] constexpr double origin() const noexcept { return origin_; }
+    [[nodiscard]] constexpr double sum() const noexcept { return s1_; }
+    [[nodiscard]] constexpr double block() const noexcept { return block_; }
+    [[nodiscard]] constexpr double mean_offset() const noexcept { return s1_ / static_cast<double>(n_); }
+
+  private:
+    constexpr void move_origin(double by, double& squares) noexcept {
+        double const moved = origin_ + by;
+        double const step = moved - origin_; // what the rounding of the sum really moved it
+        double const n = static_cast<double>(n_);
+        squares += step * (n * step - 2.0 * s1_);
+        s1_ -= n * step;
+        origin_ = moved;
+    }
+
+    // Not s1_ beside block_: the compiler would add them as one vector, and wait for it at the next value.
+    double s1_ = 0; // sum of x - origin
+    double origin_ = 0;
+    double block_ = 0; // sum of (x - origin)^2 since the last block ended
+    std::uint64_t n_ = 0;
+};
+
+} // namespace detail
 
 /// Mergeable moments of doubles, in the unit of the values.
 ///
@@ -39,91 +102,61 @@ class moments {
     };
 
     /// The exact state but for how the squares are split in blocks.
-    [[nodiscard]] constexpr sums_type sums() const noexcept { return {origin_, n_, s1_, s2_ + block_}; }
+    [[nodiscard]] constexpr sums_type sums() const noexcept {
+        return {sums_.origin(), sums_.count(), sums_.sum(), squares_ + sums_.block()};
+    }
     /// Moments with given sums; with `{mean, n, 0, m2}` those of a group of which no more is known.
     [[nodiscard]] static constexpr moments from(sums_type const& sums) noexcept {
         moments m;
         if (sums.n == 0) return m;
-        m.origin_ = sums.origin;
-        m.n_ = sums.n;
-        m.s1_ = sums.sum;
-        m.s2_ = sums.squares;
+        m.sums_ = detail::shifted_sums::from(sums.origin, sums.n, sums.sum);
+        m.squares_ = sums.squares;
         return m;
     }
 
     /// Takes in one value.
     constexpr void add(double x) noexcept {
-        if (n_ == 0) origin_ = x;
-        double const d = x - origin_;
-        s1_ += d;
-        block_ += d * d;
-        ++n_;
-        if (n_ % 512 == 0 || n_ == 16) settle();
+        if (sums_.add(x)) sums_.settle(squares_);
     }
 
     /// Takes in all that another one holds.
     constexpr void merge(moments other) noexcept {
-        if (other.n_ == 0) return;
-        if (other.n_ > n_) { // the origin of the larger half is the nearer one to the common mean
-            moments const smaller = *this;
-            *this = other;
-            other = smaller;
-            if (other.n_ == 0) return;
+        if (other.count() == 0) return;
+        if (other.count() > count()) { // the origin of the larger half is the nearer one to the common mean
+            std::swap(*this, other);
+            if (other.count() == 0) return;
         }
-        other.move_origin(origin_ - other.origin_);
-        s1_ += other.s1_;
-        s2_ += other.s2_ + other.block_;
-        n_ += other.n_;
-        move_origin(s1_ / static_cast<double>(n_));
+        sums_.merge(other.sums_, squares_, other.squares_);
     }
 
     /// How many values were added.
-    [[nodiscard]] constexpr std::uint64_t count() const noexcept { return n_; }
+    [[nodiscard]] constexpr std::uint64_t count() const noexcept { return sums_.count(); }
 
     /// A number near the mean; with `mean_offset` it gives the mean to more than the precision of a double.
-    [[nodiscard]] constexpr double origin() const noexcept { return origin_; }
+    [[nodiscard]] constexpr double origin() const noexcept { return sums_.origin(); }
     /// The mean less the origin. @pre `count() > 0`
     [[nodiscard]] constexpr double mean_offset() const {
-        STRAGGLE_EXPECTS(n_ > 0);
-        return s1_ / static_cast<double>(n_);
+        STRAGGLE_EXPECTS(count() > 0);
+        return sums_.mean_offset();
     }
     /// The mean. @pre `count() > 0`
-    [[nodiscard]] constexpr double mean() const { return origin_ + mean_offset(); }
+    [[nodiscard]] constexpr double mean() const { return origin() + mean_offset(); }
 
     /// The sum of (x - mean)^2; 0 exactly when all values are equal, and when there are none.
     [[nodiscard]] constexpr double sum_of_squared_deviations() const noexcept {
-        if (n_ == 0) return 0.0;
-        double const m2 = (s2_ + block_) - s1_ * (s1_ / static_cast<double>(n_));
+        if (count() == 0) return 0.0;
+        double const m2 = (squares_ + sums_.block()) - sums_.sum() * sums_.mean_offset();
         return m2 < 0 ? 0.0 : m2; // NaN stays
     }
     /// The mean of (x - mean)^2 over the values themselves (n in the denominator). @pre `count() > 0`
     [[nodiscard]] constexpr double population_variance() const {
-        STRAGGLE_EXPECTS(n_ > 0);
-        return sum_of_squared_deviations() / static_cast<double>(n_);
+        STRAGGLE_EXPECTS(count() > 0);
+        return sum_of_squared_deviations() / static_cast<double>(count());
     }
 
   private:
-    constexpr void settle() noexcept {
-        s2_ += block_;
-        block_ = 0;
-        if ((n_ & (n_ - 1)) == 0) move_origin(s1_ / static_cast<double>(n_));
-    }
-
-    constexpr void move_origin(double by) noexcept {
-        double const moved = origin_ + by;
-        double const step = moved - origin_; // what the rounding of the sum really moved it
-        double const n = static_cast<double>(n_);
-        s2_ += step * (n * step - 2.0 * s1_);
-        s1_ -= n * step;
-        origin_ = moved;
-    }
-
-    // Not s1_ beside block_: the compiler would add them as one vector, and wait for it at the next value.
-    double s1_ = 0; // sum of x - origin
-    double origin_ = 0;
-    double block_ = 0; // sum of (x - origin)^2 since the last block ended
-    std::uint64_t n_ = 0;
-    double s2_ = 0; // sum of (x - origin)^2 before that
+    detail::shifted_sums sums_;
+    double squares_ = 0; // sum of (x - origin)^2 before the block that goes on
 };
 
 } // namespace straggle
