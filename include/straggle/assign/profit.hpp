@@ -186,7 +186,7 @@ struct expected_gain {
     void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         empirical_view copies[Most];
         double remaining[Most], next_slowest[Most];
-        std::size_t before_straggler[Most], before_next[Most] = {};
+        std::size_t before_straggler[Most] = {}, before_next[Most] = {};
         bool any_next = false;
         for (std::size_t i = 0; i < cases.size(); ++i) {
             backup_case const& c = cases[i];
