@@ -67,17 +67,25 @@ struct sums {
     }
 };
 
-// Each iteration is another straggler: always the same would be learned by the branch predictor.
+// The best profit of one straggler after the other, best(straggler): always the same would be learned by the
+// branch predictor.
+template <class Best>
+void each_straggler(benchmark::State& state, Best best) {
+    std::size_t straggler = 0;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(best(straggler));
+        straggler = (straggler + 1) % stragglers;
+    }
+}
+
 template <class Value>
 void best_node(benchmark::State& state, Value value) {
     cluster const all(static_cast<std::size_t>(state.range(0)));
-    std::size_t straggler = 0;
-    for (auto _ : state) {
+    each_straggler(state, [&](std::size_t straggler) {
         double best = -1e300;
         for (std::size_t node = 0; node < nodes; ++node) best = (std::max)(best, value(all, straggler, node));
-        benchmark::DoNotOptimize(best);
-        straggler = (straggler + 1) % stragglers;
-    }
+        return best;
+    });
 }
 
 void BM_straggle(benchmark::State& state) {
@@ -94,15 +102,13 @@ void BM_straggle_fleet(benchmark::State& state) {
     std::vector<straggle::backup_case> cases(nodes);
     std::vector<straggle::outcome<straggle::backup_value>> values(nodes, straggle::backup_value{});
     for (std::size_t node = 0; node < nodes; ++node) cases[node].copy = all.sorted[node].view();
-    std::size_t straggler = 0;
-    for (auto _ : state) {
+    each_straggler(state, [&](std::size_t straggler) {
         for (auto& c : cases) c.remaining = all.remaining_sorted[straggler].view();
         straggle::price(policy, cases, values);
         double best = -1e300;
         for (auto const& v : values) best = (std::max)(best, v->profit);
-        benchmark::DoNotOptimize(best);
-        straggler = (straggler + 1) % stragglers;
-    }
+        return best;
+    });
 }
 
 // Sorts a copy of the samples, sums them up and looks the numbers up.

@@ -52,7 +52,7 @@ observer make(run_options const& how, history const& known) {
     aware.report_interval = 3;
     if (how.detector == "node_aware cold") return build(aware, {}, nothing);
     aware.in_time = how.detector != "node_aware all";
-    if (how.detector == "node_aware warm" || how.detector == "node_aware all")
+    if (how.detector == "node_aware warm" || !aware.in_time)
         return build(aware, known,
                      [](rule& r, std::vector<double> const& rows) { r.usual_time_of.by_row = &rows; });
     throw std::invalid_argument("no detector is called " + how.detector);

@@ -59,29 +59,37 @@ STRAGGLE_ALWAYS_INLINE constexpr double ahead(empirical_view const& x, std::size
     return static_cast<double>(k) * t - x.sum_of_first(k);
 }
 
+// How many samples are below s. Often none is: that saves the search.
+STRAGGLE_ALWAYS_INLINE constexpr std::size_t count_in_vain(empirical_view const& x, double s) {
+    return s > x[0] ? x.count_below(s) : 0;
+}
+
+// One r: the k samples below it make up k r - (their sum) of won time, `in_vain` of it before s.
+STRAGGLE_ALWAYS_INLINE constexpr void add_remaining(race_totals& totals, double r, std::size_t k,
+                                                    empirical_view const& x, double s, double in_vain) {
+    double const rest = static_cast<double>(x.size() - k) * r;
+    totals.add(k, r > s ? ahead(x, k, r) - in_vain : 0.0, x.sum_of_first(k) + rest);
+}
+
 // For a single r, of which is known how many samples of x are below it, and below s.
 STRAGGLE_ALWAYS_INLINE constexpr race_means
 race_of_one(double r, std::size_t below_r, empirical_view const& x, double s, std::size_t below_s) {
     race_totals totals;
-    double const in_vain = below_s > 0 ? ahead(x, below_s, s) : 0.0;
-    double const rest = static_cast<double>(x.size() - below_r) * r;
-    totals.add(below_r, r > s ? ahead(x, below_r, r) - in_vain : 0.0, x.sum_of_first(below_r) + rest);
+    add_remaining(totals, r, below_r, x, s, ahead(x, below_s, s));
     return totals.over(1, x.size());
 }
 
-// The k samples below r make up k r - (their sum) of won time; those below s have made up k s - (their sum)
-// of it in vain. Inlined into the caller, as the others here: a view that is copied right after it was made
-// is in no register, and reading it back in wider pieces holds up the processor longer than a search takes.
+// Inlined into the caller, as the others here: a view that is copied right after it was made is in no
+// register, and reading it back in wider pieces holds up the processor longer than a search takes.
 STRAGGLE_ALWAYS_INLINE constexpr race_means race_by_remaining(empirical_view const& r,
                                                               empirical_view const& x, double s, bool walk) {
-    double const in_vain = s > x[0] ? ahead(x, x.count_below(s), s) : 0.0;
+    double const in_vain = ahead(x, count_in_vain(x, s), s);
     race_totals totals;
     std::size_t k = 0;
     for (std::size_t i = 0; i < r.size(); ++i) {
         double const t = r[i];
         k = walk ? x.count_below(t, k) : x.count_below(t);
-        double const rest = static_cast<double>(x.size() - k) * t;
-        totals.add(k, t > s ? ahead(x, k, t) - in_vain : 0.0, x.sum_of_first(k) + rest);
+        add_remaining(totals, t, k, x, s, in_vain);
     }
     return totals.over(r.size(), x.size());
 }
@@ -105,7 +113,7 @@ STRAGGLE_ALWAYS_INLINE constexpr race_means race_by_copy(empirical_view const& r
 
 // Both not empty. Looks up each sample of the smaller in the larger; where those lie close, it walks there.
 STRAGGLE_ALWAYS_INLINE constexpr race_means race(empirical_view const& r, empirical_view const& x, double s) {
-    if (r.size() == 1) return race_of_one(r[0], x.count_below(r[0]), x, s, s > x[0] ? x.count_below(s) : 0);
+    if (r.size() == 1) return race_of_one(r[0], x.count_below(r[0]), x, s, count_in_vain(x, s));
     bool const fewer_r = r.size() <= x.size();
     std::size_t const few = fewer_r ? r.size() : x.size(), many = fewer_r ? x.size() : r.size();
     bool const walk = many / few < 64;
