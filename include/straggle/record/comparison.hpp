@@ -1,0 +1,25 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Why something was decided, in one shape for nodes and tasks: what was compared, with what, and by which
+/// rule.
+#pragma once
+
+#include <string_view>
+
+namespace straggle {
+
+/// The reason behind a decision: `value` stood against `threshold`, and `usual` is what is normal.
+///
+/// All three are in the unit of the rule: a slowdown, a time, a rate, a score.
+struct comparison {
+    double value = 0;        ///< what was measured
+    double threshold = 0;    ///< what it was compared with
+    double usual = 0;        ///< what is normal for such a thing
+    std::string_view rule{}; ///< name of the rule that compared; text that lives as long as the program
+
+    friend constexpr bool operator==(comparison const&, comparison const&) = default;
+};
+
+} // namespace straggle
