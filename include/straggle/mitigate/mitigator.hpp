@@ -225,8 +225,8 @@ class mitigator {
         return decide(now, running, nodes, load, [](Running const&, Node const&) { return true; });
     }
 
-    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first.
-    /// Between two decisions; tell the busy slots as they are now.
+    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first; none
+    /// where it does better to wait. Between two decisions; tell the busy slots as they are now.
     /// @param job of the task
     /// @param nodes the caller's, all or those that come into question
     /// @param kind index of `kind_of`, and @param input how much it reads, where known
@@ -461,8 +461,8 @@ class mitigator {
                 if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
             return ranked_;
         }
-        loop_.rank({.job = job, .kind = kind, .input = input}, free_, load_, placed_);
-        for (auto const& p : placed_) ranked_.push_back({p.node_row, p.time});
+        loop_.rank(job, kind, input, free_, load_, placed_);
+        for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
         return ranked_;
     }
 
@@ -492,7 +492,7 @@ class mitigator {
     lease lease_;
     straggle::published<fleet_view<node_id>> latest_;
     std::vector<mitigate::place_row> free_;
-    std::vector<mitigate::placed_row> placed_;
+    std::vector<assign::ranked_place> placed_;
     std::vector<planned_place> ranked_;
 };
 

@@ -74,7 +74,7 @@ class mitigation_loop {
 
     bool ended(ended_attempt const& attempt, std::uint32_t kind, double input, bool is_left_alone) {
         bool const used = nodes_.observe(attempt, guard_.now());
-        using how = mitigate::ended;
+        using how = mitigate::attempt_end;
         how const as = attempt.as == ended_as::success  ? how::success
                        : attempt.as == ended_as::failed ? how::failed
                                                         : how::killed;
@@ -88,7 +88,6 @@ class mitigation_loop {
                                .how = as,
                                .is_copy = attempt.copy});
         guard_.ended(attempt.end - attempt.start);
-        if (!(options_.effects.left_alone > 0)) return used;
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
             attempt.as == ended_as::success ? job_log::ended(*job, attempt.start, attempt.end)
                                             : job_log::ran(*job, attempt.start, attempt.end);
@@ -128,9 +127,9 @@ class mitigation_loop {
     }
 
     // The nodes for a new task, best first; `places` with the states of `shown`.
-    void rank(mitigate::place_task const& task, std::span<mitigate::place_row const> places,
-              cluster_load const& load, std::vector<mitigate::placed_row>& out) {
-        copies_.rank_places(task, places, load, out);
+    void rank(std::uint64_t job, std::uint32_t kind, double input, std::span<mitigate::place_row const> places,
+              cluster_load const& load, std::vector<assign::ranked_place>& out) {
+        copies_.rank_places(job, kind, input, places, load, out);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
         return options_.is_enabled && !effects_.is_stopped(action_kind::placement);
@@ -277,13 +276,11 @@ class mitigation_loop {
             if (!r.is_copy && r.start > m.newest_start) m.newest_start = r.start;
             if (r.start > newest) newest = r.start;
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
-            if (options_.effects.left_alone > 0) {
-                if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
-                    job_log::ran(*job, r.start, guard_.now());
-                    if (excluded_ != 0) job_log::expose(*job, action_kind::exclusion);
-                }
-                if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
+            if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
+                job_log::ran(*job, r.start, guard_.now());
+                if (excluded_ != 0) job_log::expose(*job, action_kind::exclusion);
             }
+            if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
         }
         for (node_memory& m : memory_)
             if (m.is_allowed && !m.is_charged && m.newest_start <= m.since && newest > m.since) {
