@@ -1,0 +1,515 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which nodes get no work, which get it only where nothing better is free, and how a node comes back: all
+/// that is decided about nodes, over numbers instead of names.
+#pragma once
+
+#include <straggle/blacklist/detail/exclusion_record.hpp>
+#include <straggle/blacklist/detail/failure_watch.hpp>
+#include <straggle/blacklist/detail/load_watch.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/contract.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle {
+
+/// How nodes are decided on. The defaults are for a production cluster.
+struct node_decisions_options {
+    slowdown_evidence_options evidence{}; ///< what counts as slow, and the bounds
+    /// Largest share of the slots that may be out; a single node that holds no more than half of them may be
+    /// out whatever its share, from three nodes on.
+    double share_of_slots = 0.2;
+    /// Where nothing is wrong, a node of the fleet is excluded at most once in so many windows.
+    double windows_per_error = 1000;
+    double first_exclusion = 5;     ///< windows; doubled with every strike
+    double longest_exclusion = 160; ///< windows
+    double fail_open = 0.5;         ///< with a larger share of the slots in doubt, nobody is excluded
+};
+
+/// Decides on nodes: observe what ended, then decide.
+///
+/// A node is out that is provably slower than is tolerated (`slowdown_evidence`), whose attempts do not end,
+/// or that fails its tasks. A slow node is excluded only while the others can carry its work: what its
+/// exclusion adds to the wait of tasks is compared with what its tasks cost. What load or a limit spares is a
+/// last resort. Hung and failing nodes are excluded whatever the load.
+///
+/// An exclusion is followed by probation with 1, 2, 4, ... slots; what the node does then decides, and
+/// without any probe it is back after as long as its exclusion lasted.
+/// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
+/// time.
+class node_decisions {
+  public:
+    /// @param options how
+    explicit node_decisions(node_decisions_options options = {})
+        : options_(options), evidence_(options.evidence) {
+        STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
+                         options.windows_per_error >= 1 && options.first_exclusion > 0 &&
+                         options.longest_exclusion >= options.first_exclusion);
+    }
+
+    /// Takes in an attempt that ended, however it did.
+    /// @return whether its length is used
+    bool observe(ended_attempt const& attempt, double /*now*/) {
+        if (attempt.node < options_.evidence.max_nodes) failures_.observe(attempt);
+        return evidence_.observe(attempt);
+    }
+
+    /// Decides.
+    /// @param now not before the last; an earlier one changes nothing
+    /// @param running every attempt that runs, copies too
+    /// @param rows every node of the cluster; a node that is missing for 64 windows is forgotten
+    /// @param load how busy the cluster is
+    /// @param may_exclude false: no new exclusions; those that stand go on and end
+    void decide(double now, std::span<running_attempt const> running,
+                std::span<blacklist::node_row const> rows, cluster_load const& load,
+                bool may_exclude = true) {
+        if (!detail::is_finite(now) || (decided_ && now < now_)) return;
+        decided_ = true;
+        now_ = now;
+        take_rows(rows);
+        evidence_.update(now, running, slots_);
+        observe_load(rows, load);
+        refill(rows.size());
+        weigh(rows);
+        advance(rows);
+        admit(rows, may_exclude);
+        write_verdicts();
+    }
+
+    /// Where a node stands; healthy if nothing is known of it.
+    [[nodiscard]] node_state state(std::uint32_t node) const noexcept {
+        return node < records_.size() ? records_[node].state : node_state::healthy;
+    }
+    /// How many times as long its tasks take; unknown without enough evidence.
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
+        return evidence_.slowdown_of(node);
+    }
+    /// How many attempts it may run at a time.
+    [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
+        if (node >= records_.size()) return 1;
+        switch (records_[node].state) {
+        case node_state::excluded:
+        case node_state::away:
+            return 0;
+        case node_state::on_probation:
+            return std::min(slots_[node], std::uint32_t{1} << std::min(records_[node].stage, 30u));
+        default:
+            return slots_[node];
+        }
+    }
+    /// The nodes that are not simply healthy: excluded ones first, then by slowdown. Valid until the next
+    /// decision.
+    [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const noexcept { return verdicts_; }
+    /// A job is over.
+    void finish_job(std::uint64_t job) { evidence_.finish_job(job); }
+    /// A node is gone for good; its number may be given to another.
+    void forget_node(std::uint32_t node) {
+        evidence_.forget_node(node);
+        failures_.forget(node);
+        if (node < records_.size()) records_[node] = {};
+    }
+    /// Whether slow nodes could be excluded at the last decision without making tasks wait.
+    [[nodiscard]] bool load_allows_exclusion() const noexcept { return load_allows_; }
+    /// How long a task usually takes; 0 if not known yet.
+    [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
+    /// The evidence on speed.
+    [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
+    /// What became of what was observed.
+    [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
+
+    /// Appends all that is known and decided.
+    void write(byte_writer& out) const {
+        evidence_.write(out);
+        failures_.write(out);
+        load_.write(out);
+        out.real(now_);
+        out.flag(decided_);
+        out.real(allowance_);
+        out.count(records_.size());
+        for (std::size_t i = 0; i < records_.size(); ++i) {
+            records_[i].write(out);
+            out.u32(slots_[i]);
+        }
+    }
+    /// Reads it into a fresh object, which then decides as the other would have.
+    status read(byte_reader& in) {
+        if (status const s = evidence_.read(in); s != status::ok) return s;
+        if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
+        if (status const s = load_.read(in); s != status::ok) return s;
+        now_ = in.real();
+        decided_ = in.flag();
+        allowance_ = in.real();
+        std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
+        if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
+        records_.resize(nodes);
+        slots_.resize(nodes);
+        for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
+            records_[i].read(in);
+            slots_[i] = in.u32();
+        }
+        return in.reason();
+    }
+
+  private:
+    using record = detail::exclusion_record;
+    using operator_word = blacklist::operator_word;
+    using cause = blacklist::cause;
+    using spared = blacklist::spared;
+
+    void take_rows(std::span<blacklist::node_row const> rows) {
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= options_.evidence.max_nodes) continue;
+            if (row.node >= records_.size()) {
+                records_.resize(std::size_t{row.node} + 1);
+                slots_.resize(records_.size(), 0);
+            }
+            slots_[row.node] = row.slots;
+            records_[row.node].seen = now_;
+            records_[row.node].present = true;
+        }
+        double const gone = 64 * evidence_.window_length();
+        for (std::uint32_t i = 0; i < records_.size(); ++i) {
+            record& r = records_[i];
+            if (r.present && now_ - r.seen > gone && gone > 0) forget_node(i);
+        }
+    }
+
+    // In what a usual node does.
+    [[nodiscard]] double pace(std::uint32_t node) const noexcept {
+        slowdown const s = evidence_.slowdown_of(node);
+        double const known = s.is_known() ? s.value : records_[node].guilty_of.value;
+        return known > 1 ? 1 / known : 1.0;
+    }
+    void observe_load(std::span<blacklist::node_row const> rows, cluster_load const& load) {
+        double busy = 0, busy_slots = 0;
+        capacity_ = out_ = 0;
+        total_slots_ = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size() || row.word == operator_word::away ||
+                row.word == operator_word::denied)
+                continue;
+            double const p = pace(row.node);
+            busy += row.busy * p;
+            busy_slots += row.busy;
+            capacity_ += row.slots * p;
+            total_slots_ += row.slots;
+            if (records_[row.node].is_out()) out_ += row.slots * p;
+        }
+        if (load.slots != 0 && load.busy != 0 && !(busy_slots > 0))
+            busy = busy_slots = static_cast<double>(load.busy);
+        load_.observe(now_, evidence_.usual_duration(), busy, busy_slots, static_cast<double>(load.waiting));
+    }
+
+    // New exclusions are rationed: a quarter of the nodes at once, and as many again in 32 windows.
+    void refill(std::size_t nodes) {
+        double const most = std::max(4.0, static_cast<double>(nodes) / 4);
+        std::uint64_t const windows = evidence_.windows();
+        if (!refilled_) {
+            refilled_ = true;
+            allowance_ = most;
+        } else {
+            allowance_ = std::min(most, allowance_ + most * static_cast<double>(windows - refilled_at_) / 32);
+        }
+        refilled_at_ = windows;
+    }
+
+    // What is held against each node now.
+    void weigh(std::span<blacklist::node_row const> rows) {
+        double const threshold =
+            std::log(options_.windows_per_error * static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size()) continue;
+            record& r = records_[row.node];
+            if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
+            slowdown const s = evidence_.slowdown_of(row.node);
+            double const stuck = evidence_.stuck_for(row.node);
+            bool const hangs = evidence_.hung_evidence(row.node) > threshold;
+            if (evidence_.evidence(row.node) > threshold && s.is_known() &&
+                s.low > options_.evidence.least_slowdown)
+                accuse(row.node, cause::slow, s, {s.value, evidence_.tolerated(), 1, "slowdown"});
+            else if (hangs && stuck > 2)
+                accuse(row.node, cause::slow, at_least(stuck),
+                       {stuck, evidence_.tolerated(), 1, "running_time"});
+            if (hangs && stuck > 8) accuse(row.node, cause::hung, at_least(stuck), {stuck, 8, 1, "hung"});
+            if (failures_.evidence(row.node) > threshold)
+                accuse(row.node, cause::failing, s,
+                       {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
+                        "failures"});
+            if (row.word == operator_word::denied)
+                accuse(row.node, cause::denied, s, {0, 0, 0, "denied"});
+            else
+                r.acquit(cause::denied);
+            if (r.state == node_state::last_resort) reconsider(row.node, threshold);
+        }
+    }
+    // Attempts that still run have taken so long.
+    static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
+    void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why) {
+        record& r = records_[node];
+        bool const is_new = !blacklist::has(r.causes, c);
+        r.causes = static_cast<std::uint8_t>(r.causes | static_cast<std::uint8_t>(c));
+        if (!is_new) {
+            if (c == cause::slow && s.is_known()) r.guilty_of = s;
+            return;
+        }
+        r.why = why;
+        r.guilty_of = s;
+        r.struck = false;
+        if (c == cause::slow) evidence_.charge(node, std::max(s.low, options_.evidence.least_slowdown));
+    }
+    // A last resort works, so it can show that it has recovered.
+    void reconsider(std::uint32_t node, double threshold) {
+        record& r = records_[node];
+        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > relief &&
+            !(evidence_.evidence(node) > threshold &&
+              evidence_.slowdown_of(node).low > options_.evidence.least_slowdown &&
+              evidence_.restored_evidence(node) < threshold)) {
+            r.acquit(cause::slow);
+            evidence_.end_trial(node, now_);
+        }
+        if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
+        if (blacklist::has(r.causes, cause::failing) && !(failures_.evidence(node) > 0))
+            r.acquit(cause::failing);
+    }
+
+    // Time passes: exclusions end, trials are decided.
+    void advance(std::span<blacklist::node_row const> rows) {
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size()) continue;
+            record& r = records_[row.node];
+            if (row.word == operator_word::away) {
+                if (r.state != node_state::away) r.enter(node_state::away, now_);
+                continue;
+            }
+            if (r.state == node_state::away) {
+                // What it did before it went away says little of it now.
+                r.enter(node_state::healthy, now_);
+                r.causes = 0;
+                evidence_.end_trial(row.node, now_);
+                failures_.forget(row.node);
+            }
+            if (r.state == node_state::excluded && now_ >= r.until &&
+                !blacklist::has(r.causes, cause::denied)) {
+                r.enter(node_state::on_probation, now_);
+                r.stage = 0;
+                r.stage_since = now_;
+                r.stage_tasks = 0;
+                evidence_.begin_trial(row.node, now_);
+                failures_.forget(row.node);
+            } else if (r.state == node_state::on_probation) {
+                judge(row);
+            } else if (r.state == node_state::healthy && r.strikes != 0 &&
+                       now_ - r.since > 2 * exclusion_length(row.node, r.strikes)) {
+                --r.strikes;
+                r.since = now_;
+            }
+        }
+    }
+    void judge(blacklist::node_row const& row) {
+        record& r = records_[row.node];
+        double const against = evidence_.evidence(row.node),
+                     in_favour = evidence_.restored_evidence(row.node);
+        double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
+        bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
+        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
+        if (fails || hangs || (against > relief && tasks >= 3)) {
+            r.struck = false;
+            r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
+            r.relapse = true;
+            return;
+        }
+        bool const full = (std::uint64_t{1} << r.stage) >= row.slots;
+        double const here = now_ - r.stage_since;
+        bool const shown = tasks - r.stage_tasks >= std::min<double>(row.slots, std::uint64_t{1} << r.stage);
+        bool const idle = !(tasks > 0);
+        if (idle) {
+            // Nobody gave it anything: it is not waited for for ever.
+            if (here > std::max(4 * window, r.until - r.excluded_at)) release(row.node);
+        } else if (!full) {
+            if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
+                ++r.stage;
+                r.stage_since = now_;
+                r.stage_tasks = tasks;
+            }
+        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || here > 8 * window) {
+            release(row.node);
+        }
+    }
+    void release(std::uint32_t node) {
+        record& r = records_[node];
+        r.enter(node_state::healthy, now_);
+        r.causes = 0;
+        r.guilty_of = {};
+        evidence_.end_trial(node, now_);
+    }
+
+    // Who of those that something is held against is out: who is out already first, then the worst.
+    void admit(std::span<blacklist::node_row const> rows, bool may_exclude) {
+        order_.clear();
+        double doubted = 0;
+        std::size_t present = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size() || row.word == operator_word::away) continue;
+            ++present;
+            record& r = records_[row.node];
+            r.spared_by = spared::no;
+            if (r.causes == 0) {
+                if (r.state == node_state::last_resort) r.enter(node_state::healthy, now_);
+                continue;
+            }
+            order_.push_back({row.node, row.slots, row.domain, row.word});
+            if (!blacklist::has(r.causes, cause::denied)) doubted += row.slots;
+        }
+        std::sort(order_.begin(), order_.end(),
+                  [this](candidate const& a, candidate const& b) { return goes_before(a, b); });
+        bool const open = doubted > options_.fail_open * total_slots_;
+        double out_slots = 0, out_capacity = 0, excess = 0;
+        std::size_t out = 0;
+        load_allows_ = true;
+        for (candidate const& c : order_) {
+            record& r = records_[c.node];
+            if (c.word == operator_word::denied) {
+                exclude(c.node, r);
+                continue;
+            }
+            bool const urgent =
+                blacklist::has(r.causes, cause::hung) || blacklist::has(r.causes, cause::failing);
+            bool const was_out = r.is_out();
+            double const p = pace(c.node);
+            double const more = c.slots * (1 / p - 1);
+            spared by = spared::no;
+            bool const few = out_slots + c.slots <= options_.share_of_slots * total_slots_ ||
+                             (out == 0 && 2.0 * c.slots <= total_slots_);
+            if (c.word == operator_word::pinned)
+                by = spared::by_operator;
+            else if (open)
+                by = spared::by_fail_open;
+            else if (present < 3 || !few)
+                by = spared::by_limit;
+            else if (is_last_of_domain(rows, c))
+                by = spared::by_domain;
+            else if (!urgent &&
+                     !pays(out_slots + c.slots, out_capacity + c.slots * p, excess + more, was_out))
+                by = spared::by_load;
+            else if (!was_out && !may_exclude)
+                by = spared::by_caller;
+            else if (!was_out && allowance_ < 1)
+                by = spared::by_action_cap;
+            if (by == spared::by_load) load_allows_ = false;
+            r.spared_by = by;
+            if (by != spared::no) {
+                node_state const kept =
+                    by == spared::by_fail_open ? node_state::healthy : node_state::last_resort;
+                if (r.state != kept) r.enter(kept, now_);
+                continue;
+            }
+            out_slots += c.slots;
+            out_capacity += c.slots * p;
+            excess += more;
+            ++out;
+            if (!was_out || r.relapse) exclude(c.node, r);
+        }
+    }
+    // Whether a set of slow nodes costs more in service than out of it. In service, a job that meets one of
+    // them ends later by about half of what a task takes longer there; out of service, every task waits
+    // longer. To exclude takes a gain of twice the cost, to keep out of service a gain.
+    [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) const noexcept {
+        double const share = slots / total_slots_, slower = excess / slots;
+        double const tasks = std::max(1.0, evidence_.usual_tasks());
+        double const met = 1 - std::pow(1 - std::min(share, 0.999), tasks);
+        double const gain = met * slower / 2;
+        return gain > (was_out ? 1 : 2) * load_.wait_added(capacity_, capacity, out_);
+    }
+    struct candidate {
+        std::uint32_t node, slots, domain;
+        operator_word word;
+    };
+    // Who is denied; who is out already; what makes things worst.
+    [[nodiscard]] bool goes_before(candidate const& a, candidate const& b) const noexcept {
+        record const &x = records_[a.node], &y = records_[b.node];
+        auto const rank = [](candidate const& c, record const& r) {
+            return c.word == operator_word::denied ? 0 : r.is_out() ? 1 : r.causes > 1 ? 2 : 3;
+        };
+        int const i = rank(a, x), j = rank(b, y);
+        if (i != j) return i < j;
+        if (x.guilty_of.value != y.guilty_of.value) return x.guilty_of.value > y.guilty_of.value;
+        return a.node < b.node;
+    }
+    // Whether all others of its failure domain are out.
+    [[nodiscard]] bool is_last_of_domain(std::span<blacklist::node_row const> rows,
+                                         candidate const& c) const noexcept {
+        if (c.domain == 0 || records_[c.node].is_out()) return false;
+        std::size_t members = 0, in_service = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.domain != c.domain || row.node >= records_.size() || row.word == operator_word::away)
+                continue;
+            ++members;
+            if (!records_[row.node].is_out()) ++in_service;
+        }
+        return members > 1 && in_service <= 1;
+    }
+
+    // In units of time; doubled with each strike.
+    [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
+        double const windows = std::min(options_.longest_exclusion,
+                                        options_.first_exclusion * std::exp2(std::min(strikes, 40u) - 1.0));
+        // Nodes that went together do not come back together.
+        std::uint64_t const mixed = detail::spread(detail::spread(node + 1) + strikes);
+        double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
+        return windows * (1 + jitter / 4) * evidence_.window_length();
+    }
+    void exclude(std::uint32_t node, record& r) {
+        if (r.state == node_state::excluded && !r.relapse) return;
+        if (!r.struck && r.strikes < 32) ++r.strikes;
+        if (!r.relapse) allowance_ -= 1;
+        r.struck = true;
+        r.relapse = false;
+        r.enter(node_state::excluded, now_);
+        r.excluded_at = now_;
+        r.until = now_ + exclusion_length(node, std::max(r.strikes, 1u));
+    }
+
+    void write_verdicts() {
+        verdicts_.clear();
+        for (std::uint32_t i = 0; i < records_.size(); ++i) {
+            record const& r = records_[i];
+            if (r.state == node_state::healthy && r.spared_by == spared::no) continue;
+            slowdown const s = evidence_.slowdown_of(i);
+            verdicts_.push_back({i, r.state, r.is_out() || !s.is_known() ? r.guilty_of : s, r.why, r.causes,
+                                 r.spared_by, r.strikes, r.since, r.until,
+                                 r.state == node_state::on_probation ? probe_slots(i) : 0u});
+        }
+        std::sort(verdicts_.begin(), verdicts_.end(), [](auto const& a, auto const& b) {
+            if (a.state != b.state) return a.state > b.state;
+            if (a.slow.value != b.slow.value) return a.slow.value > b.slow.value;
+            return a.node < b.node;
+        });
+    }
+
+    static constexpr double relief = 2.995732273553991; // ln 20
+
+    node_decisions_options options_;
+    slowdown_evidence evidence_;
+    detail::failure_watch failures_;
+    detail::load_watch load_;
+    std::vector<record> records_;
+    std::vector<std::uint32_t> slots_;
+    std::vector<candidate> order_;
+    std::vector<blacklist::node_verdict> verdicts_;
+    double now_ = 0, allowance_ = 0, capacity_ = 0, out_ = 0, total_slots_ = 0;
+    std::uint64_t refilled_at_ = 0;
+    bool decided_ = false, refilled_ = false, load_allows_ = true;
+};
+
+} // namespace straggle

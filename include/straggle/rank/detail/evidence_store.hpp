@@ -1,0 +1,446 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: all that it remembers, and how it is brought up to date.
+#pragma once
+
+#include <straggle/core/bytes.hpp>
+#include <straggle/core/finite.hpp>
+#include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/slow_detector.hpp>
+#include <straggle/record/attempt_event.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::detail {
+
+class evidence_store {
+  public:
+    explicit evidence_store(double least_slowdown) : least_(std::log(least_slowdown)) {
+        builder_.tolerated = least_;
+    }
+
+    [[nodiscard]] job_memory const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
+        auto const j = jobs_.find(key);
+        return j == job_memory::none ? 0 : jobs_[j].attempts.size();
+    }
+
+    // An attempt of a length above 0. Strong guarantee.
+    void add(ended_attempt const& a, double length) {
+        room_for_node(a.node);
+        std::uint32_t const j = jobs_.insert(a.job, a.end);
+        std::int32_t const ticks = log_ticks(length);
+        bool const censored = a.as != ended_as::success;
+        jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
+        live_job& job = jobs_[j];
+        job.last_seen = std::max(job.last_seen, a.end);
+        job.longest = std::max(job.longest, length);
+        job.fresh = true;
+        if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
+    }
+
+    // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
+    void close(std::uint32_t j, bool over) {
+        live_job& job = jobs_[j];
+        if (builder_.build(job.attempts, {}, beliefs_)) {
+            cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
+            groups_.push_back(builder_.group());
+            groups_.back().job = jobs_.key(j);
+            groups_.back().window = windows_;
+            for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
+            learn_variance();
+        }
+        if (over) {
+            if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
+            jobs_.erase(j);
+        } else {
+            jobs_.empty(j, job.last_seen);
+        }
+    }
+
+    void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots,
+                std::uint32_t max_nodes) {
+        sort_running(now, running, max_nodes);
+        close_old(now);
+        step_windows(now);
+        look_at_live(now);
+        if (solve(slots)) {
+            look_at_live(now);
+            solve(slots);
+        }
+        sum_scores();
+        watch_hung(now);
+        measure_scatter();
+        updated_ = now;
+    }
+
+    // Drops what is too old or too much; returns how much of the latter still counted.
+    std::uint64_t forget_old(std::size_t max_cells) {
+        std::size_t groups = 0, cells = 0;
+        std::uint64_t early = 0;
+        while (groups < groups_.size()) {
+            effect_group const& g = groups_[groups];
+            bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
+            bool const many = cells_.size() - cells > max_cells;
+            if (!old && !many) break;
+            if (!old && windows_ - g.window < 64) ++early;
+            cells += g.cells;
+            ++groups;
+        }
+        if (4 * cells > cells_.size() || early != 0) {
+            groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(groups));
+            cells_.erase(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cells));
+        }
+        return early;
+    }
+
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
+        slowdown s;
+        if (node >= effects_.size()) return s;
+        node_effect const& e = effects_[node];
+        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
+        if (!(e.tasks >= 8) || e.groups < 3) return s;
+        // The variance is known from few jobs at first.
+        double const wide = (1.96 + 2.5 / (static_cast<double>(e.groups) + 1)) * std::sqrt(e.variance);
+        s.value = std::exp(e.log_slowdown);
+        s.low = std::exp(e.log_slowdown - wide);
+        s.high = std::exp(e.log_slowdown + wide);
+        return s;
+    }
+    [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return n.slow.log_evidence(n.live.slow, n.live.tasks);
+    }
+    [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return n.restored.log_evidence(n.live.restored, n.live.tasks);
+    }
+    [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
+    }
+    [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].stuck : 0.0;
+    }
+    [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].booked + nodes_[node].live.tasks : 0.0;
+    }
+
+    void charge(std::uint32_t node, double guilty_of) {
+        room_for_node(node);
+        beliefs_[node].charge = guilty_of > 1 ? std::log(guilty_of) : 0.0;
+        nodes_[node].restored.reset();
+    }
+    void begin_trial(std::uint32_t node, double now, bool probing) {
+        room_for_node(node);
+        beliefs_[node].since = now;
+        beliefs_[node].probing = probing;
+        beliefs_[node].log_slowdown = beliefs_[node].usual;
+        if (!probing) beliefs_[node].charge = 0;
+        wipe(node);
+    }
+    void tolerate(std::uint32_t node, double usual) {
+        room_for_node(node);
+        double const log_usual = std::log(usual);
+        if (log_usual == beliefs_[node].usual) return;
+        beliefs_[node].usual = log_usual;
+        nodes_[node].slow.reset();
+        nodes_[node].hung.reset();
+    }
+    void forget_node(std::uint32_t node) {
+        if (node >= nodes_.size()) return;
+        beliefs_[node] = {};
+        beliefs_[node].since = updated_;
+        wipe(node);
+    }
+
+    [[nodiscard]] double usual_duration() const noexcept {
+        return usual_count_ > 0 ? std::exp(usual_log_) : 0;
+    }
+    [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
+    [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
+    [[nodiscard]] double window_length() const noexcept { return window_length_; }
+    [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
+    [[nodiscard]] std::uint32_t node_bound() const noexcept {
+        return static_cast<std::uint32_t>(nodes_.size());
+    }
+    [[nodiscard]] std::span<node_effect const> effects() const noexcept { return effects_; }
+
+    void write(byte_writer& out) const;
+    status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
+
+  private:
+    struct node_watch {
+        slow_detector slow, restored;
+        hung_detector hung;
+        cell_score live;   // of jobs that go on
+        double booked = 0; // tasks of jobs that are over
+        double stuck = 0;
+        double exposed = 0, ended = 0; // since the last update
+    };
+    struct running_row {
+        std::uint32_t job;
+        running_time attempt;
+    };
+
+    void room_for_node(std::uint32_t node) {
+        if (node < nodes_.size()) return;
+        std::size_t const size = std::size_t{node} + 1;
+        nodes_.reserve(std::max(size, nodes_.size() * 2));
+        beliefs_.reserve(nodes_.capacity());
+        effects_.reserve(nodes_.capacity());
+        nodes_.resize(size);
+        beliefs_.resize(size);
+        effects_.resize(size);
+    }
+    void wipe(std::uint32_t node) {
+        nodes_[node] = {};
+        effects_[node] = {};
+        for (effect_cell& c : cells_)
+            if (c.node == node) c.tasks = 0;
+    }
+
+    // Of the last few hundred attempts, in the mean.
+    void learn_usual(double log_length) noexcept {
+        if (usual_count_ < 256) ++usual_count_;
+        usual_log_ += (log_length - usual_log_) / usual_count_;
+    }
+    void learn_tasks(double tasks) noexcept {
+        if (jobs_closed_ < 64) ++jobs_closed_;
+        usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
+    }
+    void learn_variance() noexcept {
+        double const free = std::min(builder_.own_freedom(), 64.0);
+        variance_weight_ = std::min(variance_weight_ + free, 1024.0);
+        double& usual = builder_.usual_variance;
+        usual += (std::min(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
+    }
+
+    // How much of a score counts, if nodes differ between jobs anyway.
+    [[nodiscard]] double shrink(double tasks, double variance) const noexcept {
+        return 1 / (1 + tasks * solver_.spread() / variance);
+    }
+    void book(cell_score const& s, double variance) noexcept {
+        double const kept = shrink(s.tasks, variance);
+        node_watch& n = nodes_[s.node];
+        n.slow.add(kept * s.slow, kept * s.tasks);
+        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks);
+        n.booked += s.tasks;
+    }
+
+    void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
+        running_.clear();
+        for (running_attempt const& r : running) {
+            if (r.node >= max_nodes || !is_finite(r.start)) continue;
+            room_for_node(r.node);
+            std::uint32_t const j = jobs_.find(r.job);
+            if (j == job_memory::none) continue; // nothing of it ended: there is nothing to compare with
+            double const age = now - r.start;
+            jobs_[j].last_seen = std::max(jobs_[j].last_seen, now);
+            jobs_[j].longest = std::max(jobs_[j].longest, age);
+            running_.push_back({j, {r.node, r.task, age, r.start, r.copy}});
+        }
+        std::sort(running_.begin(), running_.end(), [](running_row const& a, running_row const& b) {
+            if (a.job != b.job) return a.job < b.job;
+            if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
+            if (a.attempt.start != b.attempt.start) return a.attempt.start < b.attempt.start;
+            return a.attempt.task < b.attempt.task;
+        });
+        running_of_.clear();
+        for (running_row const& r : running_) running_of_.push_back(r.attempt);
+    }
+    // Calls visit(job, its running attempts) for every job that goes on.
+    template <class Visit>
+    void for_each_live(Visit&& visit) {
+        std::size_t r = 0;
+        for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
+            if (!jobs_.contains(j)) continue;
+            std::size_t const first = r;
+            while (r < running_.size() && running_[r].job == j) ++r;
+            visit(j, std::span<running_time const>(running_of_).subspan(first, r - first));
+        }
+    }
+
+    void close_old(double now) {
+        for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
+            if (!jobs_.contains(j)) continue;
+            live_job const& job = jobs_[j];
+            if (now - job.last_seen > 3 * job.longest)
+                close(j, true);
+            else if (job.attempts.size() >= 64 && now - job.opened > 8 * job.longest)
+                close(j, false);
+        }
+    }
+    void step_windows(double now) {
+        double const usual = usual_duration();
+        if (!(usual > 0)) return;
+        if (!started_) {
+            started_ = true;
+            window_began_ = updated_ = now;
+            window_length_ = usual;
+            return;
+        }
+        if (!(now - window_began_ >= usual)) return;
+        window_length_ = now - window_began_;
+        window_began_ = now;
+        ++windows_;
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+            if (beliefs_[i].probing) continue;
+            nodes_[i].slow.next_window();
+            nodes_[i].restored.next_window();
+            nodes_[i].hung.next_window();
+        }
+    }
+
+    // Appends what the jobs that go on say, behind what is final.
+    void look_at_live(double) {
+        live_groups_.clear();
+        live_cells_.clear();
+        live_scores_.clear();
+        for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
+            if (!builder_.build(jobs_[j].attempts, running, beliefs_)) return;
+            live_groups_.push_back(builder_.group());
+            live_groups_.back().window = windows_;
+            live_groups_.back().job = jobs_.key(j);
+            live_cells_.insert(live_cells_.end(), builder_.cells().begin(), builder_.cells().end());
+            for (cell_score s : builder_.scores()) {
+                double const kept = shrink(s.tasks, builder_.group().variance);
+                s.slow *= kept;
+                s.restored *= kept;
+                s.tasks *= kept;
+                live_scores_.push_back(s);
+            }
+        });
+    }
+    // True if what is believed of a node changed by so much that jobs should be looked at again.
+    bool solve(std::span<std::uint32_t const> slots) {
+        std::size_t const groups = groups_.size(), cells = cells_.size();
+        groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
+        cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
+        solver_.solve(groups_, cells_, windows_, slots, effects_);
+        groups_.resize(groups);
+        cells_.resize(cells);
+        double most = 0;
+        for (std::size_t i = 0; i < effects_.size(); ++i) {
+            double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
+            most = std::max(most, std::fabs(value - beliefs_[i].log_slowdown));
+            beliefs_[i].log_slowdown = value;
+        }
+        return most > 0.02;
+    }
+    void sum_scores() {
+        for (node_watch& n : nodes_) n.live = {};
+        for (cell_score const& s : live_scores_) {
+            cell_score& all = nodes_[s.node].live;
+            all.slow += s.slow;
+            all.restored += beliefs_[s.node].charge > 0 ? s.restored : 0.0;
+            all.tasks += s.tasks;
+        }
+    }
+
+    void watch_hung(double now) {
+        ratios_.clear();
+        double const before = updated_;
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+            live_job& job = jobs_[j];
+            bool const ended = std::exchange(job.fresh, false);
+            if (running.empty() && !ended) return;
+            if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
+            for (running_time const& r : running) {
+                node_belief const& b = beliefs_[r.node];
+                if (r.copy || r.start < b.since) continue;
+                nodes_[r.node].exposed +=
+                    builder_.hazard(r.age, b) - builder_.hazard(r.age - (now - before), b);
+                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
+            }
+            for (timed_attempt const& a : job.attempts) {
+                double const length = std::exp(a.ticks * nats_per_tick);
+                node_belief const& b = beliefs_[a.node];
+                if (!(a.end > before) || a.copy || a.end - length < b.since) continue;
+                nodes_[a.node].exposed +=
+                    builder_.hazard(length, b) - builder_.hazard(length - (a.end - before), b);
+                nodes_[a.node].ended += a.censored ? 0 : 1;
+            }
+        });
+        for (node_watch& n : nodes_) {
+            n.hung.add(n.exposed, n.ended);
+            n.exposed = n.ended = n.stuck = 0;
+        }
+        std::sort(ratios_.begin(), ratios_.end(), [](ratio const& a, ratio const& b) {
+            return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
+        });
+        for (std::size_t first = 0; first < ratios_.size();) {
+            std::size_t last = first;
+            while (last < ratios_.size() && ratios_[last].node == ratios_[first].node) ++last;
+            nodes_[ratios_[first].node].stuck = std::exp(ratios_[first + (last - first - 1) / 2].log_ratio);
+            first = last;
+        }
+    }
+
+    // In a fleet whose nodes differ anyway, more is tolerated.
+    void measure_scatter() {
+        scatter_.clear();
+        variances_.clear();
+        for (std::size_t i = 0; i < effects_.size(); ++i) {
+            node_effect const& e = effects_[i];
+            if (!(e.tasks >= 8) || e.groups < 3) continue;
+            scatter_.push_back(std::fabs(e.log_slowdown - beliefs_[i].usual));
+            variances_.push_back(e.variance);
+        }
+        double spread = 0;
+        if (scatter_.size() >= 5) {
+            auto const n = static_cast<double>(scatter_.size());
+            double const deviation = 1.4826 * median(scatter_);
+            double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
+            spread = std::sqrt(std::max(0.0, deviation * deviation - chance));
+        }
+        builder_.tolerated = least_ + 3 * std::min(spread, 0.25);
+    }
+    static double median(std::vector<double>& values) {
+        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::nth_element(values.begin(), middle, values.end());
+        return *middle;
+    }
+
+    struct ratio {
+        std::uint32_t node;
+        double log_ratio;
+    };
+    double least_;
+    job_memory jobs_;
+    std::vector<node_watch> nodes_;
+    std::vector<node_belief> beliefs_;
+    std::vector<node_effect> effects_;
+    std::vector<effect_group> groups_; // of jobs that are over, oldest first
+    std::vector<effect_cell> cells_;   // of those, one group after the other
+    effect_solver solver_;
+    double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
+    std::uint64_t windows_ = 0;
+    bool started_ = false;
+    double window_began_ = 0, window_length_ = 0, updated_ = 0;
+
+    // Scratch.
+    group_builder builder_;
+    std::vector<running_row> running_;
+    std::vector<running_time> running_of_;
+    std::vector<effect_group> live_groups_;
+    std::vector<effect_cell> live_cells_;
+    std::vector<cell_score> live_scores_;
+    std::vector<ratio> ratios_;
+    std::vector<double> scatter_, variances_;
+};
+
+} // namespace straggle::detail
+
+#include <straggle/rank/detail/evidence_bytes.hpp>
