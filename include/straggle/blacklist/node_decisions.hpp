@@ -224,10 +224,10 @@ class node_decisions {
         refilled_at_ = windows;
     }
 
-    // What is held against each node now.
+    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
     void weigh(std::span<blacklist::node_row const> rows) {
-        double const threshold =
-            std::log(options_.windows_per_error * static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        double const threshold = std::log(3 * options_.windows_per_error *
+                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
