@@ -6,12 +6,13 @@
 /// that is decided about nodes, over numbers instead of names.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/blacklist/detail/exclusion_record.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
 #include <straggle/blacklist/detail/load_watch.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/record/cluster_load.hpp>
 
@@ -22,7 +23,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How nodes are decided on. The defaults are for a production cluster.
 struct node_decisions_options {

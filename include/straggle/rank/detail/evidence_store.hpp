@@ -5,8 +5,9 @@
 /// Private part of `rank/slowdown_evidence.hpp`: all that it remembers, and how it is brought up to date.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
@@ -22,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 class evidence_store {
   public:

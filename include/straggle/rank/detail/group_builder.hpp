@@ -5,6 +5,7 @@
 /// Private part of `rank/slowdown_evidence.hpp`: what the attempts of one job say of the nodes that ran them.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/sibling_times.hpp>
@@ -17,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What is believed of a node when its attempts are looked at.
 struct node_belief {

@@ -6,12 +6,14 @@
 /// those that have not ended or were cancelled included.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The Kaplan-Meier and Nelson-Aalen estimates of logarithms of times.
 //
