@@ -32,8 +32,8 @@ struct copy_worth {
     double by_task = 0;  ///< the same if the task is
     double win_probability = 0;
 
-    /// Slot time that is lost to others; below 0 if the copy saves some.
-    [[nodiscard]] double net_slot_time() const noexcept { return taken - saved; }
+    /// Whether the task then takes less slot time in all than without a copy: nobody has to wait for it.
+    [[nodiscard]] bool saves() const noexcept { return saved > taken; }
 };
 
 /// The expectation over both times.

@@ -90,6 +90,7 @@ class copy_planner {
         if (!over) return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (n) progress_.observe_ended(e.kind, n->track, e.end);
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
+        just_ended_ += 1;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
         return true;
@@ -120,8 +121,10 @@ class copy_planner {
             return x > y || (!(y > x) && a.task_row < b.task_row);
         });
         notes_.late = static_cast<std::uint32_t>(suspects_.size());
-        notes_.storm = notes_.tasks >= 10 && static_cast<double>(notes_.late - hung_) >
-                                                 options_.storm * static_cast<double>(notes_.tasks - hung_);
+        // Where little else runs, those that are late are many of few: the ones that ended count as well.
+        notes_.storm = notes_.tasks >= 10 &&
+                       static_cast<double>(notes_.late - hung_) >
+                           options_.storm * (static_cast<double>(notes_.tasks - hung_) + recent_);
         if (!notes_.storm) launch(running, places, can_run);
         probe(running, places, can_run);
     }
@@ -233,8 +236,14 @@ class copy_planner {
             if (p.state == node_state::healthy && !p.hung) idle += p.free;
         }
         slots_ = slots;
-        // Slots that those who wait are about to take are not idle.
+        // Slots that those who wait are about to take are for copies that save more than they take.
         idle_ = idle > load.waiting ? idle - load.waiting : 0;
+        free_slots_ = idle;
+        double const passed = begun_ && now > now_ ? now - now_ : 0.0;
+        recent_ = (usual_ > 0 ? recent_ * std::exp(-passed / usual_) : 0.0) + just_ended_;
+        just_ended_ = 0;
+        if (!begun_ || now > now_) now_ = now;
+        begun_ = true;
         price_.observe(now, load.waiting, slots, idle, usual_);
         notes_.price = price_.price();
     }
@@ -433,13 +442,13 @@ class copy_planner {
         double const best = at_place_.empty() ? 1.0 : free_[at_place_.front()].slowdown;
         for (candidate& c : candidates_) {
             ++notes_.priced;
-            if (room == 0 || at_place_.empty()) {
+            if (free_slots_ == 0 || at_place_.empty()) {
                 ++notes_.no_place;
                 c.expected = -1;
                 continue;
             }
             offer const o = price(c, running[c.at].kind, best);
-            c.expected = is_worth(o) ? o.gain - o.cost : -1;
+            c.expected = is_worth(o) && (room > 0 || o.worth.saves()) ? o.gain - o.cost : -1;
             if (c.expected < 0) ++notes_.not_worth;
         }
         std::sort(candidates_.begin(), candidates_.end(), [](candidate const& a, candidate const& b) {
@@ -457,16 +466,17 @@ class copy_planner {
             while (first_free < at_place_.size() && free_[at_place_[first_free]].free == 0) ++first_free;
             bool found = false;
             std::size_t tries = 0;
-            for (std::size_t i = first_free; room > 0 && i < at_place_.size() && tries < 64; ++i) {
+            for (std::size_t i = first_free; i < at_place_.size() && tries < 64; ++i) {
                 assign::free_place& f = free_[at_place_[i]];
                 place_row const& p = places[at_place_[i]];
                 if (f.free == 0 || p.node == t.node) continue;
                 ++tries;
                 if (!can_run(t.row, p.row)) continue;
                 offer const o = price(c, t.kind, f.slowdown);
-                if (!is_worth(o)) break; // slower ones are not worth it either
+                // Slower nodes are not worth it either.
+                if (!is_worth(o) || (room == 0 && !o.worth.saves())) break;
                 --f.free;
-                --room;
+                if (room > 0) --room;
                 running_copies += 1;
                 write(c, t, p, o, f.slowdown, false);
                 // Of nodes that are equal the next copy takes another.
@@ -530,7 +540,9 @@ class copy_planner {
     assign::race_record races_;
     detail::task_book book_{};
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
-    std::uint64_t slots_ = 0, idle_ = 0, turn_ = 0;
+    double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended, older ones fade within a usual time
+    bool begun_ = false;
+    std::uint64_t slots_ = 0, idle_ = 0, free_slots_ = 0, turn_ = 0;
     std::size_t copies_running_ = 0;
     std::uint32_t hung_ = 0;
     predict::time_outlook outlook_{};
