@@ -189,7 +189,9 @@ class copy_planner {
         predict::time_points left;
         std::size_t fresh; // times of a new task of the job, where the factor is 1
         std::size_t note;
-        double age, input_factor, slow, next, sharers, expected; // the last: net gain on the best node
+        double age, input_factor, slow;
+        double saves, share; // slot time on a usual node, and the gain of the job for each unit of it
+        double expected;     // net gain on the best node
         comparison reason;
         std::uint32_t at;
     };
@@ -288,11 +290,25 @@ class copy_planner {
         double const late = static_cast<double>(candidates_.size() - first_candidate);
         if (!(late > 0)) return;
         fresh_.push_back(outlook_.times_after(0));
+        predict::time_points const& fresh = fresh_.back();
+        cases_.clear();
+        there_.resize((std::max)(there_.size(), candidates_.size() - first_candidate));
+        for (std::size_t c = first_candidate; c < candidates_.size(); ++c) {
+            candidate const& of = candidates_[c];
+            predict::time_points& there = there_[c - first_candidate];
+            for (std::size_t i = 0; i < there.at.size(); ++i) there.at[i] = fresh.at[i] * of.input_factor;
+            cases_.push_back({of.left.at, there.at, of.age, 1 / of.slow, races_.of_task(any.kind)});
+        }
+        // What the job gains by all of them is shared by what each of them saves.
+        double const gain = assign::job_gain(cases_, next);
+        double saved = 0;
         for (std::size_t c = first_candidate; c < candidates_.size(); ++c) {
             candidates_[c].fresh = fresh_.size() - 1;
-            candidates_[c].next = next;
-            candidates_[c].sharers = late;
+            candidates_[c].saves = assign::worth_of(cases_[c - first_candidate]).saved;
+            saved += candidates_[c].saves;
         }
+        for (std::size_t c = first_candidate; c < candidates_.size(); ++c)
+            candidates_[c].share = saved > 0 ? gain / saved : 0.0;
     }
 
     // One task: its original, or what is left of it, and its copies. `next` is what the rest of the job
@@ -359,7 +375,7 @@ class copy_planner {
             next = (std::max)(next, rest);
             return;
         }
-        candidates_.push_back({left, 0, note ? book_.last() : no_note, age, factor / slow, slow, 0, 1, 0,
+        candidates_.push_back({left, 0, note ? book_.last() : no_note, age, factor / slow, slow, 0, 0, 0,
                                reason, rows.front().at});
     }
 
@@ -411,10 +427,10 @@ class copy_planner {
         predict::time_points there = fresh_[c.fresh];
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_worth const w = assign::worth_of(
-            {c.left.at, there.at, c.age, slow / c.slow, races_.of_task(kind), c.next, c.sharers});
+            {c.left.at, there.at, c.age, slow / c.slow, races_.of_task(kind)});
         double const win = races_.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
-        return {w.gain * trust, notes_.price * (w.taken - w.saved * trust), win, w};
+        return {c.share * w.saved * trust, notes_.price * (w.taken - w.saved * trust), win, w};
     }
     [[nodiscard]] bool is_worth(offer const& o) const noexcept {
         return o.win >= options_.least_win && o.gain > o.cost;
@@ -551,7 +567,8 @@ class copy_planner {
     std::vector<sorted_row> order_{};
     std::vector<predict::sized_task> sized_{};
     std::vector<candidate> candidates_{};
-    std::vector<predict::time_points> fresh_{};
+    std::vector<predict::time_points> fresh_{}, there_{};
+    std::vector<assign::copy_case> cases_{};
     std::vector<probe_note> probes_{};
     std::vector<job_note> jobs_{};
     std::vector<assign::free_place> free_{};
