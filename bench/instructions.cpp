@@ -106,7 +106,7 @@ void intervals(std::size_t size) {
         low.push_back(mean - half);
         high.push_back(mean + half);
     }
-    straggle::p_cores cores;
+    straggle::rank::p_cores cores;
     count([&] { sink += static_cast<double>(cores.levels(low, high, level).value()); });
 }
 
@@ -118,9 +118,9 @@ void top_k() {
         nodes[i].mean = random.uniform();
         nodes[i].sd = random.uniform();
     }
-    straggle::top_k_intersection policy(500);
-    straggle::selection_scratch scratch;
-    std::vector<straggle::candidate> out;
+    straggle::blacklist::top_k_intersection policy(500);
+    straggle::blacklist::selection_scratch scratch;
+    std::vector<straggle::blacklist::candidate> out;
     count([&] {
         out.clear();
         policy.select(std::span<straggle::ranked_node<std::uint32_t> const>(nodes), scratch, out);
@@ -140,7 +140,7 @@ void take_snapshot() {
 template <class Rule>
 void scan(Rule rule) {
     straggle_bench::progress_of_job watched = straggle_bench::watch(straggle_bench::make_job(100'000, 50));
-    straggle::straggler_scan scan{rule};
+    straggle::detect::straggler_scan scan{rule};
     count([&] { sink += static_cast<double>(scan(watched.view()).size()); });
 }
 
@@ -152,12 +152,13 @@ void quantile(bool whole) {
         dof.push_back(whole ? 1.0 + random() % 200 : 1.0 + 200 * random.uniform());
     }
     count([&] {
-        for (std::size_t i = 0; i < p.size(); ++i) sink += straggle::student_t_quantile(p[i], dof[i]).value();
+        for (std::size_t i = 0; i < p.size(); ++i)
+            sink += straggle::stats::student_t_quantile(p[i], dof[i]).value();
     });
 }
 
 void critical() {
-    straggle::student_t_critical const at(0.95);
+    straggle::stats::student_t_critical const at(0.95);
     count([&] {
         for (std::uint64_t dof = 1; dof <= 10'000; ++dof) sink += at(dof);
     });
@@ -196,9 +197,9 @@ int main(int argc, char** argv) {
     else if (kernel == "job_progress_running")
         take_snapshot();
     else if (kernel == "scan_late")
-        scan(straggle::late{.alpha = 0.5});
+        scan(straggle::detect::late{.alpha = 0.5});
     else if (kernel == "scan_node_aware")
-        scan(straggle::node_aware<>{});
+        scan(straggle::detect::node_aware<>{});
     else {
         std::fputs("usage: instructions KERNEL (see instructions.json for the names)\n", stderr);
         return 2;

@@ -28,14 +28,14 @@ struct host {
 
 // Which member is what, named once.
 template <>
-struct straggle::backup_traits<task> {
+struct straggle::assign::backup_traits<task> {
     static constexpr auto fields = straggler_fields{.runs_on = &task::host, .remaining = &task::seconds_left};
 };
 template <>
-struct straggle::backup_traits<host> {
+struct straggle::assign::backup_traits<host> {
     static constexpr auto fields = backup_node_fields{
         .node = &host::name, .free = &host::free_slots, .state = [](host const& h) {
-            return h.avoided ? straggle::node_state::blacklisted : straggle::node_state::healthy;
+            return h.avoided ? straggle::node_state::excluded : straggle::node_state::healthy;
         }};
 };
 //! [records]
@@ -55,7 +55,7 @@ int main() {
                                                                           {"host-3", {20, 21, 19, 22, 21}}};
 
     //! [choose]
-    straggle::empirical times; // of the pair that is asked about
+    straggle::stats::empirical times; // of the pair that is asked about
     auto const predict = [&](task const& t, host const& h) {
         std::vector<double> seconds = seconds_per_gigabyte.at(h.name);
         for (double& s : seconds) s *= t.gigabytes;
@@ -63,11 +63,12 @@ int main() {
         return times.view();
     };
 
-    straggle::assigner assigner(straggle::expected_gain{.slot_price = 0.05}, straggle::copies_per_task{1},
-                                straggle::storm_guard{});
+    straggle::assign::assigner assigner(straggle::assign::expected_gain{.slot_price = 0.05},
+                                        straggle::assign::copies_per_task{1},
+                                        straggle::assign::suspect_share_limit{});
     auto const& plan = assigner.choose(stragglers, hosts, predict, {.running = 60});
 
-    for (straggle::backup_choice const& choice : plan.choices) {
+    for (straggle::assign::backup_choice const& choice : plan.choices) {
         std::cout << stragglers[choice.straggler].name << ": ";
         if (choice.copy)
             std::cout << "copy to " << hosts[choice.copy->node].name << ", gains "
@@ -83,6 +84,7 @@ int main() {
     }
     //! [choose]
     std::cout << plan.copies << " copies, expected profit " << std::round(plan.profit)
-              << " s, nodes left out: " << plan.nodes[straggle::backup_refusal::blacklisted]
-              << " times avoided, " << plan.nodes[straggle::backup_refusal::no_slot] << " times full\n";
+              << " s, nodes left out: " << plan.nodes[straggle::assign::backup_refusal::excluded]
+              << " times avoided, " << plan.nodes[straggle::assign::backup_refusal::no_slot]
+              << " times full\n";
 }

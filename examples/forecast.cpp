@@ -9,7 +9,7 @@
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/forecast.hpp>
 #include <straggle/learn/weak_nodes.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <cstdio>
 #include <random>
@@ -47,22 +47,22 @@ std::vector<attempt> records_of(unsigned month) {
 
 int main() {
     //! [forecast]
-    std::vector<straggle::node_period<std::string>> months;
-    straggle::weak_node_finder find;
-    straggle::weak_nodes found;
+    std::vector<straggle::learn::node_period<std::string>> months;
+    straggle::learn::weak_node_finder find;
+    straggle::learn::weak_nodes found;
     std::mt19937_64 engine(1);
     for (unsigned month = 0; month < 8; ++month) {
-        straggle::node_days<std::string> days(30);
+        straggle::learn::node_days<std::string> days(30);
         days.add_attempts(records_of(month), fields, &attempt::day);
-        straggle::node_period<std::string> p;
+        straggle::learn::node_period<std::string> p;
         if (find(days.table(p.features), engine, found) != straggle::status::ok) return 1;
         p.weak = found.weak;                      // what the month was like, as a whole
         days.table(p.features, {.look_back = 3}); // what its last days were like
         for (std::size_t i = 0; i < days.size(); ++i) p.nodes.push_back(days.node(i));
         months.push_back(std::move(p));
     }
-    straggle::forecaster<std::string, straggle::boosted_trees_trainer> model(90);
-    std::vector<straggle::node_forecast<std::string>> next;
+    straggle::learn::forecaster<std::string, straggle::learn::boosted_trees_trainer> model(90);
+    std::vector<straggle::learn::node_forecast<std::string>> next;
     if (model.learn(months) != straggle::status::ok) return 1;
     if (model.forecast(months.back(), next) != straggle::status::ok) return 1;
     //! [forecast]
@@ -77,7 +77,7 @@ int main() {
         return straggle::status::insufficient_evidence;
     };
     auto const ranking = straggle::rank_nodes(records_of(7), fields);
-    straggle::blacklister avoid{straggle::forecast_weak{expected}};
+    straggle::blacklister avoid{straggle::blacklist::forecast_weak{expected}};
     auto const decision = avoid.decide(ranking);
     for (auto const& v : decision.blacklisted())
         std::printf("\navoid %s: mean score %.2f, weak next month with p = %.2f", v.id.c_str(), v.mean,

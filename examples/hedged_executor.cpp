@@ -36,11 +36,13 @@ struct worker {
 };
 
 // Which member of ours is what to the library.
-constexpr straggle::task_profile profile{
-    .node = &task::worker, .time = &task::took, .factors = factors(straggle::categorical(&task::kind))};
+constexpr straggle::predict::task_profile profile{.node = &task::worker,
+                                                  .time = &task::took,
+                                                  .factors =
+                                                      factors(straggle::predict::categorical(&task::kind))};
 constexpr straggle::running_fields runs{
     .node = &task::worker, .start = &task::begun, .input = &task::usual, .copies = &task::attempts};
-constexpr straggle::backup_node_fields helps{.node = &worker::id, .free = &worker::idle};
+constexpr straggle::assign::backup_node_fields helps{.node = &worker::id, .free = &worker::idle};
 
 struct thread_pool {
     bool hedges, stops = false;
@@ -55,11 +57,11 @@ struct thread_pool {
     seconds wasted{};
 
     // How long do which tasks take where; which of them run; what is late and has no copy; what pays?
-    straggle::similar_tasks<task, decltype(profile)> history{profile, {.capacity = 10'000}};
-    straggle::job_progress<int, steady::time_point> progress{};
-    straggle::straggler_scan<straggle::without_copies<straggle::flink>> scan{
+    straggle::predict::similar_tasks<task, decltype(profile)> history{profile, {.capacity = 10'000}};
+    straggle::detect::job_progress<int, steady::time_point> progress{};
+    straggle::detect::straggler_scan<straggle::detect::without_copies<straggle::detect::flink>> scan{
         {{.multiplier = late, .lower_bound = 0.005}}};
-    straggle::assigner<straggle::expected_gain> assigner{{.slot_price = slot_price}};
+    straggle::assign::assigner<straggle::assign::expected_gain> assigner{{.slot_price = slot_price}};
 
     void hedge(steady::time_point now) {
         progress.running(running, runs, now);
@@ -71,7 +73,7 @@ struct thread_pool {
             return left ? *left->mean() : seconds(now - t.begun).count(); // longer than any: as long again
         };
         auto const there = [&](task const& t, worker const& w) { return history.predict(t, w.id); };
-        straggle::straggler_fields const lags{.runs_on = &task::worker, .remaining = still};
+        straggle::assign::straggler_fields const lags{.runs_on = &task::worker, .remaining = still};
         for (auto const& choice : assigner.choose(late_tasks, lags, workers, helps, there).choices)
             if (choice.copy) start(late_tasks[choice.straggler], workers[choice.copy->node]);
     }

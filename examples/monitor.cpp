@@ -5,7 +5,7 @@
 /// A scheduler with a watch on its nodes: it reports each attempt as it ends, decides every ten minutes, and
 /// heeds what was decided. Ten nodes, of which one is slow from the second hour to the end of the fourth.
 
-#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/mitigate/cluster_watch.hpp>
 
 #include <array>
 #include <chrono>
@@ -42,7 +42,7 @@ std::int64_t noise(std::uint64_t& state) {
 int main() {
     //! [watch]
     straggle::cluster_watch watch(straggle::monitor_of<attempt>(fields, {.window = 10min}),
-                                  straggle::blacklist_keeper<std::string>{});
+                                  straggle::dynamic_blacklist<std::string>{});
     //! [watch]
 
     std::array<std::string, 10> const hosts{"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"};
@@ -73,7 +73,7 @@ int main() {
 
         std::string says;
         for (auto const& v : decision.blacklisted())
-            says += " avoid " + v.id + ", sentence " + std::to_string(v.strikes) + " of " +
+            says += " avoid " + v.id + ", exclusion " + std::to_string(v.strikes) + " of " +
                     std::to_string(v.until - v.since) + " windows;";
         for (auto const& v : decision.on_probation()) says += " try " + v.id + ";";
         if (says != said)

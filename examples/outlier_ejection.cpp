@@ -6,7 +6,7 @@
 /// latencies are compared by route, so that nobody is blamed for a costly one. Backends that are clearly
 /// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
 
-#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -83,9 +83,10 @@ bool balance(bool ejects) {
 
     straggle::cluster_watch watch(
         straggle::monitor_of<request>(fields, {.window = interval}),
-        straggle::keep_blacklist<std::size_t>(straggle::dominated{.least_mean = least_harm},
-                                              straggle::escalating{.base = ejection, .max = longest_ejection},
-                                              straggle::at_most_slot_fraction{max_ejected}));
+        straggle::dynamic_blacklist_of<std::size_t>(
+            straggle::blacklist::dominated{.least_mean = least_harm},
+            straggle::blacklist::escalating{.base = ejection, .max = longest_ejection},
+            straggle::blacklist::at_most_slot_fraction{max_ejected}));
     std::vector<int> answers(requests);
     std::array<std::vector<double>, 3> latencies; // before, while and after a backend is bad
     bool right = true;

@@ -3,7 +3,7 @@
 
 /// @file
 /// Every part of the way from records to a blacklist can be one of your own: here a normaliser, a selection
-/// policy and a guard, each a few lines, put together with parts of the library.
+/// policy and a limit, each a few lines, put together with parts of the library.
 
 #include <straggle/straggle.hpp>
 
@@ -43,7 +43,7 @@ struct times_fastest {
         return straggle::status::ok;
     }
 };
-static_assert(straggle::sibling_normalizer<times_fastest>);
+static_assert(straggle::rank::sibling_normalizer<times_fastest>);
 //! [normaliser]
 
 //! [policy]
@@ -53,17 +53,18 @@ struct above {
     double score;
 
     template <class Node>
-    straggle::selection_note select(std::span<Node const> nodes, straggle::selection_scratch&,
-                                    std::vector<straggle::candidate>& out) const {
+    straggle::blacklist::selection_note select(std::span<Node const> nodes,
+                                               straggle::blacklist::selection_scratch&,
+                                               std::vector<straggle::blacklist::candidate>& out) const {
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
             if (nodes[i].ci.low > score) out.push_back({i, nodes[i].ci.low, score});
-        return straggle::selection_note::none;
+        return straggle::blacklist::selection_note::none;
     }
 };
-static_assert(straggle::selection_policy<above>);
+static_assert(straggle::blacklist::selection_policy<above>);
 //! [policy]
 
-//! [guard]
+//! [limit]
 // Never takes out a node that holds a role.
 struct spare_the_drivers {
     static constexpr std::string_view name = "spare_the_drivers";
@@ -73,8 +74,8 @@ struct spare_the_drivers {
     bool admits(std::string const& executor) const { return !executor.starts_with("driver"); }
     void take(std::string const&) {}
 };
-static_assert(straggle::capacity_guard<spare_the_drivers, std::string>);
-//! [guard]
+static_assert(straggle::blacklist::node_limit<spare_the_drivers, std::string>);
+//! [limit]
 
 int main() {
     std::vector<task_record> records;
@@ -90,7 +91,8 @@ int main() {
 
     //! [together]
     auto const ranking = straggle::rank_nodes(records, straggle::rank_options{.normalizer = times_fastest{}});
-    straggle::blacklister list(above{2.0}, spare_the_drivers{}, straggle::at_most_slot_fraction{0.25});
+    straggle::blacklister list(above{2.0}, spare_the_drivers{},
+                               straggle::blacklist::at_most_slot_fraction{0.25});
     auto const decision = list.decide(ranking);
     //! [together]
 

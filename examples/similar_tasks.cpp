@@ -26,12 +26,12 @@ struct task {
     std::chrono::milliseconds took{};
 };
 
-constexpr straggle::task_profile profile{
+constexpr straggle::predict::task_profile profile{
     .node = &task::host,
     .time = &task::took,
-    .factors = straggle::factors(straggle::numeric(&task::megabytes, "megabytes"),
-                                 straggle::categorical(&task::program, "program"),
-                                 straggle::categorical(&task::user, "user"))};
+    .factors = straggle::predict::factors(straggle::predict::numeric(&task::megabytes, "megabytes"),
+                                          straggle::predict::categorical(&task::program, "program"),
+                                          straggle::predict::categorical(&task::user, "user"))};
 //! [profile]
 
 namespace {
@@ -64,8 +64,8 @@ int main() {
     std::cout << std::fixed << std::setprecision(0);
 
     //! [learn]
-    auto history = straggle::similar_tasks_of<task>(profile, {.capacity = 20'000});
-    straggle::calibration fair(0.8); // ranges that hold 80 %
+    auto history = straggle::predict::similar_tasks_of<task>(profile, {.capacity = 20'000});
+    straggle::predict::calibration fair(0.8); // ranges that hold 80 %
     for (int i = 0; i < 5000; ++i) {
         task const finished = run_one(); // in life: predicted when it starts, learned when it ends
         if (auto const times = history.predict(finished, finished.host)) {

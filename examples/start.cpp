@@ -27,7 +27,9 @@ int main() {
         tasks, straggle::attempt_fields{.job = &task::job, .node = &task::node, .duration = &task::seconds});
     for (auto const& node : ranking.nodes())
         std::cout << node.id << ": level " << node.level << ", mean score " << node.mean << '\n';
-    auto const decision = straggle::blacklister{straggle::dominated{}, straggle::at_most{1}}.decide(ranking);
+    auto const decision =
+        straggle::blacklister{straggle::blacklist::dominated{}, straggle::blacklist::at_most{1}}.decide(
+            ranking);
     for (auto const& verdict : decision.blacklisted()) std::cout << "avoid " << verdict.id << '\n';
 }
 //! [program]

@@ -5,7 +5,7 @@
 /// One thread decides from time to time which hosts to avoid, another gives out tasks all the time and asks
 /// for the newest decision, without locks. docs/threads.md shows the marked parts.
 
-#include <straggle/core/published.hpp>
+#include <straggle/base/published.hpp>
 #include <straggle/straggle.hpp>
 
 #include <cstdint>

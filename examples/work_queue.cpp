@@ -6,7 +6,7 @@
 /// a time; a job is done when its last task is. One worker is slow for some jobs: it is found out, then tried
 /// with copies of tasks that others have as well, and let back in once it does them in time. POSIX only.
 
-#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -61,11 +61,12 @@ constexpr straggle::attempt_fields fields{
 }
 
 bool dispatch(bool avoid) {
-    straggle::cluster_watch watch(straggle::monitor_of<attempt>(fields, {.window = window}),
-                                  straggle::keep_blacklist<std::size_t>(
-                                      straggle::dominated{},
-                                      straggle::probation{straggle::escalating{.base = 1, .max = longest}},
-                                      straggle::at_most_slot_fraction{most_avoided}));
+    straggle::cluster_watch watch(
+        straggle::monitor_of<attempt>(fields, {.window = window}),
+        straggle::dynamic_blacklist_of<std::size_t>(
+            straggle::blacklist::dominated{},
+            straggle::blacklist::probation{straggle::blacklist::escalating{.base = 1, .max = longest}},
+            straggle::blacklist::at_most_slot_fraction{most_avoided}));
     std::fflush(stdout); // or the children might print it again
     std::array<worker, workers> pool;
     for (std::size_t id = 0; id < workers; ++id) {

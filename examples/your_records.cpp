@@ -110,7 +110,7 @@ int main() {
     //! [bad]
 
     //! [outcome]
-    straggle::outcome<double> const t = straggle::student_t_quantile(0.975, 0.0); // there is no such t
+    straggle::outcome<double> const t = straggle::stats::student_t_quantile(0.975, 0.0); // there is no such t
     if (t)
         std::cout << *t << '\n';
     else

@@ -75,7 +75,7 @@ tests() {
 # cppcheck 2.10 does not get through the library as one: it reads each file by itself, with the library's macros.
 cppcheck_files() {
     job "cppcheck" cppcheck --std=c++20 --language=c++ --enable=warning,performance,portability,style --quiet \
-        --error-exitcode=1 --suppressions-list=tests/cppcheck-suppressions.txt --include=include/straggle/config.hpp \
+        --error-exitcode=1 --suppressions-list=tests/cppcheck-suppressions.txt --include=include/straggle/base/config.hpp \
         -D__GNUC__=12 -D__SIZEOF_INT128__=16 -D__x86_64__=1 '--template={file}:{line}: error: {message} [{id}]' "$@"
 }
 

@@ -30,8 +30,8 @@ struct table {
     std::vector<std::uint32_t> first{0}, column, room;
     std::vector<double> value, second;
 
-    [[nodiscard]] straggle::assignable_pairs view() const { return {first, column, value, second}; }
-    [[nodiscard]] double sum(std::vector<straggle::assigned_pair> const& assigned) const {
+    [[nodiscard]] straggle::assign::assignable_pairs view() const { return {first, column, value, second}; }
+    [[nodiscard]] double sum(std::vector<straggle::assign::assigned_pair> const& assigned) const {
         double total = 0;
         for (auto const& a : assigned) total += value[a.pair];
         return total;
@@ -134,7 +134,7 @@ template <class Solver>
 void BM_solver(benchmark::State& state, profits kind, double most) {
     table const t = made(kind, static_cast<std::size_t>(state.range(0)));
     Solver solver;
-    std::vector<straggle::assigned_pair> out;
+    std::vector<straggle::assign::assigned_pair> out;
     std::vector<std::size_t> row_of;
     for (auto _ : state) {
         double left = most * static_cast<double>(t.rows);
@@ -143,7 +143,7 @@ void BM_solver(benchmark::State& state, profits kind, double most) {
     }
     if (most < 1) return;
     double const best = textbook(t, row_of), sum = t.sum(out);
-    if (Solver::name == straggle::optimal_assignment::name && std::fabs(sum - best) > 1e-9 * best) {
+    if (Solver::name == straggle::assign::optimal_assignment::name && std::fabs(sum - best) > 1e-9 * best) {
         std::fprintf(stderr, "not the same sum: %g, %g\n", sum, best);
         std::abort();
     }
@@ -157,10 +157,10 @@ struct task {
 struct host {
     std::uint32_t name;
     int free;
-    straggle::empirical times;
+    straggle::stats::empirical times;
 };
 
-void BM_choose(benchmark::State& state, straggle::assignment_rule rule) {
+void BM_choose(benchmark::State& state, straggle::assign::assignment_rule rule) {
     straggle_bench::lcg next;
     auto const n = static_cast<std::uint32_t>(state.range(0)), m = static_cast<std::uint32_t>(state.range(1));
     std::vector<task> tasks;
@@ -174,10 +174,12 @@ void BM_choose(benchmark::State& state, straggle::assignment_rule rule) {
         for (int k = 0; k < 32; ++k) samples.push_back(60 * slowness * (0.7 + 0.6 * next.uniform()));
         hosts.back().times.assign(samples);
     }
-    constexpr straggle::straggler_fields task_fields{.runs_on = &task::host, .remaining = &task::left};
-    constexpr straggle::backup_node_fields host_fields{.node = &host::name, .free = &host::free};
+    constexpr straggle::assign::straggler_fields task_fields{.runs_on = &task::host,
+                                                             .remaining = &task::left};
+    constexpr straggle::assign::backup_node_fields host_fields{.node = &host::name, .free = &host::free};
     auto const predict = [](task const&, host const& h) { return h.times.view(); };
-    straggle::assigner assigner(straggle::expected_gain{}, straggle::assigner_options{.rule = rule});
+    straggle::assign::assigner assigner(straggle::assign::expected_gain{},
+                                        straggle::assign::assigner_options{.rule = rule});
     for (auto _ : state)
         benchmark::DoNotOptimize(assigner.choose(tasks, task_fields, hosts, host_fields, predict).profit);
     state.counters["per_pair"] =
@@ -191,11 +193,12 @@ void rivals(char const* name, profits kind) {
         auto* b = benchmark::RegisterBenchmark((std::string("BM_") + name + "/" + rival).c_str(), run);
         b->Arg(10)->Arg(20)->Arg(50)->Arg(100)->Arg(200)->Arg(500)->Unit(benchmark::kMicrosecond);
     };
-    add("straggle", [kind](benchmark::State& s) { BM_solver<optimal_assignment>(s, kind, 1); });
-    add("straggle_a_fifth", [kind](benchmark::State& s) { BM_solver<optimal_assignment>(s, kind, 0.2); });
+    add("straggle", [kind](benchmark::State& s) { BM_solver<assign::optimal_assignment>(s, kind, 1); });
+    add("straggle_a_fifth",
+        [kind](benchmark::State& s) { BM_solver<assign::optimal_assignment>(s, kind, 0.2); });
     add("textbook", [kind](benchmark::State& s) { BM_textbook(s, kind); });
-    add("greedy", [kind](benchmark::State& s) { BM_solver<greedy_assignment>(s, kind, 1); });
-    add("in_turn", [kind](benchmark::State& s) { BM_solver<assignment_in_turn>(s, kind, 1); });
+    add("greedy", [kind](benchmark::State& s) { BM_solver<assign::greedy_assignment>(s, kind, 1); });
+    add("in_turn", [kind](benchmark::State& s) { BM_solver<assign::assignment_in_turn>(s, kind, 1); });
 }
 
 [[maybe_unused]] bool const registered = [] {
@@ -204,7 +207,7 @@ void rivals(char const* name, profits kind) {
     rivals("scaled", profits::scaled);
     rivals("whole", profits::whole);
     rivals("plenty", profits::plenty);
-    using straggle::assignment_rule;
+    using straggle::assign::assignment_rule;
     for (assignment_rule const rule :
          {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal})
         benchmark::RegisterBenchmark(("BM_choose/" + std::string(to_string(rule))).c_str(),

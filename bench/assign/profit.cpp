@@ -34,9 +34,9 @@ std::vector<double> times_of(std::size_t n, double scale, straggle_bench::lcg& n
 
 struct cluster {
     std::vector<std::vector<double>> times; // as they came in
-    std::vector<straggle::empirical> sorted;
+    std::vector<straggle::stats::empirical> sorted;
     std::vector<std::vector<double>> remaining; // of each straggler
-    std::vector<straggle::empirical> remaining_sorted;
+    std::vector<straggle::stats::empirical> remaining_sorted;
 
     explicit cluster(std::size_t known)
         : times(nodes), sorted(nodes), remaining(stragglers), remaining_sorted(stragglers) {
@@ -89,7 +89,7 @@ void best_node(benchmark::State& state, Value value) {
 }
 
 void BM_straggle(benchmark::State& state) {
-    straggle::expected_gain const policy{.slot_price = slot_price};
+    straggle::assign::expected_gain const policy{.slot_price = slot_price};
     best_node(state, [&](cluster const& all, std::size_t straggler, std::size_t node) {
         return policy.value({all.remaining_sorted[straggler].view(), all.sorted[node].view()})->profit;
     });
@@ -98,13 +98,14 @@ void BM_straggle(benchmark::State& state) {
 // The same, all nodes at once.
 void BM_straggle_fleet(benchmark::State& state) {
     cluster const all(static_cast<std::size_t>(state.range(0)));
-    straggle::expected_gain const policy{.slot_price = slot_price};
-    std::vector<straggle::backup_case> cases(nodes);
-    std::vector<straggle::outcome<straggle::backup_value>> values(nodes, straggle::backup_value{});
+    straggle::assign::expected_gain const policy{.slot_price = slot_price};
+    std::vector<straggle::assign::backup_case> cases(nodes);
+    std::vector<straggle::outcome<straggle::assign::backup_value>> values(nodes,
+                                                                          straggle::assign::backup_value{});
     for (std::size_t node = 0; node < nodes; ++node) cases[node].copy = all.sorted[node].view();
     each_straggler(state, [&](std::size_t straggler) {
         for (auto& c : cases) c.remaining = all.remaining_sorted[straggler].view();
-        straggle::price(policy, cases, values);
+        straggle::assign::price(policy, cases, values);
         double best = -1e300;
         for (auto const& v : values) best = (std::max)(best, v->profit);
         return best;

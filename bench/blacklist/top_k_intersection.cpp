@@ -38,9 +38,9 @@ std::vector<node> overlapping(std::size_t size) {
 
 void BM_straggle(benchmark::State& state) {
     auto const nodes = overlapping(static_cast<std::size_t>(state.range(0)));
-    straggle::top_k_intersection policy(static_cast<std::size_t>(state.range(1)));
-    straggle::selection_scratch scratch;
-    std::vector<straggle::candidate> out;
+    straggle::blacklist::top_k_intersection policy(static_cast<std::size_t>(state.range(1)));
+    straggle::blacklist::selection_scratch scratch;
+    std::vector<straggle::blacklist::candidate> out;
     for (auto _ : state) {
         out.clear();
         policy.select(std::span<node const>(nodes), scratch, out);

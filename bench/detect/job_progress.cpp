@@ -82,7 +82,7 @@ template <class Host>
 void BM_running(benchmark::State& state) {
     scheduler_job const job = job_of(state);
     auto const tasks = two_looks<Host>(job);
-    straggle::job_progress<Host, double> watched;
+    straggle::detect::job_progress<Host, double> watched;
     watched.running(tasks[0], fields<Host>, job.now); // makes room
     std::size_t look = 0;
     for (auto _ : state)
@@ -170,7 +170,7 @@ void BM_finished_plain(benchmark::State& state) {
 void BM_look(benchmark::State& state) {
     scheduler_job const job = job_of(state);
     straggle_bench::progress_of_job watched = straggle_bench::watch(job);
-    straggle::straggler_scan scan{straggle::late{.alpha = 0.5}};
+    straggle::detect::straggler_scan scan{straggle::detect::late{.alpha = 0.5}};
     scan(watched.view()); // puts the finished tasks in order
     for (auto _ : state) {
         watched.running(job.running, straggle_bench::task_fields, job.now);

@@ -25,7 +25,7 @@ using straggle_bench::watched_job;
 
 // The sums of siblings are not added up in the same order: two tasks that differ by rounding may change
 // places.
-bool the_same(std::span<straggle::suspect const> ours, plain::stragglers const& theirs) {
+bool the_same(std::span<straggle::detect::suspect const> ours, plain::stragglers const& theirs) {
     if (ours.empty() || ours.size() != theirs.size()) return false;
     std::size_t moved = 0;
     for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -37,7 +37,7 @@ bool the_same(std::span<straggle::suspect const> ours, plain::stragglers const& 
 
 void BM_straggle(benchmark::State& state) {
     auto& jobs = straggle_bench::jobs_of(state);
-    straggle::straggler_scan scan{straggle::node_aware<>{}};
+    straggle::detect::straggler_scan scan{straggle::detect::node_aware<>{}};
     static straggle_bench::agreements agreements;
     auto const same = [&] {
         for (watched_job& j : jobs) {

@@ -48,7 +48,7 @@ void compare(char const* name, Rule rule, Plain plain_rule) {
     std::string const kernel = std::string("BM_") + name;
     benchmark::RegisterBenchmark((kernel + "/straggle").c_str(), [=](benchmark::State& state) {
         auto& jobs = straggle_bench::jobs_of(state);
-        straggle::straggler_scan scan{rule};
+        straggle::detect::straggler_scan scan{rule};
         static straggle_bench::agreements agreements;
         auto const same = [&] {
             for (auto& j : jobs)
@@ -73,19 +73,19 @@ void compare(char const* name, Rule rule, Plain plain_rule) {
 [[maybe_unused]] bool const registered = [] {
     using job = scheduler_job const&;
     using namespace straggle;
-    compare("progress_gap", progress_gap{.gap = 0.1, .over = task_scope::running},
+    compare("progress_gap", detect::progress_gap{.gap = 0.1, .over = detect::task_scope::running},
             [](job j) { return plain::progress_gap(j, 0.1); });
-    compare("late", late{.alpha = 0.5}, [](job j) { return plain::late(j, 0.5); });
-    compare("hierarchical_late", hierarchical{late{.alpha = 0.5}},
+    compare("late", detect::late{.alpha = 0.5}, [](job j) { return plain::late(j, 0.5); });
+    compare("hierarchical_late", detect::hierarchical{detect::late{.alpha = 0.5}},
             [](job j) { return plain::hierarchical_late(j, 0.5, 0.9); });
-    compare("average_time", average_time{}, [](job j) { return plain::average_time(j, 1.0); });
-    compare("over_median", over_median{.quantile = 0.5},
+    compare("average_time", detect::average_time{}, [](job j) { return plain::average_time(j, 1.0); });
+    compare("over_median", detect::over_median{.quantile = 0.5},
             [](job j) { return plain::over_median(j, 1.5, 0.5); });
-    compare("flink", flink{.multiplier = 1.3, .ratio = 0.5, .lower_bound = 30},
+    compare("flink", detect::flink{.multiplier = 1.3, .ratio = 0.5, .lower_bound = 30},
             [](job j) { return plain::flink(j, 1.3, 0.5, 30); });
-    compare("largest_gain", largest_gain<>{}, [](job j) { return plain::largest_gain(j); });
-    compare("mantri", mantri<>{}, [](job j) { return plain::mantri(j, 0.25, 3); });
-    compare("late_with_caps", late_with_caps{},
+    compare("largest_gain", detect::largest_gain<>{}, [](job j) { return plain::largest_gain(j); });
+    compare("mantri", detect::mantri<>{}, [](job j) { return plain::mantri(j, 0.25, 3); });
+    compare("late_with_caps", detect::late_with_caps{},
             [](job j) { return plain::late_with_caps(j, 0.25, 0.1, 60); });
     return true;
 }();

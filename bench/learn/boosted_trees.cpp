@@ -36,8 +36,10 @@ struct examples {
     std::vector<float> table{};
     std::vector<std::uint8_t> labels{};
 
-    straggle::feature_matrix<float> all() const { return straggle::feature_matrix(table, columns); }
-    straggle::boosted_trees_options how() const { return {.rounds = rounds}; }
+    straggle::learn::feature_matrix<float> all() const {
+        return straggle::learn::feature_matrix(table, columns);
+    }
+    straggle::learn::boosted_trees_options how() const { return {.rounds = rounds}; }
 };
 
 // Nodes with a tendency that every feature tells with much noise; a quarter of them are weak.
@@ -64,7 +66,7 @@ examples const& make(std::size_t rows, std::size_t columns, std::uint32_t rounds
 // ------------------------------------------------------------------------------------------------ rivals
 
 struct straggle_trees {
-    straggle::boosted_trees_trainer trainer;
+    straggle::learn::boosted_trees_trainer trainer;
 
     explicit straggle_trees(examples const& set) : trainer(set.how()) {}
     bool train(examples const& set) { return trainer.fit(set.all(), set.labels) == straggle::status::ok; }
@@ -94,7 +96,7 @@ class xgboost_trees {
         auto const set_parameter = [&](char const* name, std::string const& value) {
             return XGBoosterSetParam(booster_, name, value.c_str()) == 0;
         };
-        straggle::boosted_trees_options const how = set.how();
+        straggle::learn::boosted_trees_options const how = set.how();
         bool good = XGDMatrixCreateFromMat(set.table.data(), labels.size(), set.columns,
                                            std::numeric_limits<float>::quiet_NaN(), &data_) == 0 &&
                     XGDMatrixSetFloatInfo(data_, "label", labels.data(), labels.size()) == 0 &&

@@ -33,13 +33,14 @@ std::vector<double> rows(std::size_t n, double apart) {
 void BM_sweep(benchmark::State& state) {
     auto const values =
         rows(static_cast<std::size_t>(state.range(0)), static_cast<double>(state.range(1)) / 10);
-    straggle::kmeans groups;
-    straggle::clustering result;
+    straggle::learn::kmeans groups;
+    straggle::learn::clustering result;
     double inertia = 0;
     for (auto _ : state) {
         std::mt19937_64 engine(1);
         inertia = 0;
-        if (groups.load(straggle::feature_matrix(values, columns)) != straggle::status::ok) std::abort();
+        if (groups.load(straggle::learn::feature_matrix(values, columns)) != straggle::status::ok)
+            std::abort();
         for (std::size_t k = 2; k <= 10; ++k) {
             if (groups.fit(k, engine, result) != straggle::status::ok) std::abort();
             benchmark::DoNotOptimize(result.score());

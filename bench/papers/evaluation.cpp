@@ -43,7 +43,7 @@ std::vector<double> usual_times(samples const& runs, double quantile) {
     for (std::size_t task = 0; task < runs[0].size(); ++task) {
         std::vector<double> times;
         for (auto const& run : runs) times.push_back(run[task]);
-        usual.push_back(straggle::quantile_in_place(times, quantile).value_or(std::nan("")));
+        usual.push_back(straggle::stats::quantile_in_place(times, quantile).value_or(std::nan("")));
     }
     return usual;
 }

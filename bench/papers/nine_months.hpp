@@ -10,7 +10,7 @@
 
 #include "cluster/draw.hpp"
 
-#include <straggle/core/attempt.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -23,8 +23,8 @@ constexpr std::array<char const*, 10> schedulers{"Hadoop",      "Spark",    "Fli
                                                  "predictor",   "assigner", "blacklist", "forecast",
                                                  "brief block", "together"};
 // All parts but one, where it matters which.
-constexpr std::array<char const*, 6> less{"without forecast",  "without blacklist", "without brief block",
-                                          "without predictor", "without slowing",   "with Flink's rule"};
+constexpr std::array<char const*, 6> less{"without forecast",  "without blacklist",   "without brief block",
+                                          "without predictor", "without recent_rate", "with Flink's rule"};
 
 std::vector<runs> observe_all(report::options const& how, scenario const& where,
                               std::vector<char const*> const& names) {

@@ -50,7 +50,7 @@ enum class shape { uniform, clustered, mixed };
 
 struct data_set {
     std::size_t records = 0, factors = 0;
-    std::vector<straggle::factor_kind> kinds;
+    std::vector<straggle::predict::factor_kind> kinds;
     std::vector<double> rows, queries; // one after the other
     std::vector<double> weights, ranges;
 
@@ -72,8 +72,8 @@ data_set make(shape how, std::size_t records, std::size_t factors) {
     straggle_bench::lcg random;
     data_set d{records, factors, {}, {}, {}, {}, {}};
     for (std::size_t k = 0; k < factors; ++k) {
-        d.kinds.push_back(how == shape::mixed && k % 4 == 1 ? straggle::factor_kind::categorical
-                                                            : straggle::factor_kind::numeric);
+        d.kinds.push_back(how == shape::mixed && k % 4 == 1 ? straggle::predict::factor_kind::categorical
+                                                            : straggle::predict::factor_kind::numeric);
         d.weights.push_back(0.1 + random.uniform());
     }
     constexpr std::size_t clusters = 200;
@@ -84,15 +84,16 @@ data_set make(shape how, std::size_t records, std::size_t factors) {
         for (std::size_t k = 0; k < factors; ++k) {
             double x = random.uniform();
             if (how != shape::uniform) x = centres[cluster * factors + k] + 0.02 * normal(random);
-            if (d.kinds[k] == straggle::factor_kind::categorical)
+            if (d.kinds[k] == straggle::predict::factor_kind::categorical)
                 x = static_cast<double>(k % 8 == 1 ? cluster : random() % 1000);
-            if (how == shape::mixed && k % 4 == 2 && random() % 20 == 0) x = straggle::missing_factor;
+            if (how == shape::mixed && k % 4 == 2 && random() % 20 == 0)
+                x = straggle::predict::missing_factor;
             rows.push_back(x);
         }
     };
     for (std::size_t i = 0; i < records; ++i) append(d.rows);
     for (std::size_t i = 0; i < query_count; ++i) append(d.queries);
-    straggle::profile_store store(d.kinds, {.capacity = records});
+    straggle::predict::profile_store store(d.kinds, {.capacity = records});
     for (std::size_t i = 0; i < records; ++i) (void)store.add(d.row(i), 1);
     d.ranges.assign(store.ranges().begin(), store.ranges().end());
     return d;
@@ -127,9 +128,9 @@ std::vector<double> squared_scales(data_set const& d) {
 
 struct straggle_store {
     data_set const& d;
-    straggle::profile_store store;
-    straggle::nearest_scratch scratch{};
-    std::vector<straggle::neighbor> found{};
+    straggle::predict::profile_store store;
+    straggle::predict::nearest_scratch scratch{};
+    std::vector<straggle::predict::neighbor> found{};
 
     explicit straggle_store(data_set const& all) : d(all), store(all.kinds, {.capacity = all.records}) {
         for (std::size_t i = 0; i < d.records; ++i) (void)store.add(d.row(i), static_cast<double>(i));
@@ -138,7 +139,7 @@ struct straggle_store {
     void nearest(std::span<double const> query, std::size_t k, answer& out) {
         (void)store.nearest(query, d.weights, k, infinity, scratch, found);
         out.clear();
-        for (straggle::neighbor const& n : found) {
+        for (straggle::predict::neighbor const& n : found) {
             out.distances.push_back(n.distance);
             out.places += n.number;
         }
@@ -166,7 +167,7 @@ struct scalar_scan {
     [[nodiscard]] double mixed_distance(double const* x, double const* y) const {
         double sum = 0;
         for (std::size_t k = 0; k < d.factors; ++k) {
-            bool const numeric = d.kinds[k] == straggle::factor_kind::numeric;
+            bool const numeric = d.kinds[k] == straggle::predict::factor_kind::numeric;
             bool const x_missing = std::isnan(x[k]), y_missing = std::isnan(y[k]);
             if (x_missing != y_missing || (!numeric && x[k] != y[k]))
                 sum += d.weights[k];
@@ -191,7 +192,7 @@ struct scalar_scan {
         std::sort_heap(heap.begin(), heap.end());
     }
     void nearest(std::span<double const> query, std::size_t k, answer& out) {
-        if (std::count(d.kinds.begin(), d.kinds.end(), straggle::factor_kind::categorical) == 0)
+        if (std::count(d.kinds.begin(), d.kinds.end(), straggle::predict::factor_kind::categorical) == 0)
             scan(query.data(), k, [this](double const* x, double const* y) { return distance(x, y); });
         else
             scan(query.data(), k, [this](double const* x, double const* y) { return mixed_distance(x, y); });
@@ -360,7 +361,7 @@ void new_weights(benchmark::State& state, shape how) {
 
 void arrange(benchmark::State& state, shape how) {
     data_set const& d = data(state, how);
-    straggle::profile_store& store = built<straggle_store>(d).store;
+    straggle::predict::profile_store& store = built<straggle_store>(d).store;
     for (auto _ : state) store.arrange();
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(d.records));
 }
@@ -371,7 +372,7 @@ enum class filling { growing, oldest, random };
 template <filling How>
 void add(benchmark::State& state, shape how) {
     data_set const& d = data(state, how);
-    straggle::profile_store full(d.kinds, {.capacity = d.records});
+    straggle::predict::profile_store full(d.kinds, {.capacity = d.records});
     if (How != filling::growing)
         for (std::size_t i = 0; i < d.records; ++i) (void)full.add(d.row(i), 1);
     struct engine {
@@ -381,7 +382,8 @@ void add(benchmark::State& state, shape how) {
         std::uint32_t operator()() { return random(); }
     } chance;
     for (auto _ : state) {
-        if (How == filling::growing) full = straggle::profile_store(d.kinds, {.capacity = d.records});
+        if (How == filling::growing)
+            full = straggle::predict::profile_store(d.kinds, {.capacity = d.records});
         for (std::size_t i = 0; i < d.records; ++i)
             (void)(How == filling::random ? full.add(d.row(i), 1, chance) : full.add(d.row(i), 1));
         benchmark::ClobberMemory();

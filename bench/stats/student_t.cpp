@@ -66,7 +66,9 @@ arguments fixed_level(std::size_t n) {
 }
 
 struct straggle_general {
-    double operator()(double p, double dof) const { return straggle::student_t_quantile(p, dof).value_or(0); }
+    double operator()(double p, double dof) const {
+        return straggle::stats::student_t_quantile(p, dof).value_or(0);
+    }
 };
 #if STRAGGLE_BENCH_HAS_BOOST
 struct boost_default {
@@ -101,7 +103,7 @@ void quantiles(benchmark::State& state) {
 }
 
 void critical(benchmark::State& state) {
-    straggle::student_t_critical const t{0.95};
+    straggle::stats::student_t_critical const t{0.95};
     std::vector<std::uint64_t> dof;
     for (std::int64_t i = 1; i <= state.range(0); ++i) dof.push_back(static_cast<std::uint64_t>(i));
     for (auto _ : state) {
@@ -114,9 +116,9 @@ void critical(benchmark::State& state) {
 }
 
 void critical_construct(benchmark::State& state, double level) {
-    auto const confidence = straggle::confidence_level::from(level);
+    auto const confidence = straggle::stats::confidence_level::from(level);
     for (auto _ : state) {
-        straggle::student_t_critical t(*confidence);
+        straggle::stats::student_t_critical t(*confidence);
         benchmark::DoNotOptimize(t);
     }
 }

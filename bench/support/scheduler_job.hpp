@@ -8,8 +8,8 @@
 
 #include "lcg.hpp"
 
-#include <straggle/core/running.hpp>
 #include <straggle/detect/job_progress.hpp>
+#include <straggle/record/running.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ inline scheduler_job make_job(std::size_t tasks, std::uint32_t slow_per_cent, st
 }
 
 /// The same job as the library keeps it.
-using progress_of_job = straggle::job_progress<std::uint32_t, double>;
+using progress_of_job = straggle::detect::job_progress<std::uint32_t, double>;
 inline progress_of_job watch(scheduler_job const& job) {
     progress_of_job watched(job.tasks());
     for (done_task const& d : job.done) watched.finished(d.host, d.took, d.input);

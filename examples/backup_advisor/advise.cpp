@@ -17,7 +17,7 @@ namespace {
 
 using program::seconds;
 
-time_range range_of(straggle::empirical_view const& times) {
+time_range range_of(straggle::stats::empirical_view const& times) {
     time_range r{*times.lowest(), *times.quantile(0.5), *times.highest(), times.size()};
     if (auto const inner = times.range(0.8)) {
         r.low = inner->low;
@@ -53,7 +53,7 @@ struct job_state {
 struct straggler {
     job_state* state;
     std::size_t task; // in the job
-    straggle::suspect verdict;
+    straggle::detect::suspect verdict;
     std::vector<std::uint32_t> runs_on{};
     double next_slowest = 0;
 
@@ -62,16 +62,16 @@ struct straggler {
 };
 
 //! [fields]
-constexpr straggle::straggler_fields straggler_members{
+constexpr straggle::assign::straggler_fields straggler_members{
     .runs_on = &straggler::runs_on,
     .remaining = [](straggler const& s) { return s.left().times.view(); },
     .attempts = [](straggler const& s) { return s.running().attempts_running(); },
     .next_slowest = &straggler::next_slowest};
-constexpr straggle::backup_node_fields node_members{.node = &cluster_node::id,
-                                                    .free = &cluster_node::free,
-                                                    .state = &cluster_node::state,
-                                                    .slots = &cluster_node::slots,
-                                                    .copies = &cluster_node::copies};
+constexpr straggle::assign::backup_node_fields node_members{.node = &cluster_node::id,
+                                                            .free = &cluster_node::free,
+                                                            .state = &cluster_node::state,
+                                                            .slots = &cluster_node::slots,
+                                                            .copies = &cluster_node::copies};
 //! [fields]
 
 class adviser {
@@ -87,15 +87,15 @@ class adviser {
         detect();
         for (straggler const& s : stragglers_) estimate(*s.state);
         if (o_.policy == profit_policy::riski_2014)
-            decide(straggle::riski_2014{});
+            decide(straggle::assign::riski_2014{});
         else
-            decide(
-                straggle::expected_gain{.slot_price = o_.slot_price, .least_win_probability = o_.least_win});
+            decide(straggle::assign::expected_gain{.slot_price = o_.slot_price,
+                                                   .least_win_probability = o_.least_win});
         return std::move(result_);
     }
 
   private:
-    using job_watch = straggle::job_progress<std::uint32_t, moment>;
+    using job_watch = straggle::detect::job_progress<std::uint32_t, moment>;
 
     void note_slowness() {
         std::size_t nodes = 0;
@@ -110,7 +110,8 @@ class adviser {
     // Who is suspected, job by job.
     void detect() {
         std::vector<std::optional<double>> const* usual = nullptr; // of the job it looks at
-        auto const usual_time = [&usual](straggle::running_task const& t, straggle::job_view const&) {
+        auto const usual_time = [&usual](straggle::detect::running_task const& t,
+                                         straggle::detect::job_view const&) {
             std::optional<double> const& known = (*usual)[t.row];
             return known ? straggle::outcome<double>(*known)
                          : straggle::outcome<double>(straggle::status::insufficient_evidence);
@@ -128,7 +129,7 @@ class adviser {
             job_watch watch = watch_of(job);
             auto const suspects = detector(watch.view());
             state.is_suspect.assign(job.tasks.size(), 0);
-            for (straggle::suspect const& s : suspects) {
+            for (straggle::detect::suspect const& s : suspects) {
                 std::size_t const task = watch.view().row_of(s);
                 state.is_suspect[task] = 1;
                 straggler& late = stragglers_.emplace_back(straggler{&state, task, s});
@@ -187,7 +188,7 @@ class adviser {
                 report = {seconds(at - a.start), *a.progress, a.reported ? 0 : heartbeat};
             }
             auto const similar = model_.times(job.tasks[i], a.node);
-            state.left.push_back(find_time_left(similar ? *similar : straggle::empirical_view{},
+            state.left.push_back(find_time_left(similar ? *similar : straggle::stats::empirical_view{},
                                                 seconds(now_.now - a.start), report,
                                                 {.resolution = o_.resolution, .drift = o_.drift}));
         }
@@ -212,13 +213,13 @@ class adviser {
                 .suspects = stragglers_.size(),
                 .slots = cluster_.slots,
                 .copies = now_.copies,
-                .tasks_wait = true}; // as far as is known
+                .waiting = 1}; // as far as is known
     }
 
     template <class Profit>
     void decide(Profit const& profit) {
-        using slot_budget = straggle::optional_budget<straggle::share_of_slots>;
-        using guard = straggle::optional_budget<straggle::storm_guard>;
+        using slot_budget = straggle::assign::optional_copy_limit<straggle::assign::speculative_cap>;
+        using limit = straggle::assign::optional_copy_limit<straggle::assign::suspect_share_limit>;
         constexpr std::size_t few = 2; // suspects are no storm
         // One copy is always within the share, however small the cluster is.
         double const one = cluster_.slots > 0 ? 1 / static_cast<double>(cluster_.slots) : 0.0;
@@ -226,25 +227,27 @@ class adviser {
         result_.copy_limit = std::floor(share * static_cast<double>(cluster_.slots) + 1e-9);
         bool const stormy = stragglers_.size() > few && static_cast<double>(stragglers_.size()) >
                                                             o_.storm * static_cast<double>(result_.tasks);
-        straggle::assigner assigner(
+        straggle::assign::assigner assigner(
             profit,
-            straggle::assigner_options{.rule = o_.rule,
-                                       .slots = o_.reserve > 0 ? straggle::reservation(1 - o_.reserve)
-                                                               : straggle::reservation::shared(),
-                                       .launch = o_.launch,
-                                       .price_over_budget = !stormy}, // who gets none need not be priced
-            straggle::copies_per_task(o_.copies_per_task),
-            stragglers_.size() > few ? guard(straggle::storm_guard(o_.storm)) : guard(),
-            slot_budget(straggle::share_of_slots(share)));
-        straggle::backup_plan const& plan = settle(assigner);
+            straggle::assign::assigner_options{
+                .rule = o_.rule,
+                .slots = o_.reserve > 0 ? straggle::assign::reservation(1 - o_.reserve)
+                                        : straggle::assign::reservation::shared(),
+                .launch = o_.launch,
+                .price_over_budget = !stormy}, // who gets none need not be priced
+            straggle::assign::copies_per_task(o_.copies_per_task),
+            stragglers_.size() > few ? limit(straggle::assign::suspect_share_limit(o_.storm)) : limit(),
+            slot_budget(straggle::assign::speculative_cap(share)));
+        straggle::assign::backup_plan const& plan = settle(assigner);
 
         result_.copies = plan.copies;
         result_.profit = plan.profit;
-        result_.budgets = plan.budgets;
+        result_.limits = plan.limits;
         result_.nodes = plan.nodes;
-        for (straggle::budget_refusals const& b : plan.budgets)
-            result_.storm = result_.storm || (b.budget == straggle::storm_guard::name && b.refused > 0);
-        for (straggle::backup_choice const& choice : plan.choices)
+        for (straggle::assign::limit_refusals const& b : plan.limits)
+            result_.storm =
+                result_.storm || (b.limit == straggle::assign::suspect_share_limit::name && b.refused > 0);
+        for (straggle::assign::backup_choice const& choice : plan.choices)
             result_.suspects.push_back(advice_of(stragglers_[choice.straggler], choice));
         sort();
     }
@@ -253,7 +256,7 @@ class adviser {
     // at the same time: at first it is hoped that all stragglers do; those that do not are waited for, and it
     // is decided again, until nothing changes.
     template <class Assigner>
-    straggle::backup_plan const& settle(Assigner& assigner) {
+    straggle::assign::backup_plan const& settle(Assigner& assigner) {
         for (;;) {
             for (straggler& s : stragglers_) s.next_slowest = o_.gain == gain_of::job ? next_slowest(s) : 0.0;
             //! [choose]
@@ -265,7 +268,7 @@ class adviser {
             //! [choose]
             ++result_.rounds;
             bool changed = false;
-            for (straggle::backup_choice const& choice : plan.choices) {
+            for (straggle::assign::backup_choice const& choice : plan.choices) {
                 straggler const& s = stragglers_[choice.straggler];
                 if (choice.copy || !s.state->helped[s.task]) continue;
                 s.state->helped[s.task] = 0;
@@ -277,7 +280,7 @@ class adviser {
         }
     }
 
-    advice advice_of(straggler const& s, straggle::backup_choice const& choice) {
+    advice advice_of(straggler const& s, straggle::assign::backup_choice const& choice) {
         running_task const& task = s.running();
         advice a{.job = s.state->job->job, .task = &task};
         a.elapsed = seconds(now_.now - task.best().start);
@@ -295,7 +298,7 @@ class adviser {
         return a;
     }
     std::optional<candidate> candidate_of(running_task const& task,
-                                          std::optional<straggle::backup_option> const& option) {
+                                          std::optional<straggle::assign::backup_option> const& option) {
         if (!option) return std::nullopt;
         auto const times = model_.times(task, cluster_.nodes[option->node].id);
         return candidate{option->node, range_of(*times), option->value, option->refusal};

@@ -29,8 +29,8 @@ struct time_range {
 struct candidate {
     std::size_t node = 0; ///< its place in the cluster
     time_range time{};    ///< of a copy, without its launch
-    straggle::backup_value value{};
-    std::optional<straggle::backup_refusal> refusal{}; ///< why it would not do in any case
+    straggle::assign::backup_value value{};
+    std::optional<straggle::assign::backup_refusal> refusal{}; ///< why it would not do in any case
 };
 
 /// What is said of one suspect.
@@ -38,16 +38,16 @@ struct advice {
     std::uint32_t job = 0;
     running_task const* task = nullptr;
     double elapsed = 0;
-    std::optional<double> usual{};                    ///< time on a good node
-    straggle::suspect verdict{};                      ///< the detector's
-    std::optional<time_range> left{};                 ///< what it still takes where it runs
-    basis from = basis::similar;                      ///< what that was made of
-    double next_slowest = 0;                          ///< what the job would still take without it
-    bool launch = false;                              ///< a copy, on `best`
-    std::optional<straggle::backup_refusal> reason{}; ///< why not
-    std::string_view refused_by{};                    ///< the budget, if it was one
+    std::optional<double> usual{};                            ///< time on a good node
+    straggle::detect::suspect verdict{};                      ///< the detector's
+    std::optional<time_range> left{};                         ///< what it still takes where it runs
+    basis from = basis::similar;                              ///< what that was made of
+    double next_slowest = 0;                                  ///< what the job would still take without it
+    bool launch = false;                                      ///< a copy, on `best`
+    std::optional<straggle::assign::backup_refusal> reason{}; ///< why not
+    std::string_view refused_by{};                            ///< the limit, if it was one
     std::optional<candidate> best{}, runner_up{};
-    straggle::node_counts nodes{}; ///< as candidates
+    straggle::assign::node_counts nodes{}; ///< as candidates
 };
 
 /// All that is advised.
@@ -55,8 +55,8 @@ struct advised {
     std::vector<advice> suspects{}; ///< copies first, by profit; then the others, the latest to end first
     std::uint64_t copies = 0;
     double profit = 0;
-    std::vector<straggle::budget_refusals> budgets{};
-    straggle::node_counts nodes{};
+    std::vector<straggle::assign::limit_refusals> limits{};
+    straggle::assign::node_counts nodes{};
     bool storm = false;      ///< too many suspects
     std::uint64_t tasks = 0; ///< of the running jobs: running and finished, what suspects are a share of
     double copy_limit = 0;   ///< slots that copies may take in all

@@ -107,7 +107,7 @@ class cluster_reader {
         if (std::string_view const rack = rows_.field(node_column::rack); !rack.empty())
             n.rack = racks_.insert(rack);
         n.told_state = rows_.field(node_column::state);
-        n.state = straggle::node_state::blacklisted;
+        n.state = straggle::node_state::excluded;
         n.why = exclusion::by_state;
         for (auto const& [word, state] : states) {
             if (!history_words::is_word(n.told_state, word)) continue;
@@ -167,7 +167,7 @@ void fill_slots(cluster& c, options const& o, std::vector<std::uint32_t> const& 
     }
 }
 
-// What guards want to know of a node.
+// What limits want to know of a node.
 using node_map = std::unordered_map<std::uint32_t, cluster_node*>;
 struct slots_of {
     node_map const* nodes;
@@ -226,8 +226,8 @@ void avoid(cluster& c, options const& o, history const& past, name_table const& 
     for (cluster_node& n : c.nodes) by_id[n.id] = &n;
     auto const mark = [&](std::uint32_t id, exclusion why) {
         auto const at = by_id.find(id);
-        if (at == by_id.end() || at->second->state == straggle::node_state::blacklisted) return;
-        at->second->state = straggle::node_state::blacklisted;
+        if (at == by_id.end() || at->second->state == straggle::node_state::excluded) return;
+        at->second->state = straggle::node_state::excluded;
         at->second->why = why;
     };
     for (std::string const& name : o.avoid) {
@@ -240,11 +240,11 @@ void avoid(cluster& c, options const& o, history const& past, name_table const& 
     if (!o.blacklist) return;
 
     bool const racks = std::ranges::any_of(c.nodes, [](cluster_node const& n) { return n.rack.has_value(); });
-    using by_rack = straggle::one_per_domain<rack_of, std::uint32_t>;
-    auto const one_per_rack = racks ? straggle::optional_guard<by_rack>(by_rack(rack_of{&by_id}))
-                                    : straggle::optional_guard<by_rack>();
-    straggle::blacklister decider(straggle::dominated{}, one_per_rack,
-                                  straggle::at_most_slot_fraction(0.2, slots_of{&by_id}));
+    using by_rack = straggle::blacklist::one_per_domain<rack_of, std::uint32_t>;
+    auto const one_per_rack = racks ? straggle::blacklist::optional_limit<by_rack>(by_rack(rack_of{&by_id}))
+                                    : straggle::blacklist::optional_limit<by_rack>();
+    straggle::blacklister decider(straggle::blacklist::dominated{}, one_per_rack,
+                                  straggle::blacklist::at_most_slot_fraction(0.2, slots_of{&by_id}));
     auto const decision = decider.decide(rank(past));
     for (auto const& v : decision.blacklisted()) mark(v.id, exclusion::by_history);
     for (auto const& v : decision.spared()) c.spared.push_back({v.id, v.spared_by});

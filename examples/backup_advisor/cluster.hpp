@@ -36,10 +36,10 @@ struct cluster_node {
     double slowness = 0; ///< how much longer tasks take there than elsewhere; 0: not known
 };
 
-/// A node the blacklist would have taken, but for a guard.
+/// A node the blacklist would have taken, but for a limit.
 struct spared_node {
     std::uint32_t id = 0;
-    std::string_view guard{};
+    std::string_view limit{};
 };
 
 enum class slots_from { option, file, history };

@@ -9,8 +9,8 @@
 #include "../common/moment.hpp"
 #include "options.hpp"
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/interner.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <cstdint>
 #include <optional>

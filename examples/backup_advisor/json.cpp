@@ -90,18 +90,19 @@ class document {
                 {"next_slowest", a.next_slowest},
                 {"decision", a.launch ? "launch" : "no"},
                 {"reason", a.reason ? ordered_json(to_string(*a.reason)) : ordered_json(nullptr)},
-                {"budget", a.refused_by.empty() ? ordered_json(nullptr) : ordered_json(a.refused_by)},
+                {"limit", a.refused_by.empty() ? ordered_json(nullptr) : ordered_json(a.refused_by)},
                 {"why", valid_utf8(reason(a, r_))},
                 {"best", candidate_json(a.best)},
                 {"runner_up", candidate_json(a.runner_up)},
                 {"candidates", counts_json(a.nodes)}};
     }
 
-    static ordered_json counts_json(straggle::node_counts const& counts) {
+    static ordered_json counts_json(straggle::assign::node_counts const& counts) {
         ordered_json refused = ordered_json::object();
-        for (std::size_t i = 0; i < straggle::node_refusal_count; ++i)
+        for (std::size_t i = 0; i < straggle::assign::node_refusal_count; ++i)
             if (counts.refused[i] > 0)
-                refused[std::string(to_string(static_cast<straggle::backup_refusal>(i)))] = counts.refused[i];
+                refused[std::string(to_string(static_cast<straggle::assign::backup_refusal>(i)))] =
+                    counts.refused[i];
         return {{"acceptable", counts.acceptable}, {"refused", std::move(refused)}};
     }
 
@@ -126,8 +127,8 @@ class document {
 
     [[nodiscard]] ordered_json plan_json() const {
         advised const& a = r_.advised;
-        ordered_json budgets = ordered_json::object();
-        for (straggle::budget_refusals const& b : a.budgets) budgets[std::string(b.budget)] = b.refused;
+        ordered_json limits = ordered_json::object();
+        for (straggle::assign::limit_refusals const& b : a.limits) limits[std::string(b.limit)] = b.refused;
         return {{"copies", a.copies},
                 {"copies_before", r_.now.copies},
                 {"copy_limit", a.copy_limit},
@@ -136,7 +137,7 @@ class document {
                 {"suspects", a.suspects.size()},
                 {"running_tasks", r_.now.tasks},
                 {"tasks_of_running_jobs", a.tasks},
-                {"refused_by_budget", std::move(budgets)},
+                {"refused_by_budget", std::move(limits)},
                 {"candidates", counts_json(a.nodes)},
                 {"rounds", a.rounds}};
     }
@@ -156,12 +157,12 @@ class document {
         }
         for (spared_node const& s : r_.cluster.spared)
             for (ordered_json& n : list)
-                if (n["node"] == valid_utf8(r_.names.nodes[s.id])) n["spared_by"] = s.guard;
+                if (n["node"] == valid_utf8(r_.names.nodes[s.id])) n["spared_by"] = s.limit;
         return list;
     }
 
     [[nodiscard]] ordered_json model_json() const {
-        straggle::calibration const& ranges = r_.model.ranges();
+        straggle::predict::calibration const& ranges = r_.model.ranges();
         auto const held = ranges.coverage();
         return {{"remembered", r_.model.size()},
                 {"ranges_asked", ranges.recorded()},

@@ -3,8 +3,8 @@
 
 #include "lessons.hpp"
 
-#include <straggle/node/rank_nodes.hpp>
-#include <straggle/node/sibling_normalizers.hpp>
+#include <straggle/rank/rank_nodes.hpp>
+#include <straggle/rank/sibling_normalizers.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -29,7 +29,7 @@ constexpr straggle::attempt_fields with_durations{.job = &past_attempt::job,
 
 // The logarithm of a time over the median of its job.
 struct log_ratio {
-    straggle::ratio_to_median ratio{};
+    straggle::rank::ratio_to_median ratio{};
 
     [[nodiscard]] straggle::status normalize(std::span<double> durations, std::span<double> scratch) const {
         straggle::status const s = ratio.normalize(durations, scratch);
@@ -96,7 +96,7 @@ bool time_model::is_known(work const& w) const {
     return has(kinds_, w.kind) || has(jobs_, w.job);
 }
 
-straggle::outcome<straggle::empirical_view> time_model::times(work const& w, std::uint32_t node) {
+straggle::outcome<straggle::stats::empirical_view> time_model::times(work const& w, std::uint32_t node) {
     if (!is_known(w)) return straggle::status::insufficient_evidence;
     if (answered_ == most_answers) {
         answers_.clear();

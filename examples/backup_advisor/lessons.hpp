@@ -8,9 +8,9 @@
 #include "running.hpp"
 
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/node/ranking.hpp>
 #include <straggle/predict/calibration.hpp>
 #include <straggle/predict/similar_tasks.hpp>
+#include <straggle/rank/ranking.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -39,12 +39,12 @@ struct log_input {
 
 //! [similarity]
 /// What makes tasks similar, beside the node.
-inline constexpr straggle::task_profile similarity{
+inline constexpr straggle::predict::task_profile similarity{
     .node = &task_record::node,
     .time = &task_record::took,
-    .factors = straggle::factors(straggle::categorical(&task_record::kind, "kind"),
-                                 straggle::categorical(&task_record::job, "job"),
-                                 straggle::numeric(log_input{}, "input"))};
+    .factors = straggle::predict::factors(straggle::predict::categorical(&task_record::kind, "kind"),
+                                          straggle::predict::categorical(&task_record::job, "job"),
+                                          straggle::predict::numeric(log_input{}, "input"))};
 //! [similarity]
 
 /// How long do tasks take? As long as the most similar tasks of the history did, by node, kind, job and the
@@ -56,13 +56,13 @@ class time_model {
 
     /// How long it would take there, in seconds; valid until the next question.
     /// @par Cost a search among the tasks, but none where a task that is alike was asked about not long ago
-    [[nodiscard]] straggle::outcome<straggle::empirical_view> times(work const& w, std::uint32_t node);
+    [[nodiscard]] straggle::outcome<straggle::stats::empirical_view> times(work const& w, std::uint32_t node);
     /// How long it usually takes on a good node.
     [[nodiscard]] straggle::outcome<double> usual(work const& w);
     /// How many tasks are remembered.
     [[nodiscard]] std::size_t size() const { return tasks_.size(); }
     /// How often 80 % ranges held, on the last of the tasks learned, each asked about before it was.
-    [[nodiscard]] straggle::calibration const& ranges() const { return ranges_; }
+    [[nodiscard]] straggle::predict::calibration const& ranges() const { return ranges_; }
 
   private:
     [[nodiscard]] bool is_known(work const& w) const;
@@ -71,10 +71,10 @@ class time_model {
         std::tuple<std::optional<std::uint32_t>, std::optional<std::uint32_t>, std::optional<double>>;
     static constexpr std::size_t most_answers = 200'000; // of 300 bytes
 
-    straggle::similar_tasks<task_record, std::remove_const_t<decltype(similarity)>> tasks_;
-    straggle::calibration ranges_{0.8, {.step = 0, .stretch = 0}}; // as they are
-    std::vector<bool> kinds_, jobs_;                               // of which a task was learned
-    std::map<alike, std::unordered_map<std::uint32_t, straggle::empirical>> answers_; // by node
+    straggle::predict::similar_tasks<task_record, std::remove_const_t<decltype(similarity)>> tasks_;
+    straggle::predict::calibration ranges_{0.8, {.step = 0, .stretch = 0}}; // as they are
+    std::vector<bool> kinds_, jobs_;                                        // of which a task was learned
+    std::map<alike, std::unordered_map<std::uint32_t, straggle::stats::empirical>> answers_; // by node
     std::size_t answered_ = 0;
     std::map<alike, straggle::outcome<double>> usual_;
 };

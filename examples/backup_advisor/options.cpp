@@ -23,9 +23,9 @@ constexpr choices<gain_of, 2> gains{{
     {"job", gain_of::job},
     {"task", gain_of::task},
 }};
-constexpr choices<straggle::assignment_rule, 2> rules{{
-    {"greedy", straggle::assignment_rule::greedy},
-    {"optimal", straggle::assignment_rule::optimal},
+constexpr choices<straggle::assign::assignment_rule, 2> rules{{
+    {"greedy", straggle::assign::assignment_rule::greedy},
+    {"optimal", straggle::assign::assignment_rule::optimal},
 }};
 constexpr choices<output_format, 3> formats{{
     {"table", output_format::table},

@@ -50,7 +50,7 @@ struct options {
     double launch = 0; ///< seconds
     gain_of gain = gain_of::job;
 
-    straggle::assignment_rule rule = straggle::assignment_rule::optimal;
+    straggle::assign::assignment_rule rule = straggle::assign::assignment_rule::optimal;
     std::uint32_t copies_per_task = 1;
     double most_copies = 0.1; ///< share of all slots
     double storm = 0.3;       ///< share of tasks that may be suspects

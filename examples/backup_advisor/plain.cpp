@@ -13,16 +13,16 @@ using namespace program;
 
 namespace {
 
-using enum straggle::backup_refusal;
+using enum straggle::assign::backup_refusal;
 
 std::string budget_reason(advice const& a, result const& r) {
     if (a.refused_by == "copies_per_task")
         return "as many copies of it run as may: " + std::to_string(a.task->attempts_running() - 1);
-    if (a.refused_by == "storm_guard")
+    if (a.refused_by == "suspect_share_limit")
         return "storm: " + counted(r.advised.suspects.size(), "suspect") + " among " +
                counted(r.advised.tasks, "task") + ", more than " + percent(r.options.storm) +
                "; rather distrust what they are compared with";
-    if (a.refused_by == "share_of_slots")
+    if (a.refused_by == "speculative_cap")
         return "copies may take " + counted(static_cast<std::uint64_t>(r.advised.copy_limit), "slot") +
                " of " + grouped(r.cluster.slots) + ", and better ones do";
     return std::string(a.refused_by);
@@ -45,7 +45,7 @@ std::string time_text(double seconds) {
 
 std::string reason(advice const& a, result const& r) {
     if (a.launch) {
-        straggle::backup_value const& v = a.best->value;
+        straggle::assign::backup_value const& v = a.best->value;
         return "gains " + time_text(v.gain) + " and costs " + time_text(v.cost) + ", the copy wins at " +
                percent_of(v.win_probability);
     }
@@ -53,18 +53,18 @@ std::string reason(advice const& a, result const& r) {
     case unknown_node:
     case same_node:
         return "every node runs it already";
-    case blacklisted:
+    case excluded:
         return "every other node is to be avoided";
     case no_slot:
-        return a.nodes[blacklisted] > 0 ? "no slot is free but on nodes that are to be avoided"
-                                        : "no slot is free on any other node";
+        return a.nodes[excluded] > 0 ? "no slot is free but on nodes that are to be avoided"
+                                     : "no slot is free on any other node";
     case on_probation:
         return "only nodes on probation are left";
     case no_prediction:
         return "nobody knows how long it would take elsewhere";
     case not_profitable: {
         if (!a.best) break;
-        straggle::backup_value const& v = a.best->value;
+        straggle::assign::backup_value const& v = a.best->value;
         std::string const text =
             "a copy would gain " + time_text((std::max)(v.gain, 0.0)) + " and cost " + time_text(v.cost);
         return a.next_slowest > 0
@@ -80,7 +80,7 @@ std::string reason(advice const& a, result const& r) {
         return "there is no other node";
     case slots_taken:
         return "the free slots go to copies that bring more";
-    case over_budget:
+    case over_limit:
         return budget_reason(a, r);
     }
     return std::string(to_string(*a.reason));
@@ -112,7 +112,7 @@ void print_csv(std::ostream& out, result const& r) {
             << node(a.best);
         range(a.best ? std::optional(a.best->time) : std::nullopt);
         if (a.best) {
-            straggle::backup_value const& v = a.best->value;
+            straggle::assign::backup_value const& v = a.best->value;
             out << ',' << exact(v.gain) << ',' << exact(v.cost) << ',' << exact(v.profit) << ','
                 << exact(v.win_probability);
         } else {

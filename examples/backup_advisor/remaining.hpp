@@ -63,7 +63,7 @@ struct trust {
 
 /// The distribution of the time left, and where it comes from.
 struct time_left {
-    straggle::empirical times{};
+    straggle::stats::empirical times{};
     basis from = basis::similar;
 };
 
@@ -76,7 +76,7 @@ struct log_time {
 
 [[nodiscard]] inline double normal_quantile(double p) {
     constexpr double normal = (std::numeric_limits<double>::max)(); // degrees of freedom
-    return straggle::student_t_quantile(p, normal).value_or(0);
+    return straggle::stats::student_t_quantile(p, normal).value_or(0);
 }
 [[nodiscard]] inline double normal_share_below(double z) {
     return std::erfc(-z * 0.70710678118654752) / 2;
@@ -153,7 +153,7 @@ inline bool fill_from_similar(std::vector<double>& out, std::vector<double> cons
 /// @param elapsed how long it has run
 /// @param report how far it says it is, if it says anything
 /// @return no times if there is neither a similar task nor a report
-inline time_left find_time_left(straggle::empirical_view const& similar, double elapsed,
+inline time_left find_time_left(straggle::stats::empirical_view const& similar, double elapsed,
                                 std::optional<progress_report> const& report, trust const& how = {}) {
     time_left left;
     std::vector<double> times, rest;

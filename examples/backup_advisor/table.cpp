@@ -163,10 +163,10 @@ class table {
              << " running, at most " << fixed(a_.copy_limit, 0) << " of " << counted(r_.cluster.slots, "slot")
              << '.';
         std::string refused;
-        for (straggle::budget_refusals const& b : a_.budgets)
+        for (straggle::assign::limit_refusals const& b : a_.limits)
             if (b.refused > 0)
-                refused += (refused.empty() ? "" : ", ") + std::to_string(b.refused) + " by " +
-                           std::string(b.budget);
+                refused +=
+                    (refused.empty() ? "" : ", ") + std::to_string(b.refused) + " by " + std::string(b.limit);
         if (!refused.empty()) out_ << " Refused: " << refused << '.';
         out_ << '\n';
         if (a_.storm)
@@ -175,10 +175,10 @@ class table {
                     " of these jobs are suspects; what they are compared with is wrong, or all is slow.",
                 2);
         std::string pairs;
-        for (std::size_t i = 0; i < straggle::node_refusal_count; ++i) {
+        for (std::size_t i = 0; i < straggle::assign::node_refusal_count; ++i) {
             if (a_.nodes.refused[i] == 0) continue;
             pairs += ", " + grouped(a_.nodes.refused[i]) + " " +
-                     std::string(to_string(static_cast<straggle::backup_refusal>(i)));
+                     std::string(to_string(static_cast<straggle::assign::backup_refusal>(i)));
         }
         if (a_.nodes.acceptable + a_.nodes.total_refused() > 0)
             print_wrapped("Suspects and nodes, pair by pair: " + grouped(a_.nodes.acceptable) +
@@ -200,7 +200,7 @@ class table {
                 list += ", " + fixed(n.slowness, 1) + " times as long";
         }
         for (spared_node const& s : r_.cluster.spared)
-            list += (list.empty() ? "" : "; ") + node(s.id) + ": slow, but spared by " + std::string(s.guard);
+            list += (list.empty() ? "" : "; ") + node(s.id) + ": slow, but spared by " + std::string(s.limit);
         for (std::string const& name : r_.cluster.unknown_avoided)
             list += (list.empty() ? "" : "; ") + clean(name, 24) + ": no file knows it";
         out_ << paint(bold, "Nodes") << ": " << r_.cluster.nodes.size() << " with "
@@ -211,7 +211,7 @@ class table {
     }
 
     void print_model() {
-        straggle::calibration const& ranges = r_.model.ranges();
+        straggle::predict::calibration const& ranges = r_.model.ranges();
         out_ << paint(bold, "Similar tasks") << ": " << grouped(r_.model.size()) << " remembered";
         if (auto const held = ranges.coverage())
             out_ << "; 80 % ranges held " << fixed(100 * *held, 0) << " % of the last "

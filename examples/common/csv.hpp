@@ -105,7 +105,7 @@ class reader {
     static constexpr std::size_t longest_mark = 4;
     static constexpr std::size_t block = std::size_t{1} << 18;
 
-    // Ends a run of plain characters. NUL is both a fault and the guard at the end of the buffer.
+    // Ends a run of plain characters. NUL is both a fault and the limit at the end of the buffer.
     static constexpr std::array<bool, 256> ends_plain_text = [] {
         std::array<bool, 256> ends{};
         for (char c : {',', '\n', '\r', '\0'}) ends[static_cast<unsigned char>(c)] = true;

@@ -26,7 +26,7 @@ namespace program {
 
 namespace {
 
-using straggle::task_scope;
+using straggle::detect::task_scope;
 
 constexpr double any = 1e9, tiny = 1e-9;
 constexpr std::array<std::pair<std::string_view, task_scope>, 3> scopes{
@@ -35,21 +35,23 @@ constexpr std::array<std::pair<std::string_view, task_scope>, 3> scopes{
 // Any of them: a wrapper wants one type.
 struct rule {
     static constexpr std::string_view name = "rule";
-    std::function<straggle::detection_note(straggle::job_view const&, straggle::detector_scratch&,
-                                           std::vector<straggle::suspect>&)>
+    std::function<straggle::detect::detection_note(straggle::detect::job_view const&,
+                                                   straggle::detect::detector_scratch&,
+                                                   std::vector<straggle::detect::suspect>&)>
         look;
 
     template <class Detector>
         requires(!std::same_as<Detector, rule>)
     explicit rule(Detector detector)
-        : look([detector](straggle::job_view const& job, straggle::detector_scratch& scratch,
-                          std::vector<straggle::suspect>& out) mutable {
+        : look([detector](straggle::detect::job_view const& job, straggle::detect::detector_scratch& scratch,
+                          std::vector<straggle::detect::suspect>& out) mutable {
               return detector.detect(job, scratch, out);
           }) {}
     // Changes the detector within.
     // NOLINTNEXTLINE(readability-make-member-function-const)
-    straggle::detection_note detect(straggle::job_view const& job, straggle::detector_scratch& scratch,
-                                    std::vector<straggle::suspect>& out) {
+    straggle::detect::detection_note detect(straggle::detect::job_view const& job,
+                                            straggle::detect::detector_scratch& scratch,
+                                            std::vector<straggle::detect::suspect>& out) {
         return look(job, scratch, out);
     }
 };
@@ -57,33 +59,34 @@ struct rule {
 // What is known of each task; nothing where nobody knows.
 struct usual_times {
     decltype(known_of_tasks::usual_time_of) told{};
-    straggle::outcome<double> operator()(straggle::running_task const& task,
-                                         straggle::job_view const& job) const {
+    straggle::outcome<double> operator()(straggle::detect::running_task const& task,
+                                         straggle::detect::job_view const& job) const {
         if (!told) return straggle::status::insufficient_evidence;
         return told(task, job);
     }
 };
 
 rule make_progress_gap(settings& s, known_of_tasks const&) {
-    straggle::progress_gap d;
+    straggle::detect::progress_gap d;
     s.take("gap", d.gap, 0, 1);
     s.choose("over", d.over, scopes);
     return rule(d);
 }
 rule make_late(settings& s, known_of_tasks const&) {
-    straggle::late d;
+    straggle::detect::late d;
     s.take("alpha", d.alpha, 0, any);
     s.choose("over", d.over, scopes);
     return rule(d);
 }
 rule make_late_eval_2019(settings& s, known_of_tasks const&) {
-    straggle::late_eval_2019 d;
+    straggle::detect::late_eval_2019 d;
     s.take("alpha", d.alpha, 0, any);
     return rule(d);
 }
 rule make_late_with_caps(settings& s, known_of_tasks const&) {
-    straggle::late_with_caps d = s.flag("mr1") ? straggle::late_with_caps::mr1() : straggle::late_with_caps{};
-    bool const quantiles = d.scale == straggle::late_scale::quantile;
+    straggle::detect::late_with_caps d =
+        s.flag("mr1") ? straggle::detect::late_with_caps::mr1() : straggle::detect::late_with_caps{};
+    bool const quantiles = d.scale == straggle::detect::late_scale::quantile;
     s.take("slow_task", d.slow_task, 0, quantiles ? 1 : any);
     s.take("slow_node", d.slow_node, 0, quantiles ? 1 : any);
     s.take("cap_of_running", d.cap_of_running, 0, 1);
@@ -95,44 +98,45 @@ rule make_hierarchical(settings& s, known_of_tasks const& known) {
         {{"progress_gap", make_progress_gap}, {"late", make_late}}};
     auto base = bases[0].second;
     s.choose("base", base, bases);
-    straggle::hierarchical<rule> d{base(s, known)};
+    straggle::detect::hierarchical<rule> d{base(s, known)};
     s.take("share", d.share, 0, any);
     return rule(d);
 }
 rule make_average_time(settings& s, known_of_tasks const&) {
-    straggle::average_time d;
+    straggle::detect::average_time d;
     s.take("factor", d.factor, 0, any);
     return rule(d);
 }
 rule make_over_median(settings& s, known_of_tasks const&) {
-    straggle::over_median d = s.flag("spark_4") ? straggle::over_median::spark_4() : straggle::over_median{};
+    straggle::detect::over_median d =
+        s.flag("spark_4") ? straggle::detect::over_median::spark_4() : straggle::detect::over_median{};
     s.take("multiplier", d.multiplier, 0, any);
     s.take("quantile", d.quantile, 0, 1);
     s.take("min_time", d.min_time, 0, any);
     return rule(d);
 }
 rule make_flink(settings& s, known_of_tasks const&) {
-    straggle::flink d;
+    straggle::detect::flink d;
     s.take("multiplier", d.multiplier, 0, any);
     s.take("ratio", d.ratio, 0, 1 - tiny);
     s.take("lower_bound", d.lower_bound, 0, any);
     return rule(d);
 }
 rule make_largest_gain(settings& s, known_of_tasks const&) {
-    straggle::largest_gain<> d;
+    straggle::detect::largest_gain<> d;
     s.take("most", d.most, 1, 1000000);
     s.take("min_share", d.min_share, 0, 1);
     return rule(d);
 }
 rule make_mantri(settings& s, known_of_tasks const&) {
-    straggle::mantri<> d;
+    straggle::detect::mantri<> d;
     s.take("delta", d.delta, 0, 1 - tiny);
     s.take("start_up", d.start_up, 0, any);
     s.take("min_finished", d.min_finished, 1, 1000000);
     return rule(d);
 }
 rule make_node_aware(settings& s, known_of_tasks const& known) {
-    straggle::node_aware<usual_times> d;
+    straggle::detect::node_aware<usual_times> d;
     if (s.is_warm()) d.usual_time_of.told = known.usual_time_of;
     if (known.slowdown > 1) d.slowdown = known.slowdown;
     if (s.is_warm()) d.usual_time = known.usual_seconds;
@@ -177,22 +181,22 @@ rule wrapped(rule inner, settings& s) {
     s.take("lag", lag, 0, any);
     s.take("task_lag", task_lag, 0, any);
     s.take("min_progress", min_progress, 0, 1);
-    if (min_progress > 0) inner = rule(straggle::min_progress<rule>{std::move(inner), min_progress});
-    if (task_lag > 0) inner = rule(straggle::task_lag<rule>{std::move(inner), task_lag});
-    if (lag > 0) inner = rule(straggle::speculative_lag<rule>{std::move(inner), lag});
+    if (min_progress > 0) inner = rule(straggle::detect::min_progress<rule>{std::move(inner), min_progress});
+    if (task_lag > 0) inner = rule(straggle::detect::task_lag<rule>{std::move(inner), task_lag});
+    if (lag > 0) inner = rule(straggle::detect::speculative_lag<rule>{std::move(inner), lag});
     return inner;
 }
 
 } // namespace
 
-std::span<straggle::suspect const> contestant::operator()(straggle::job_view const& job) {
+std::span<straggle::detect::suspect const> contestant::operator()(straggle::detect::job_view const& job) {
     if (warm_) return look_(job);
     nodes_.assign(job.nodes.begin(), job.nodes.end());
-    for (straggle::job_node& n : nodes_) {
+    for (straggle::detect::job_node& n : nodes_) {
         n.modelled = false;
         n.slowness = 1;
     }
-    straggle::job_view cold = job;
+    straggle::detect::job_view cold = job;
     cold.nodes = nodes_;
     return look_(cold);
 }
@@ -205,9 +209,8 @@ contestant make_contestant(std::string_view specification, known_of_tasks const&
         rule made = wrapped(e.make(s, known), s);
         s.finish();
         return {std::string(specification), warm,
-                [scan = straggle::straggler_scan(std::move(made))](straggle::job_view const& job) mutable {
-                    return scan(job);
-                }};
+                [scan = straggle::detect::straggler_scan(std::move(made))](
+                    straggle::detect::job_view const& job) mutable { return scan(job); }};
     }
     std::string names;
     for (entry const& e : catalogue) (names += names.empty() ? "" : ", ") += e.name;

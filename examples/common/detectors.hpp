@@ -5,7 +5,7 @@
 /// Detectors by name, with parameters: `late:alpha=0.5,lag=20`.
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace program {
 /// A detector with the memory it works in.
 class contestant {
   public:
-    using look = std::function<std::span<straggle::suspect const>(straggle::job_view const&)>;
+    using look = std::function<std::span<straggle::detect::suspect const>(straggle::detect::job_view const&)>;
     contestant(std::string label, bool warm, look scan)
         : label_(std::move(label)), warm_(warm), look_(std::move(scan)) {}
 
@@ -28,13 +28,13 @@ class contestant {
     [[nodiscard]] std::string const& label() const { return label_; }
     /// Whether it is told what earlier jobs say of the nodes.
     [[nodiscard]] bool is_warm() const { return warm_; }
-    std::span<straggle::suspect const> operator()(straggle::job_view const& job);
+    std::span<straggle::detect::suspect const> operator()(straggle::detect::job_view const& job);
 
   private:
     std::string label_;
     bool warm_;
     look look_;
-    std::vector<straggle::job_node> nodes_; // without what a cold one must not know
+    std::vector<straggle::detect::job_node> nodes_; // without what a cold one must not know
 };
 
 /// What detectors are told of the tasks.
@@ -45,7 +45,8 @@ struct known_of_tasks {
     /// What to go by unless a specification says otherwise; as in `straggle::node_aware`
     std::optional<double> resolution{}, report_interval{};
     /// How long a task usually takes, if that is known of each; for those that are warm
-    std::function<straggle::outcome<double>(straggle::running_task const&, straggle::job_view const&)>
+    std::function<straggle::outcome<double>(straggle::detect::running_task const&,
+                                            straggle::detect::job_view const&)>
         usual_time_of{};
 };
 

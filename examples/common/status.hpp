@@ -5,7 +5,7 @@
 /// How an attempt ended, in the words of many schedulers.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <array>
 #include <string_view>

@@ -5,7 +5,7 @@
 /// What one rank sees of the history.
 #pragma once
 
-#include <straggle/node/monitor.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -62,23 +62,23 @@ std::string comparison(verdict const& v, std::string const& of_all) {
 fleet fleet_of(history const& h, options const& o) {
     return {{h.nodes.ids().begin(), h.nodes.ids().end()},
             h.slots,
-            o.guards.domain ? domains(h, *o.guards.domain) : std::vector<std::string>{}};
+            o.limits.domain ? domains(h, *o.limits.domain) : std::vector<std::string>{}};
 }
 
 decision decide(ranking const& r, fleet const& f, options const& o, expectation const* expected) {
     auto const decide_by = [&](auto policy) {
         return std::apply(
-            [&](auto... guards) {
-                return straggle::blacklister(std::move(policy), std::move(guards)...).decide(r);
+            [&](auto... limits) {
+                return straggle::blacklister(std::move(policy), std::move(limits)...).decide(r);
             },
-            guards_of(f, o.guards));
+            guards_of(f, o.limits));
     };
     std::mt19937_64 engine;
     return with_selection(o.selection, engine, [&](auto policy) {
         if (expected == nullptr) return decide_by(std::move(policy));
         auto const by_forecast = [&p = expected->probability](std::uint32_t node) { return p[node]; };
-        return decide_by(
-            straggle::either(std::move(policy), straggle::forecast_weak(by_forecast, expected->least)));
+        return decide_by(straggle::blacklist::either(
+            std::move(policy), straggle::blacklist::forecast_weak(by_forecast, expected->least)));
     });
 }
 
@@ -90,31 +90,31 @@ std::string reason(verdict const& v, options const& o) {
     return evidence(v, o) + "; " + comparison(v, "");
 }
 
-std::string guard_reason(std::string_view guard, options const& o) {
-    guard_options const& g = o.guards;
-    if (guard == "at_most_slot_fraction")
+std::string guard_reason(std::string_view limit, options const& o) {
+    guard_options const& g = o.limits;
+    if (limit == "at_most_slot_fraction")
         return "at most " + percent(g.max_fraction.value_or(0)) + " of all slots may be taken out";
-    if (guard == "at_most")
+    if (limit == "at_most")
         return "at most " + counted(g.max_nodes.value_or(0), "node") + " may be taken out";
-    if (guard == "at_least_healthy_slots")
+    if (limit == "at_least_healthy_slots")
         return short_number(g.min_healthy.value_or(0)) + " slots have to stay in service";
-    if (guard == "one_per_domain") return "it is the last one of its failure domain";
-    if (guard == "fail_open")
+    if (limit == "one_per_domain") return "it is the last one of its failure domain";
+    if (limit == "fail_open")
         return "more than " + percent(g.fail_open.value_or(0)) +
                " of the nodes look weak at once: rather distrust the measurement";
-    return std::string(guard);
+    return std::string(limit);
 }
 
 std::string remark(decision const& d, ranking const& r) {
     switch (d.note()) {
-    case straggle::selection_note::all_overlap:
+    case straggle::blacklist::selection_note::all_overlap:
         return r.nodes().size() < 2 ? "only one node could be ranked"
                                     : "the intervals of all nodes overlap: nobody is slower beyond doubt";
-    case straggle::selection_note::too_few_nodes:
+    case straggle::blacklist::selection_note::too_few_nodes:
         return "too few nodes could be ranked (" + std::to_string(r.nodes().size()) + ") for this policy";
-    case straggle::selection_note::unreachable_threshold:
+    case straggle::blacklist::selection_note::unreachable_threshold:
         return "no node of a fleet of this size can be that far from the mean: choose a smaller K";
-    case straggle::selection_note::none:
+    case straggle::blacklist::selection_note::none:
         break;
     }
     return {};

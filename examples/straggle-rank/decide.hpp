@@ -18,7 +18,7 @@ namespace straggle_rank {
 using decision = straggle::blacklist_decision<std::uint32_t>;
 using verdict = straggle::verdict<std::uint32_t>;
 
-/// Decides with the policy and the guards of the command line.
+/// Decides with the policy and the limits of the command line.
 /// @param expected of the nodes, if somebody asked for it
 [[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o,
                               expectation const* expected = nullptr);
@@ -29,8 +29,8 @@ using verdict = straggle::verdict<std::uint32_t>;
 /// The same for a verdict that may be older than the last ranking.
 [[nodiscard]] std::string reason(verdict const& v, options const& o);
 
-/// What a guard says when it spares a node, as the end of "kept in service: ...".
-[[nodiscard]] std::string guard_reason(std::string_view guard, options const& o);
+/// What a limit says when it spares a node, as the end of "kept in service: ...".
+[[nodiscard]] std::string guard_reason(std::string_view limit, options const& o);
 
 /// Why nobody is weak, or what else there is to say about the fleet; empty if nothing.
 [[nodiscard]] std::string remark(decision const& d, ranking const& r);

@@ -59,7 +59,7 @@ std::optional<T> optional_from(json const& from, char const* key) {
     return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
-// Shares and slots that guards take.
+// Shares and slots that limits take.
 void check(std::optional<double> const& value, double low, double high, char const* what) {
     if (value && !(*value >= low && *value <= high))
         throw std::runtime_error(std::string(what) + " is out of range");
@@ -70,26 +70,27 @@ options options_from(json const& from) {
     o.selection = parse_selection(from.at("select").get<std::string>());
     std::string const deviation = from.at("deviation").get<std::string>();
     if (deviation == "population")
-        o.deviation = straggle::deviation_kind::population;
+        o.deviation = straggle::stats::deviation_kind::population;
     else if (deviation != "sample")
         throw std::runtime_error("deviation is neither sample nor population");
-    if (auto* const fdr = std::get_if<straggle::dominated_fdr>(&o.selection)) fdr->deviation = o.deviation;
+    if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
+        fdr->deviation = o.deviation;
     std::string const edge = from.at("edge").get<std::string>();
     if (edge == "open")
-        o.edge = straggle::edge_rule::open;
+        o.edge = straggle::rank::edge_rule::open;
     else if (edge != "closed")
         throw std::runtime_error("edge is neither open nor closed");
-    o.sentences = parse_sentences(from.at("sentences").get<std::string>());
+    o.exclusions = parse_sentences(from.at("exclusions").get<std::string>());
     o.windows = parse_lengths(from.at("window").get<std::string>(), from.at("slide").get<std::string>());
-    json const& guards = from.at("guards");
-    o.guards = {.max_fraction = optional_from<double>(guards, "max_fraction"),
-                .max_nodes = optional_from<std::size_t>(guards, "max_nodes"),
-                .min_healthy = optional_from<double>(guards, "min_healthy"),
-                .domain = optional_from<std::string>(guards, "domain"),
-                .fail_open = optional_from<double>(guards, "fail_open")};
-    check(o.guards.max_fraction, 0, 1, "max_fraction");
-    check(o.guards.min_healthy, 0, 1e15, "min_healthy");
-    check(o.guards.fail_open, 1e-9, 1, "fail_open");
+    json const& limits = from.at("limits");
+    o.limits = {.max_fraction = optional_from<double>(limits, "max_fraction"),
+                .max_nodes = optional_from<std::size_t>(limits, "max_nodes"),
+                .min_healthy = optional_from<double>(limits, "min_healthy"),
+                .domain = optional_from<std::string>(limits, "domain"),
+                .fail_open = optional_from<double>(limits, "fail_open")};
+    check(o.limits.max_fraction, 0, 1, "max_fraction");
+    check(o.limits.min_healthy, 0, 1e15, "min_healthy");
+    check(o.limits.fail_open, 1e-9, 1, "fail_open");
     return o;
 }
 
@@ -103,7 +104,7 @@ log_header header_from(json const& line) {
         h.names.insert(name);
         h.fleet.names.push_back(name);
         h.fleet.slots.push_back(node.at("slots").get<double>());
-        if (h.options.guards.domain) h.fleet.domains.push_back(node.at("domain").get<std::string>());
+        if (h.options.limits.domain) h.fleet.domains.push_back(node.at("domain").get<std::string>());
         check(h.fleet.slots.back(), 0, 1e300, "slots");
         h.json_names.push_back(node.at("node").dump());
     }

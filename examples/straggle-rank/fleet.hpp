@@ -2,13 +2,13 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The nodes of a cluster, and the guards of the command line as guards of the library.
+/// The nodes of a cluster, and the limits of the command line as limits of the library.
 #pragma once
 
 #include "history.hpp"
 #include "options.hpp"
 
-#include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
 #include <random>
@@ -16,7 +16,7 @@
 
 namespace straggle_rank {
 
-/// What guards want to know of every node.
+/// What limits want to know of every node.
 struct fleet {
     std::vector<std::string> names;
     std::vector<double> slots;
@@ -27,7 +27,7 @@ struct fleet {
 /// nodes it does not match share one domain.
 [[nodiscard]] fleet fleet_of(history const& h, options const& o);
 
-/// Projections from a node to what guards want to know of it.
+/// Projections from a node to what limits want to know of it.
 struct slots_of {
     std::vector<double> const* slots;
     double operator()(std::uint32_t node) const { return (*slots)[node]; }
@@ -37,20 +37,21 @@ struct domain_of {
     std::string const& operator()(std::uint32_t node) const { return (*domains)[node]; }
 };
 
-/// The guards that were asked for, as a tuple. @pre the fleet outlives them
+/// The limits that were asked for, as a tuple. @pre the fleet outlives them
 [[nodiscard]] inline auto guards_of(fleet const& f, guard_options const& g) {
-    auto const wanted = []<class Guard>(bool yes, Guard guard) {
-        return yes ? straggle::optional_guard<Guard>(std::move(guard)) : straggle::optional_guard<Guard>();
+    auto const wanted = []<class Limit>(bool yes, Limit limit) {
+        return yes ? straggle::blacklist::optional_limit<Limit>(std::move(limit))
+                   : straggle::blacklist::optional_limit<Limit>();
     };
     double const open_above = g.fail_open.value_or(1);
     return std::tuple(
-        wanted(g.fail_open.has_value(), straggle::fail_open(open_above, open_above / 2)),
-        wanted(g.domain.has_value(), straggle::one_per_domain<domain_of>(domain_of{&f.domains})),
-        wanted(g.min_healthy.has_value(),
-               straggle::at_least_healthy_slots<slots_of>(g.min_healthy.value_or(0), slots_of{&f.slots})),
-        wanted(g.max_nodes.has_value(), straggle::at_most(g.max_nodes.value_or(0))),
-        wanted(g.max_fraction.has_value(),
-               straggle::at_most_slot_fraction<slots_of>(g.max_fraction.value_or(0), slots_of{&f.slots})));
+        wanted(g.fail_open.has_value(), straggle::blacklist::fail_open(open_above, open_above / 2)),
+        wanted(g.domain.has_value(), straggle::blacklist::one_per_domain<domain_of>(domain_of{&f.domains})),
+        wanted(g.min_healthy.has_value(), straggle::blacklist::at_least_healthy_slots<slots_of>(
+                                              g.min_healthy.value_or(0), slots_of{&f.slots})),
+        wanted(g.max_nodes.has_value(), straggle::blacklist::at_most(g.max_nodes.value_or(0))),
+        wanted(g.max_fraction.has_value(), straggle::blacklist::at_most_slot_fraction<slots_of>(
+                                               g.max_fraction.value_or(0), slots_of{&f.slots})));
 }
 
 /// Calls visit(policy) with the selection policy as a type of the library.
@@ -60,9 +61,9 @@ auto with_selection(selection const& chosen, std::mt19937_64& engine, Visit&& vi
     return std::visit(
         [&]<class Policy>(Policy const& policy) {
             if constexpr (std::same_as<Policy, top_k>) {
-                if (!policy.seed) return visit(straggle::top_k_intersection(policy.k));
+                if (!policy.seed) return visit(straggle::blacklist::top_k_intersection(policy.k));
                 engine.seed(*policy.seed);
-                return visit(straggle::top_k_intersection(policy.k, engine));
+                return visit(straggle::blacklist::top_k_intersection(policy.k, engine));
             } else {
                 return visit(policy);
             }

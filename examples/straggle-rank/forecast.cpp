@@ -26,8 +26,8 @@ using namespace program;
 
 namespace {
 
-using node_days = straggle::node_days<std::uint32_t>;
-using node_period = straggle::node_period<std::uint32_t>;
+using node_days = straggle::learn::node_days<std::uint32_t>;
+using node_period = straggle::learn::node_period<std::uint32_t>;
 
 // The history cut into periods of whole days, the last of which ends with the last day.
 class period_days {
@@ -70,7 +70,7 @@ class period_days {
     std::uint64_t without_day_ = 0;
 };
 
-node_period features_of(node_days const& days, straggle::feature_options const& how) {
+node_period features_of(node_days const& days, straggle::learn::feature_options const& how) {
     node_period p;
     days.table(p.features, how);
     for (std::size_t i = 0; i < days.size(); ++i) p.nodes.push_back(days.node(i));
@@ -80,8 +80,8 @@ node_period features_of(node_days const& days, straggle::feature_options const& 
 // Finds the weak nodes of each whole period and what it looked like at its end; oldest first.
 std::vector<node_period> label(period_days const& cut, future_options const& how, learning& l) {
     std::vector<node_period> periods;
-    straggle::weak_node_finder find;
-    straggle::weak_nodes found;
+    straggle::learn::weak_node_finder find;
+    straggle::learn::weak_nodes found;
     std::mt19937_64 engine(how.seed);
     for (auto k = static_cast<std::size_t>(cut.whole_periods()); k-- > 0;) {
         node_days const& days = cut.latest_first()[k];
@@ -117,10 +117,10 @@ void count_examples(std::span<node_period const> periods, std::size_t nodes, lea
 // Tests on each period what all before it teach; not where a period has no labels.
 void test(std::span<node_period const> periods, std::size_t columns, learning& l) {
     if (std::ranges::any_of(periods, [](node_period const& p) { return p.weak.empty(); })) return;
-    straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model(columns);
-    std::vector<straggle::forecast_cell> cells;
-    if (straggle::forecast_table(periods, model, cells) != straggle::status::ok) return;
-    for (straggle::forecast_cell const& c : cells) {
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(columns);
+    std::vector<straggle::learn::forecast_cell> cells;
+    if (straggle::learn::forecast_table(periods, model, cells) != straggle::status::ok) return;
+    for (straggle::learn::forecast_cell const& c : cells) {
         if (c.first != 0) continue;
         ++l.tested;
         l.forecast += c.forecast;
@@ -145,8 +145,8 @@ std::vector<std::byte> bytes_of(std::string const& file) {
     return bytes;
 }
 
-straggle::forecast_model read_model(std::string const& file) {
-    straggle::forecast_model model;
+straggle::learn::forecast_model read_model(std::string const& file) {
+    straggle::learn::forecast_model model;
     straggle::status const s = model.deserialize(bytes_of(file));
     if (s == straggle::status::ok) return model;
     std::string const why = s == straggle::status::truncated    ? "it ends too early"
@@ -175,7 +175,8 @@ learning learn(history const& h, options const& o) {
                           counted(l.model.days, "day") +
                           " are the least to learn from: one to look at, one to forecast (--day, --period)");
     std::vector<node_period> const periods = label(cut, o.future, l);
-    straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model(l.model.columns());
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(
+        l.model.columns());
     if (straggle::status const s = model.learn(periods); s != straggle::status::ok)
         throw failure(exit_status::bad_input, h.file +
                                                   ": nothing to learn: no period has nodes that stand out "
@@ -187,7 +188,7 @@ learning learn(history const& h, options const& o) {
     return l;
 }
 
-std::size_t write_model(std::string const& file, straggle::forecast_model const& model) {
+std::size_t write_model(std::string const& file, straggle::learn::forecast_model const& model) {
     std::vector<std::byte> const bytes = model.serialize();
     std::ofstream out(file, std::ios::binary);
     out.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -202,7 +203,7 @@ std::size_t expectation::expected_weak() const {
 }
 
 expectation expect(history const& h, options const& o) {
-    straggle::forecast_model const model = read_model(o.future.forecast);
+    straggle::learn::forecast_model const model = read_model(o.future.forecast);
     if (model.day_length == 0 || model.day_length > std::uint64_t{INT64_MAX})
         throw failure(exit_status::bad_input, o.future.forecast + ": it does not say how long a day is");
     if (model.trees.trees() == 0)
@@ -217,7 +218,7 @@ expectation expect(history const& h, options const& o) {
     e.days_known = (std::min)(cut.days(), std::uint64_t{model.days});
     e.probability.assign(h.nodes.size(), std::numeric_limits<double>::quiet_NaN());
     std::vector<double> rows;
-    std::vector<straggle::node_forecast<std::uint32_t>> nodes;
+    std::vector<straggle::learn::node_forecast<std::uint32_t>> nodes;
     straggle::status const s = model.forecast(cut.latest_first().front(), rows, nodes);
     if (s != straggle::status::ok)
         throw failure(exit_status::bad_input, o.future.forecast + ": " + std::string(to_string(s)));

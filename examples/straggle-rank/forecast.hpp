@@ -28,13 +28,13 @@ struct learned_period {
 
 /// What was learned.
 struct learning {
-    straggle::forecast_model model;
+    straggle::learn::forecast_model model;
     std::vector<learned_period> periods; ///< in order of time
     std::size_t examples = 0, weak_examples = 0;
     std::uint64_t days = 0, days_left_out = 0; ///< left out: too few for a whole period, at the beginning
     std::uint64_t scores_without_day = 0;
     std::size_t tested = 0; ///< periods that were forecast from those before them alone
-    straggle::class_counts forecast, majority, repeat; ///< in all of these
+    straggle::learn::class_counts forecast, majority, repeat; ///< in all of these
 };
 
 /// Learns. A `failure` says what the history lacks.
@@ -42,7 +42,7 @@ struct learning {
 
 /// Writes the model. A `failure` if that is impossible.
 /// @return its size
-std::size_t write_model(std::string const& file, straggle::forecast_model const& model);
+std::size_t write_model(std::string const& file, straggle::learn::forecast_model const& model);
 
 /// Says what was learned, in the form the user wants.
 void print_learning(std::ostream& out, learning const& l, history const& h, options const& o,

@@ -7,8 +7,8 @@
 
 #include "columns.hpp"
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/interner.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <cstdint>
 #include <optional>

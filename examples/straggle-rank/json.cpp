@@ -121,21 +121,21 @@ ordered_json to_json(options const& o) {
         {"normaliser", to_string(o.normaliser)},
         {"min_tasks", o.min_tasks},
         {"confidence", o.confidence},
-        {"deviation", o.deviation == straggle::deviation_kind::sample ? "sample" : "population"},
+        {"deviation", o.deviation == straggle::stats::deviation_kind::sample ? "sample" : "population"},
         {"edge", to_string(o.edge)},
         {"counted", o.counted == straggle::completions::every_success ? "every_success" : "first_completion"},
         {"select", valid_utf8(o.selection_text)},
-        {"guards",
-         {{"max_fraction", or_null(o.guards.max_fraction)},
-          {"max_nodes", or_null(o.guards.max_nodes)},
-          {"min_healthy", or_null(o.guards.min_healthy)},
-          {"domain", o.guards.domain ? ordered_json(valid_utf8(*o.guards.domain)) : ordered_json(nullptr)},
-          {"fail_open", or_null(o.guards.fail_open)}}},
+        {"limits",
+         {{"max_fraction", or_null(o.limits.max_fraction)},
+          {"max_nodes", or_null(o.limits.max_nodes)},
+          {"min_healthy", or_null(o.limits.min_healthy)},
+          {"domain", o.limits.domain ? ordered_json(valid_utf8(*o.limits.domain)) : ordered_json(nullptr)},
+          {"fail_open", or_null(o.limits.fail_open)}}},
     };
     if (o.windows) {
         all["window"] = length_text(o.windows->window_ms);
         all["slide"] = length_text(o.windows->slide_ms);
-        all["sentences"] = o.sentences.text();
+        all["exclusions"] = o.exclusions.text();
     }
     return all;
 }

@@ -23,13 +23,13 @@ constexpr choices<normaliser, 5> normalisers{{
     {"ratio", normaliser::ratio},
     {"work_rate", normaliser::work_rate},
 }};
-constexpr choices<straggle::deviation_kind, 2> deviations{{
-    {"sample", straggle::deviation_kind::sample},
-    {"population", straggle::deviation_kind::population},
+constexpr choices<straggle::stats::deviation_kind, 2> deviations{{
+    {"sample", straggle::stats::deviation_kind::sample},
+    {"population", straggle::stats::deviation_kind::population},
 }};
-constexpr choices<straggle::edge_rule, 2> edges{{
-    {"closed", straggle::edge_rule::closed},
-    {"open", straggle::edge_rule::open},
+constexpr choices<straggle::rank::edge_rule, 2> edges{{
+    {"closed", straggle::rank::edge_rule::closed},
+    {"open", straggle::rank::edge_rule::open},
 }};
 constexpr choices<output_format, 3> formats{{
     {"table", output_format::table},
@@ -64,20 +64,20 @@ Who is weak (--select):
   mean_plus_sigmas:K        mean above the fleet's by K deviations (Envoy, gRPC)
 
 Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-success
-  --select weakest_level --no-guards --sentences rerank, the paper on dynamic server blacklisting to
+  --select weakest_level --no-limits --exclusions rerank, the paper on dynamic server blacklisting to
   the letter. Options override a preset.
 
 Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
 a number and ms, s, m, h or d. A history is a recording: nobody obeyed these decisions, so the
 timeline shows what would have been decided, and a node that would have been avoided still has
-evidence here. For how long it is avoided, in windows (--sentences; the first policy hears of a node
+evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
 what it needs, and asks the next):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
   probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
   hysteresis:ENTER:LEAVE+... weak after ENTER weak windows in a row, well after LEAVE good ones (2:2)
 hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. Where
-windows overlap, what is in several of them counts once: a node with a sentence or a strike is heard
+windows overlap, what is in several of them counts once: a node with a exclusion or a strike is heard
 again when the window has moved on by its whole length.
 
 Who will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
@@ -105,7 +105,7 @@ struct arguments {
     std::string file, preset = "default";
     std::vector<std::string> columns;
     std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
-    std::optional<std::string> window, slide, time_unit, sentences, log, replay, learn, forecast, day;
+    std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
     std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
@@ -156,7 +156,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--fail-open", a.fail_open, "avoid nobody if more than this share looks weak")
         ->type_name("F")
         ->group(deciding);
-    app.add_flag("--no-guards", a.no_guards, "no limit but those given")->group(deciding);
+    app.add_flag("--no-limits", a.no_guards, "no limit but those given")->group(deciding);
 
     auto const over_time = "Decisions over time";
     app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d")
@@ -168,7 +168,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--time-unit", a.time_unit, "of the times: ns, us, ms or s (default: as in end_ms)")
         ->type_name("UNIT")
         ->group(over_time);
-    app.add_option("--sentences", a.sentences,
+    app.add_option("--exclusions", a.exclusions,
                    "for how long; see below (default probation:3:1+escalating:1:16)")
         ->type_name("POLICY")
         ->group(over_time);
@@ -216,12 +216,12 @@ options preset(std::string const& name) {
     if (name == "dsb_2019") {
         o.preset = name;
         o.min_tasks = 2;
-        o.deviation = straggle::deviation_kind::population;
+        o.deviation = straggle::stats::deviation_kind::population;
         o.counted = straggle::completions::every_success;
         o.selection_text = "weakest_level";
-        o.selection = straggle::weakest_level{};
-        o.guards = {};
-        o.sentences = parse_sentences("rerank");
+        o.selection = straggle::blacklist::weakest_level{};
+        o.limits = {};
+        o.exclusions = parse_sentences("rerank");
     } else if (name != "default") {
         wrong("--preset", "'" + name + "' is none of default, dsb_2019");
     }
@@ -247,7 +247,7 @@ void override_ranking(options& o, arguments const& a) {
     if (a.normaliser) o.normaliser = choose("--normaliser", *a.normaliser, normalisers);
     if (a.min_tasks) o.min_tasks = whole("--min-tasks", *a.min_tasks);
     if (a.confidence) {
-        if (!straggle::confidence_level::from(*a.confidence))
+        if (!straggle::stats::confidence_level::from(*a.confidence))
             wrong("--confidence", "it has to lie between 0 and 1");
         o.confidence = *a.confidence;
     }
@@ -262,31 +262,32 @@ void override_decision(options& o, arguments const& a) {
         o.selection = parse_selection(*a.select);
         o.selection_text = *a.select;
     }
-    if (auto* const fdr = std::get_if<straggle::dominated_fdr>(&o.selection)) fdr->deviation = o.deviation;
-    if (a.no_guards) o.guards = {};
-    if (a.max_fraction) o.guards.max_fraction = within("--max-fraction", *a.max_fraction, 0, 1);
-    if (a.max_nodes) o.guards.max_nodes = whole("--max-nodes", *a.max_nodes);
-    if (a.min_healthy) o.guards.min_healthy = within("--min-healthy", *a.min_healthy, 0, 1e15);
-    if (a.fail_open) o.guards.fail_open = within("--fail-open", *a.fail_open, 1e-9, 1);
+    if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
+        fdr->deviation = o.deviation;
+    if (a.no_guards) o.limits = {};
+    if (a.max_fraction) o.limits.max_fraction = within("--max-fraction", *a.max_fraction, 0, 1);
+    if (a.max_nodes) o.limits.max_nodes = whole("--max-nodes", *a.max_nodes);
+    if (a.min_healthy) o.limits.min_healthy = within("--min-healthy", *a.min_healthy, 0, 1e15);
+    if (a.fail_open) o.limits.fail_open = within("--fail-open", *a.fail_open, 1e-9, 1);
     if (a.domain) {
         try {
             [[maybe_unused]] std::regex const check(*a.domain);
         } catch (std::regex_error const&) {
             wrong("--domain", "'" + *a.domain + "' is no regular expression");
         }
-        o.guards.domain = a.domain;
+        o.limits.domain = a.domain;
     }
 }
 
 void override_windows(options& o, arguments const& a) {
     if (!a.window) {
         for (auto const& [name, value] : {std::pair("--slide", a.slide),
-                                          std::pair("--sentences", a.sentences), std::pair("--log", a.log)})
+                                          std::pair("--exclusions", a.exclusions), std::pair("--log", a.log)})
             if (value) wrong(name, "needs --window");
         return;
     }
     o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
-    if (a.sentences) o.sentences = parse_sentences(*a.sentences);
+    if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
     if (a.log) o.log = *a.log;
     if (o.normaliser != normaliser::z)
         wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
@@ -311,7 +312,7 @@ void override_future(options& o, arguments const& a) {
     if (a.forecast && a.forecast->empty()) wrong("--forecast", "the name is empty");
     f.learn = a.learn.value_or("");
     f.forecast = a.forecast.value_or("");
-    constexpr auto most = static_cast<double>(straggle::forecast_model::most_days);
+    constexpr auto most = static_cast<double>(straggle::learn::forecast_model::most_days);
     if (a.period)
         f.days = static_cast<std::uint32_t>(within("--period", static_cast<double>(*a.period), 1, most));
     if (a.look_back)

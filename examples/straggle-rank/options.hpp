@@ -6,12 +6,12 @@
 #pragma once
 
 #include "columns.hpp"
-#include "sentencing.hpp"
+#include "exclusion.hpp"
 #include "window_calendar.hpp"
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/node/rank_options.hpp>
+#include <straggle/rank/rank_options.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -31,8 +31,9 @@ struct top_k {
 };
 
 /// Any of the library's selection policies.
-using selection = std::variant<straggle::dominated, straggle::weakest_level, top_k, straggle::dominated_fdr,
-                               straggle::median_mad, straggle::leave_top_k_out, straggle::mean_plus_sigmas>;
+using selection = std::variant<straggle::blacklist::dominated, straggle::blacklist::weakest_level, top_k,
+                               straggle::blacklist::dominated_fdr, straggle::blacklist::median_mad,
+                               straggle::blacklist::leave_top_k_out, straggle::blacklist::mean_plus_sigmas>;
 
 /// Reads `dominated:0.5`, `top_k:3:42` and so on; a `failure` says what is wrong.
 [[nodiscard]] selection parse_selection(std::string_view specification);
@@ -65,17 +66,17 @@ struct options {
     straggle_rank::normaliser normaliser = straggle_rank::normaliser::z;
     std::uint64_t min_tasks = 5;
     double confidence = 0.95;
-    straggle::deviation_kind deviation = straggle::deviation_kind::sample;
-    straggle::edge_rule edge = straggle::edge_rule::closed;
+    straggle::stats::deviation_kind deviation = straggle::stats::deviation_kind::sample;
+    straggle::rank::edge_rule edge = straggle::rank::edge_rule::closed;
     straggle::completions counted = straggle::completions::first_of_task;
 
     std::string selection_text = "dominated:0.5";
-    straggle_rank::selection selection = straggle::dominated{};
-    guard_options guards{.max_fraction = 0.2};
+    straggle_rank::selection selection = straggle::blacklist::dominated{};
+    guard_options limits{.max_fraction = 0.2};
 
     std::optional<window_lengths> windows; ///< nothing: the history as a whole
     std::optional<time_unit> unit;         ///< nothing: as the column is named
-    sentencing sentences;
+    excluding exclusions;
     future_options future;
 
     output_format format = output_format::table;

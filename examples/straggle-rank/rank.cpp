@@ -5,9 +5,9 @@
 
 #include "attempt_list.hpp"
 
-#include <straggle/node/normalize.hpp>
-#include <straggle/node/rank_nodes.hpp>
-#include <straggle/node/sibling_normalizers.hpp>
+#include <straggle/rank/normalize.hpp>
+#include <straggle/rank/rank_nodes.hpp>
+#include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace {
 template <class Normalizer>
 auto ranking_options(options const& o, Normalizer normalizer) {
     // The command line was checked: the level is valid.
-    straggle::confidence_level const level = *straggle::confidence_level::from(o.confidence);
+    straggle::stats::confidence_level const level = *straggle::stats::confidence_level::from(o.confidence);
     return straggle::rank_options<Normalizer>{.normalizer = normalizer,
-                                              .interval_of_mean = straggle::t_interval(level, o.deviation),
+                                              .interval_of_mean =
+                                                  straggle::stats::t_interval(level, o.deviation),
                                               .edges = o.edge,
                                               .counted = o.counted};
 }
@@ -32,22 +33,22 @@ template <class Visit>
 auto with_normaliser(options const& o, Visit&& visit) {
     switch (o.normaliser) {
     case normaliser::robust:
-        return visit(ranking_options(o, straggle::robust_z{o.min_tasks}));
+        return visit(ranking_options(o, straggle::rank::robust_z{o.min_tasks}));
     case normaliser::leave_one_out:
-        return visit(ranking_options(o, straggle::leave_one_out_z{o.min_tasks}));
+        return visit(ranking_options(o, straggle::rank::leave_one_out_z{o.min_tasks}));
     case normaliser::ratio:
-        return visit(ranking_options(o, straggle::ratio_to_median{o.min_tasks}));
+        return visit(ranking_options(o, straggle::rank::ratio_to_median{o.min_tasks}));
     case normaliser::work_rate:
-        return visit(ranking_options(o, straggle::work_rate<>{straggle::z_score{o.min_tasks}}));
+        return visit(ranking_options(o, straggle::rank::work_rate<>{straggle::rank::z_score{o.min_tasks}}));
     case normaliser::z:
         break;
     }
-    return visit(ranking_options(o, straggle::z_score{o.min_tasks}));
+    return visit(ranking_options(o, straggle::rank::z_score{o.min_tasks}));
 }
 
 // Scores in ascending order.
 double quantile(std::span<double> sorted, double q) {
-    return *straggle::quantile_in_place(sorted, q);
+    return *straggle::stats::quantile_in_place(sorted, q);
 }
 
 void keep_most_extreme(std::vector<double>& sorted, std::size_t most) {
@@ -88,11 +89,12 @@ std::vector<score> scores(history const& h, options const& o) {
     auto const [scored, nodes, jobs, counts] =
         with_attempts(h, [&](auto const& attempts, auto const& fields) {
             return with_normaliser(
-                o, [&](auto const& how) { return straggle::normalize(attempts, fields, how); });
+                o, [&](auto const& how) { return straggle::rank::normalize(attempts, fields, how); });
         });
     std::vector<score> all;
     all.reserve(scored.size());
-    for (straggle::normalized_attempt const& a : scored) all.push_back({nodes[a.node], jobs[a.job], a.score});
+    for (straggle::rank::normalized_attempt const& a : scored)
+        all.push_back({nodes[a.node], jobs[a.job], a.score});
     return all;
 }
 

@@ -8,7 +8,7 @@
 #include "history.hpp"
 #include "options.hpp"
 
-#include <straggle/node/ranking.hpp>
+#include <straggle/rank/ranking.hpp>
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "record_json.hpp"
 
 #include "../common/text.hpp"
-#include "sentencing.hpp"
+#include "exclusion.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ using namespace program;
 namespace {
 
 using nlohmann::json;
-using verdict_record = straggle::logged_verdict<std::uint32_t>;
+using verdict_record = straggle::blacklist::logged_verdict<std::uint32_t>;
 
 // Writes members one after the other.
 class object_writer {
@@ -145,10 +145,10 @@ verdict_record verdict_from(json const& v, straggle::interner<std::string> const
             .until = integer<std::int64_t>(v, "until")};
 }
 
-straggle::sentence sentence_from(json const& s) {
-    using straggle::custody;
-    return {.state =
-                named(s, "state", std::array{custody::at_large, custody::serving, custody::on_probation}),
+straggle::blacklist::exclusion sentence_from(json const& s) {
+    using straggle::node_state;
+    return {.state = named(s, "state",
+                           std::array{node_state::healthy, node_state::excluded, node_state::on_probation}),
             .strikes = integer<std::uint32_t>(s, "strikes"),
             .since = integer<std::int64_t>(s, "since"),
             .until = integer<std::int64_t>(s, "until"),
@@ -185,8 +185,8 @@ std::string record_line(decision_record const& r, std::span<std::string const> n
         write_verdicts(line, "blacklisted", r.blacklisted, names);
         write_verdicts(line, "on_probation", r.on_probation, names);
         write_verdicts(line, "spared", r.spared, names);
-        if (r.sentences)
-            line.list("sentences", *r.sentences, [names](object_writer& o, auto const& s) {
+        if (r.exclusions)
+            line.list("exclusions", *r.exclusions, [names](object_writer& o, auto const& s) {
                 o.raw("node", names[s.id]);
                 o.word("state", to_string(s.state.state));
                 o.number("strikes", s.state.strikes);
@@ -202,8 +202,8 @@ std::string record_line(decision_record const& r, std::span<std::string const> n
 }
 
 decision_record record_from(json const& line, straggle::interner<std::string> const& names,
-                            straggle::edge_rule edges) {
-    using straggle::selection_note;
+                            straggle::rank::edge_rule edges) {
+    using straggle::blacklist::selection_note;
     decision_record r;
     r.window = integer<std::int64_t>(line, "window");
     r.edges = edges;
@@ -223,7 +223,7 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
                                                       .seen = integer<std::uint32_t>(n, "seen")};
     });
     r.rule = word(line, "rule");
-    r.sentencing = sentencing::name;
+    r.excluding = excluding::name;
     r.note = named(line, "note",
                    std::array{selection_note::none, selection_note::all_overlap,
                               selection_note::too_few_nodes, selection_note::unreachable_threshold});
@@ -233,9 +233,9 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
     r.blacklisted = verdicts("blacklisted");
     r.on_probation = verdicts("on_probation");
     r.spared = verdicts("spared");
-    using sentence_record = straggle::logged_sentence<std::uint32_t>;
-    r.sentences = list<sentence_record>(
-        line, "sentences", [&](json const& s) { return sentence_record{node(s, names), sentence_from(s)}; });
+    using sentence_record = straggle::blacklist::logged_exclusion<std::uint32_t>;
+    r.exclusions = list<sentence_record>(
+        line, "exclusions", [&](json const& s) { return sentence_record{node(s, names), sentence_from(s)}; });
     return r;
 }
 

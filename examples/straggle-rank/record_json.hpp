@@ -5,7 +5,7 @@
 /// Decisions as lines of JSON.
 #pragma once
 
-#include "keeper.hpp"
+#include "dynamic_blacklist.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -21,6 +21,6 @@ namespace straggle_rank {
 /// library says what is wrong.
 [[nodiscard]] decision_record record_from(nlohmann::json const& line,
                                           straggle::interner<std::string> const& names,
-                                          straggle::edge_rule edges);
+                                          straggle::rank::edge_rule edges);
 
 } // namespace straggle_rank

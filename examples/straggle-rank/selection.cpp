@@ -28,22 +28,23 @@ selection parse_selection(std::string_view specification) {
         return true;
     };
     if (is("dominated", 2)) {
-        straggle::dominated policy{.q = p.optional(0, 0.5, tiny, 1.0)};
+        straggle::blacklist::dominated policy{.q = p.optional(0, 0.5, tiny, 1.0)};
         if (p.has(1)) policy.least_mean = p.optional(1, 0.0, -huge, huge);
         return policy;
     }
     if (is("dominated_fdr", 2))
-        return straggle::dominated_fdr{.q = p.optional(0, 0.5, tiny, 1.0),
-                                       .alpha = p.optional(1, 0.05, tiny, 1 - tiny)};
-    if (is("weakest_level", 0)) return straggle::weakest_level{};
+        return straggle::blacklist::dominated_fdr{.q = p.optional(0, 0.5, tiny, 1.0),
+                                                  .alpha = p.optional(1, 0.05, tiny, 1 - tiny)};
+    if (is("weakest_level", 0)) return straggle::blacklist::weakest_level{};
     if (is("top_k", 2)) return read_top_k(p);
     if (is("median_mad", 2))
-        return straggle::median_mad{.deviations = p.optional(0, 3.0, 0.0, huge),
-                                    .low = p.optional(1, 0.0, -huge, huge)};
+        return straggle::blacklist::median_mad{.deviations = p.optional(0, 3.0, 0.0, huge),
+                                               .low = p.optional(1, 0.0, -huge, huge)};
     if (is("leave_top_k_out", 2))
-        return straggle::leave_top_k_out{.k = p.required<std::size_t>(0, 0, many),
-                                         .sigmas = p.optional(1, 5.0, 0.0, huge)};
-    if (is("mean_plus_sigmas", 1)) return straggle::mean_plus_sigmas{.sigmas = p.optional(0, 1.9, 0.0, huge)};
+        return straggle::blacklist::leave_top_k_out{.k = p.required<std::size_t>(0, 0, many),
+                                                    .sigmas = p.optional(1, 5.0, 0.0, huge)};
+    if (is("mean_plus_sigmas", 1))
+        return straggle::blacklist::mean_plus_sigmas{.sigmas = p.optional(0, 1.9, 0.0, huge)};
     p.wrong("no such policy");
 }
 

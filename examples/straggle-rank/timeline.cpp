@@ -7,7 +7,7 @@
 #include "../common/text.hpp"
 #include "attempt_list.hpp"
 
-#include <straggle/node/monitor.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ class bookkeeper {
     void close(keeper const& k) {
         for (std::uint32_t node = 0; node < last_.size(); ++node) {
             t_.nodes[node].now = last_[node].where;
-            t_.nodes[node].strikes = k.sentence_of(node).strikes;
+            t_.nodes[node].strikes = k.exclusion_of(node).strikes;
         }
     }
 
@@ -70,7 +70,7 @@ class bookkeeper {
             bool const anew = where == standing::avoided && last.since != v.since;
             if (last.where != where || anew) {
                 changes_.push_back({v.id, last.where, where, &v});
-                if (where == standing::avoided) ++account.sentences;
+                if (where == standing::avoided) ++account.exclusions;
                 last = {where, v.since, t_.stays.size()};
                 t_.stays.push_back({v.id, where, window, window, v.strikes, v.until, reason(v, o_),
                                     std::string(v.spared_by)});
@@ -150,12 +150,13 @@ class row_of_windows {
 
   private:
     [[nodiscard]] auto how() const {
-        straggle::confidence_level const level = *straggle::confidence_level::from(options_.confidence);
-        return straggle::rank_options<straggle::z_score>{.normalizer = straggle::z_score{options_.min_tasks},
-                                                         .interval_of_mean =
-                                                             straggle::t_interval(level, options_.deviation),
-                                                         .edges = options_.edge,
-                                                         .counted = options_.counted};
+        straggle::stats::confidence_level const level =
+            *straggle::stats::confidence_level::from(options_.confidence);
+        return straggle::rank_options<straggle::rank::z_score>{
+            .normalizer = straggle::rank::z_score{options_.min_tasks},
+            .interval_of_mean = straggle::stats::t_interval(level, options_.deviation),
+            .edges = options_.edge,
+            .counted = options_.counted};
     }
 
     // Steps are counted as the monitor counts them.

@@ -5,7 +5,7 @@
 /// A history as a row of windows: what would have been decided at the end of each.
 #pragma once
 
-#include "keeper.hpp"
+#include "dynamic_blacklist.hpp"
 #include "window_calendar.hpp"
 
 namespace straggle_rank {
@@ -15,7 +15,7 @@ enum class standing : std::uint8_t { in_service, avoided, on_probation, spared }
 /// `in_service`, `avoided`, `on_probation`, `spared`.
 [[nodiscard]] std::string_view to_string(standing s);
 
-/// A node that stands elsewhere than a window ago, or is sentenced anew.
+/// A node that stands elsewhere than a window ago, or is excluded anew.
 struct change {
     std::uint32_t node = 0;
     standing before = standing::in_service, after = standing::in_service;
@@ -46,15 +46,15 @@ struct stay {
     standing where = standing::avoided;
     std::int64_t first = 0, last = 0; ///< windows
     std::uint32_t strikes = 0;
-    std::int64_t until = 0; ///< first window that may end the sentence
+    std::int64_t until = 0; ///< first window that may end the exclusion
     std::string why;
-    std::string spared_by; ///< name of a guard
+    std::string spared_by; ///< name of a limit
 };
 
 /// What became of one node over all windows.
 struct node_account {
     std::uint64_t windows = 0; ///< with a task
-    std::uint64_t sentences = 0;
+    std::uint64_t exclusions = 0;
     std::uint64_t avoided = 0, on_probation = 0, spared = 0; ///< windows
     std::uint32_t strikes = 0;                               ///< at the end
     standing now = standing::in_service;                     ///< at the end

@@ -118,7 +118,7 @@ ordered_json timeline_picture::data(timeline const& t, result const& whole) cons
         node_account const& a = t.nodes[rows[i]];
         nodes.push_back({{"node", valid_utf8(whole.history.nodes[rows[i]])},
                          {"windows", a.windows},
-                         {"sentences", a.sentences},
+                         {"exclusions", a.exclusions},
                          {"avoided", a.avoided},
                          {"on_probation", a.on_probation},
                          {"spared", a.spared},

@@ -84,7 +84,7 @@ class json_printer final : public window_printer {
     [[nodiscard]] ordered_json node_json(std::uint32_t node, node_account const& a) const {
         return {{"node", valid_utf8(h_.nodes[node])},
                 {"windows", a.windows},
-                {"sentences", a.sentences},
+                {"exclusions", a.exclusions},
                 {"avoided", a.avoided},
                 {"on_probation", a.on_probation},
                 {"spared", a.spared},

@@ -123,8 +123,9 @@ class table_printer final : public window_printer {
             node_account const& a = t.nodes[node];
             std::string const id = name(node);
             out << id << std::string(name_width - width(id), ' ') << std::setw(9) << a.windows
-                << std::setw(11) << a.sentences << std::setw(9) << a.avoided << std::setw(7) << a.on_probation
-                << std::setw(8) << a.spared << std::setw(9) << a.strikes << "  " << ending(a.now) << '\n';
+                << std::setw(11) << a.exclusions << std::setw(9) << a.avoided << std::setw(7)
+                << a.on_probation << std::setw(8) << a.spared << std::setw(9) << a.strikes << "  "
+                << ending(a.now) << '\n';
         }
         if (nodes.size() > shown.size())
             out << ".. and " << grouped(nodes.size() - shown.size())

@@ -9,7 +9,7 @@
 #include "../common/moment.hpp"
 #include "options.hpp"
 
-#include <straggle/core/interner.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/evaluate/recording.hpp>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct report {
 };
 inline constexpr std::uint32_t unknown_name = 0xffffffffu;
 
-using recording = straggle::recording<std::uint32_t, std::uint32_t, moment>;
+using recording = straggle::evaluate::recording<std::uint32_t, std::uint32_t, moment>;
 
 struct history {
     std::string file, progress_file;      ///< as messages call them; the second empty if there is none

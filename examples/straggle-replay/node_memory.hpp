@@ -22,7 +22,7 @@ class node_memory {
     explicit node_memory(history const& h) : history_(h), jobs_(h.jobs.size()), nodes_(h.nodes.size()) {
         recording const& tape = *h.tape;
         for (std::size_t task = 0; task < tape.tasks(); ++task)
-            if (tape.fate_of(task) != straggle::task_fate::never_finished)
+            if (tape.fate_of(task) != straggle::evaluate::task_fate::never_finished)
                 ++jobs_[tape.job(tape.job_of(task))].left;
     }
 
@@ -61,7 +61,7 @@ class node_memory {
         for (std::size_t const row : j.rows)
             if (double const t = time_of(row); t > 0) times.push_back(t);
         if (times.size() >= least) {
-            double const median = *straggle::median_in_place(times);
+            double const median = *straggle::stats::median_in_place(times);
             for (std::size_t const row : j.rows) {
                 double const t = time_of(row);
                 if (!(t > 0)) continue;

@@ -22,14 +22,14 @@ namespace straggle_replay {
 /// One detector and what it was worth.
 struct scored {
     std::string detector;
-    straggle::detection_metrics metrics;
+    straggle::evaluate::detection_metrics metrics;
 };
 
 /// All there is to say.
 struct result {
     straggle_replay::options const& options;
     straggle_replay::history const& history;
-    straggle::replay_counts counts;
+    straggle::evaluate::replay_counts counts;
     std::vector<scored> detectors; ///< in the order of the command line
 };
 

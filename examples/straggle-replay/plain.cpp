@@ -32,12 +32,12 @@ std::string or_nothing(straggle::outcome<double> const& x) {
 } // namespace
 
 std::vector<rejected_records> rejected_attempts(history const& h) {
-    return rejected<straggle::recording_fault>(h.attempts_unparsable, h.tape->attempts(),
-                                               straggle::recording_fault_count);
+    return rejected<straggle::evaluate::recording_fault>(h.attempts_unparsable, h.tape->attempts(),
+                                                         straggle::evaluate::recording_fault_count);
 }
 std::vector<rejected_records> rejected_reports(history const& h) {
-    return rejected<straggle::reading_fault>(h.reports_unparsable, h.tape->readings(),
-                                             straggle::reading_fault_count);
+    return rejected<straggle::evaluate::reading_fault>(h.reports_unparsable, h.tape->readings(),
+                                                       straggle::evaluate::reading_fault_count);
 }
 
 std::uint64_t undecided(result const& r) {

@@ -31,7 +31,8 @@ class xgboost {
     }
     ~xgboost() { XGBoosterFree(booster_); }
 
-    straggle::status fit(straggle::feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
+    straggle::status fit(straggle::learn::feature_matrix<double> const& rows,
+                         std::span<std::uint8_t const> labels) {
         if (rows.empty()) return straggle::status::insufficient_evidence;
         std::vector<float> const values(rows.values().begin(), rows.values().end());
         std::vector<float> const wanted(labels.begin(), labels.end());
@@ -70,12 +71,12 @@ class xgboost {
   private:
     BoosterHandle booster_ = nullptr;
 };
-static_assert(straggle::classifier<xgboost>);
+static_assert(straggle::learn::classifier<xgboost>);
 //! [xgboost]
 
 int main() {
     // Nodes whose three features drift; they are weak in the next month where the first two are high.
-    std::vector<straggle::node_period<int>> months(5);
+    std::vector<straggle::learn::node_period<int>> months(5);
     std::uint64_t state = 1;
     auto const unit = [&state] {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -90,9 +91,9 @@ int main() {
             months[m].weak.push_back(before != nullptr && before[0] + before[1] > 1.4 ? 1 : 0);
         }
 
-    straggle::forecaster<int, xgboost> theirs(3);
-    straggle::forecaster<int, straggle::boosted_trees_trainer> ours(3);
-    std::vector<straggle::node_forecast<int>> a, b;
+    straggle::learn::forecaster<int, xgboost> theirs(3);
+    straggle::learn::forecaster<int, straggle::learn::boosted_trees_trainer> ours(3);
+    std::vector<straggle::learn::node_forecast<int>> a, b;
     if (theirs.learn(months) != straggle::status::ok || ours.learn(months) != straggle::status::ok ||
         theirs.forecast(months.back(), a) != straggle::status::ok ||
         ours.forecast(months.back(), b) != straggle::status::ok)

@@ -14,7 +14,7 @@
 /// Corrections only.
 #define STRAGGLE_VERSION_PATCH 0
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// Semantic version of the headers a program was compiled with.
 struct version {

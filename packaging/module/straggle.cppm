@@ -36,7 +36,7 @@ export namespace straggle {
 using straggle::version;
 using straggle::library_version;
 
-// straggle/core/field.hpp
+// straggle/record/field.hpp
 using straggle::no_field;
 using straggle::projection_of;
 using straggle::identifier;
@@ -50,7 +50,7 @@ using straggle::duration_field;
 using straggle::time_field;
 using straggle::input_field;
 
-// straggle/core/attempt.hpp
+// straggle/record/attempt.hpp
 using straggle::attempt_status;
 using straggle::status_field;
 using straggle::attempt_fields;
@@ -63,40 +63,40 @@ using straggle::rejection_count;
 using straggle::to_string;
 using straggle::attempt_counts;
 
-// straggle/core/contract.hpp
+// straggle/base/contract.hpp
 using straggle::contract_violation;
 using straggle::contract_handler;
 using straggle::set_contract_handler;
 
-// straggle/core/outcome.hpp
+// straggle/base/outcome.hpp
 using straggle::status;
 using straggle::outcome;
 
-// straggle/core/storable.hpp
+// straggle/base/storable.hpp
 using straggle::storable_identifier;
 using straggle::identifier_form;
 
-// straggle/core/bytes.hpp
+// straggle/base/bytes.hpp
 using straggle::frame_kind;
 using straggle::byte_writer;
 using straggle::byte_reader;
 using straggle::opened_frame;
 using straggle::open_frame;
 
-// straggle/core/interner.hpp
+// straggle/base/interner.hpp
 using straggle::owned_identifier_t;
 using straggle::interner;
 
-// straggle/core/published.hpp
+// straggle/base/published.hpp
 using straggle::published;
 
-// straggle/core/random.hpp
+// straggle/base/random.hpp
 using straggle::random_engine;
 using straggle::uniform_below;
 using straggle::uniform_unit;
 using straggle::sample_to_front;
 
-// straggle/core/running.hpp
+// straggle/record/running.hpp
 using straggle::progress_field;
 using straggle::copies_field;
 using straggle::running_fields;
@@ -143,16 +143,16 @@ using straggle::tick_sums;
 using straggle::basic_tick_moments;
 using straggle::tick_moments;
 
-// straggle/node/p_cores.hpp
+// straggle/rank/p_cores.hpp
 using straggle::edge_rule;
 using straggle::points_at;
 using straggle::p_cores;
 
-// straggle/node/interval_dag.hpp
+// straggle/rank/interval_dag.hpp
 using straggle::dag_edges;
 using straggle::interval_dag;
 
-// straggle/node/normalizer.hpp
+// straggle/rank/normalizer.hpp
 using straggle::affine_scale;
 using straggle::moment_normalizer;
 using straggle::sibling_normalizer;
@@ -161,37 +161,37 @@ using straggle::normalizer;
 using straggle::z_score;
 using straggle::work_rate;
 
-// straggle/node/performance.hpp
+// straggle/rank/performance.hpp
 using straggle::score_moments;
 using straggle::node_performance;
 using straggle::performance_of;
 
-// straggle/node/rank_options.hpp
+// straggle/rank/rank_options.hpp
 using straggle::completions;
 using straggle::rank_options;
 
-// straggle/node/ranking.hpp
+// straggle/rank/ranking.hpp
 using straggle::ranked_node;
 using straggle::unranked_node;
 using straggle::degenerate_job;
 using straggle::node_ranking;
 using straggle::ranking_from;
 
-// straggle/node/monitor.hpp
+// straggle/monitor/monitor.hpp
 using straggle::monitor_counts;
 using straggle::monitor;
 using straggle::monitor_of;
 
-// straggle/node/normalize.hpp
+// straggle/rank/normalize.hpp
 using straggle::normalized_attempt;
 using straggle::normalized_attempts;
 using straggle::normalize;
 
-// straggle/node/rank_nodes.hpp
+// straggle/rank/rank_nodes.hpp
 using straggle::node_ranker;
 using straggle::rank_nodes;
 
-// straggle/node/sibling_normalizers.hpp
+// straggle/rank/sibling_normalizers.hpp
 using straggle::robust_z;
 using straggle::ratio_to_median;
 using straggle::leave_one_out_z;
@@ -272,7 +272,7 @@ using straggle::exponential_rate;
 using straggle::simple_exponential_options;
 using straggle::simple_exponential;
 
-// straggle/predict/slowing.hpp
+// straggle/predict/recent_rate.hpp
 using straggle::slowing;
 
 // straggle/blacklist/selection.hpp
@@ -291,7 +291,7 @@ using straggle::dominated;
 using straggle::clearly_dominated;
 using straggle::dominated_fdr;
 
-// straggle/blacklist/guards.hpp
+// straggle/blacklist/limits.hpp
 using straggle::fleet_view;
 using straggle::capacity_guard;
 using straggle::slots_projection;
@@ -307,11 +307,11 @@ using straggle::fail_open;
 // straggle/blacklist/blacklister.hpp
 using straggle::blacklister;
 
-// straggle/blacklist/brief_block.hpp
+// straggle/blacklist/cooldown.hpp
 using straggle::brief_block_options;
 using straggle::brief_block;
 
-// straggle/blacklist/sentences.hpp
+// straggle/blacklist/exclusion.hpp
 using straggle::custody;
 using straggle::window_evidence;
 using straggle::sentence;
@@ -321,11 +321,11 @@ using straggle::escalating;
 using straggle::probation;
 using straggle::hysteresis;
 
-// straggle/blacklist/keeper.hpp
+// straggle/blacklist/dynamic_blacklist.hpp
 using straggle::blacklist_keeper;
 using straggle::keep_blacklist;
 
-// straggle/blacklist/cluster_watch.hpp
+// straggle/mitigate/cluster_watch.hpp
 using straggle::cluster_watch;
 
 // straggle/blacklist/decision_log.hpp
@@ -345,7 +345,7 @@ using straggle::median_mad;
 using straggle::leave_top_k_out;
 using straggle::mean_plus_sigmas;
 
-// straggle/blacklist/timed_guards.hpp
+// straggle/blacklist/timed_limits.hpp
 using straggle::rate_limit;
 using straggle::slot_demand;
 using straggle::release_on_demand;
@@ -546,7 +546,7 @@ using straggle::backup_choice;
 using straggle::budget_refusals;
 using straggle::backup_plan;
 
-// straggle/assign/budget.hpp
+// straggle/assign/copy_limits.hpp
 using straggle::cluster_load;
 using straggle::backup_request;
 using straggle::copy_budget;
@@ -630,7 +630,7 @@ using straggle::replay_knowledge;
 using straggle::replay_counts;
 using straggle::replayer;
 
-// straggle/presets.hpp
+// straggle/papers/dsb_2019.hpp
 using straggle::dsb_2019_preset;
 using straggle::dsb_2019;
 

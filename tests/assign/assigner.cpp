@@ -16,21 +16,21 @@ namespace {
 // Keeps what it is asked about.
 struct spy {
     static constexpr std::string_view name = "spy";
-    backup_case* seen;
-    outcome<backup_value> value(backup_case const& c) const {
+    assign::backup_case* seen;
+    outcome<assign::backup_value> value(assign::backup_case const& c) const {
         *seen = c;
-        return backup_value{1, 1, 0, 1};
+        return assign::backup_value{1, 1, 0, 1};
     }
-    bool accepts(backup_value const&) const { return true; }
+    bool accepts(assign::backup_value const&) const { return true; }
 };
 
 } // namespace
 
 TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
-    assigner a(told{});
+    assign::assigner a(told{});
     task const t{.hosts = {"a"}, .worth = {90.9, 20.5, 30.5, 30.9, 25.9}};
     auto const all = hosts(5);
-    backup_choice const& choice = a.choose_for(t, all, predict);
+    assign::backup_choice const& choice = a.choose_for(t, all, predict);
     REQUIRE(choice.copy);
     CHECK(choice.copy->node == 3); // the same profit as node 2, but it wins more often
     CHECK(choice.copy->value.profit == 30);
@@ -41,7 +41,7 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
     CHECK(choice.runner_up->node == 2);
     CHECK_FALSE(choice.runner_up->refusal);
     CHECK(choice.nodes.acceptable == 4);
-    CHECK(choice.nodes[backup_refusal::same_node] == 1);
+    CHECK(choice.nodes[assign::backup_refusal::same_node] == 1);
     CHECK(a.plan().profit == 30);
     CHECK(a.plan().copies == 1);
     CHECK(a.plan().policy == "told");
@@ -49,9 +49,9 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
 }
 
 TEST_CASE("assigner: each hard filter, in their order, each counted") {
-    assigner a(told{}, no_budget{});
+    assign::assigner a(told{}, assign::no_copy_limit{});
     auto const refusal = [&](task const& t, host const& h) {
-        backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predict);
+        assign::backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predict);
         CHECK(c.reason.has_value() != c.copy.has_value());
         CHECK(c.nodes.acceptable + c.nodes.total_refused() == 1);
         if (c.reason) CHECK(c.nodes[*c.reason] == 1);
@@ -59,37 +59,37 @@ TEST_CASE("assigner: each hard filter, in their order, each counted") {
     };
     // Everything is wrong; one thing after the other is put right.
     task t{.hosts = {"x", "h"}, .attempts = 0, .worth = {-1}};
-    host h{.name = "h", .free = 0, .state = node_state::blacklisted};
-    CHECK(refusal(t, h) == backup_refusal::same_node);
+    host h{.name = "h", .free = 0, .state = node_state::excluded};
+    CHECK(refusal(t, h) == assign::backup_refusal::same_node);
     t.hosts = {"x"};
-    CHECK(refusal(t, h) == backup_refusal::blacklisted);
+    CHECK(refusal(t, h) == assign::backup_refusal::excluded);
     h.state = node_state::on_probation;
-    CHECK(refusal(t, h) == backup_refusal::no_slot);
+    CHECK(refusal(t, h) == assign::backup_refusal::no_slot);
     h.free = -3;
-    CHECK(refusal(t, h) == backup_refusal::no_slot);
+    CHECK(refusal(t, h) == assign::backup_refusal::no_slot);
     h.free = 2;
-    CHECK(refusal(t, h) == backup_refusal::on_probation);
+    CHECK(refusal(t, h) == assign::backup_refusal::on_probation);
     t.attempts = 1;
-    CHECK(refusal(t, h) == backup_refusal::no_prediction);
+    CHECK(refusal(t, h) == assign::backup_refusal::no_prediction);
     for (double const x : {666.9, 667.9, 668.9, std::nan(""), HUGE_VAL}) {
         t.worth = {x};
-        CHECK(refusal(t, h) == backup_refusal::no_prediction);
+        CHECK(refusal(t, h) == assign::backup_refusal::no_prediction);
     }
     t.worth = {0.9};
-    CHECK(refusal(t, h) == backup_refusal::not_profitable);
+    CHECK(refusal(t, h) == assign::backup_refusal::not_profitable);
     t.worth = {7.1};
-    CHECK(refusal(t, h) == backup_refusal::unlikely_to_win);
+    CHECK(refusal(t, h) == assign::backup_refusal::unlikely_to_win);
     t.worth = {7.9};
     CHECK(refusal(t, h) == std::nullopt);
 }
 
 TEST_CASE("assigner: nothing is predicted for nodes that are out of the question") {
     auto all = hosts(4);
-    all[1].state = node_state::blacklisted;
+    all[1].state = node_state::excluded;
     all[2].free = 0;
     std::vector<task> const tasks{{.hosts = {"a"}, .worth = {9.9, 9.9, 9.9, 9.9}}};
     int asked = 0;
-    assigner a(told{});
+    assign::assigner a(told{});
     a.choose(tasks, all, [&](task const& t, host const& h) {
         ++asked;
         CHECK(&h == &all[3]); // the user's own records
@@ -101,58 +101,58 @@ TEST_CASE("assigner: nothing is predicted for nodes that are out of the question
 
 TEST_CASE(
     "assigner: nowhere, with the reason of the node that came furthest, and what it would have brought") {
-    assigner a(told{});
+    assign::assigner a(told{});
     auto all = hosts(4);
     all[1].free = 0;
     task t{.hosts = {"a"}, .worth = {50.9, 50.9, 40.1, 0.9}};
-    backup_choice c = a.choose_for(t, all, predict);
+    assign::backup_choice c = a.choose_for(t, all, predict);
     CHECK_FALSE(c.copy);
-    CHECK(c.reason == backup_refusal::unlikely_to_win);
+    CHECK(c.reason == assign::backup_refusal::unlikely_to_win);
     REQUIRE(c.runner_up);
     CHECK(c.runner_up->node == 2);
     CHECK(c.runner_up->value.profit == 40);
-    CHECK(c.runner_up->refusal == backup_refusal::unlikely_to_win);
+    CHECK(c.runner_up->refusal == assign::backup_refusal::unlikely_to_win);
     t.worth = {50.9, 50.9, -1, 0.9};
     c = a.choose_for(t, all, predict);
-    CHECK(c.reason == backup_refusal::not_profitable);
+    CHECK(c.reason == assign::backup_refusal::not_profitable);
     CHECK(c.runner_up->node == 3);
     t.worth = {50.9, 50.9, -1, -1};
     c = a.choose_for(t, all, predict);
-    CHECK(c.reason == backup_refusal::no_prediction);
+    CHECK(c.reason == assign::backup_refusal::no_prediction);
     CHECK_FALSE(c.runner_up);
     // Its own node is the only one.
     c = a.choose_for(t, hosts(1), predict);
-    CHECK(c.reason == backup_refusal::same_node);
+    CHECK(c.reason == assign::backup_refusal::same_node);
     c = a.choose_for(t, hosts(0), predict);
-    CHECK(c.reason == backup_refusal::no_nodes);
-    CHECK(c.nodes == node_counts{});
+    CHECK(c.reason == assign::backup_refusal::no_nodes);
+    CHECK(c.nodes == assign::node_counts{});
     // A node that would do comes before one that would not, whatever the profit.
     t.worth = {50.9, 50.9, 40.1, 3.9};
     c = a.choose_for(t, all, predict);
     REQUIRE(c.copy);
     CHECK(c.copy->node == 3);
     CHECK(c.runner_up->node == 2);
-    CHECK(c.runner_up->refusal == backup_refusal::unlikely_to_win);
+    CHECK(c.runner_up->refusal == assign::backup_refusal::unlikely_to_win);
 }
 
 TEST_CASE("assigner: a straggler that cannot be judged is no straggler") {
-    assigner a(told{});
+    assign::assigner a(told{});
     task t{.hosts = {"a"}, .worth = {9.9, 9.9}};
     for (double const left : {-1.0, std::nan(""), HUGE_VAL}) {
         t.left = left;
-        backup_choice const& c = a.choose_for(t, hosts(2), predict);
-        CHECK(c.reason == backup_refusal::no_straggler);
+        assign::backup_choice const& c = a.choose_for(t, hosts(2), predict);
+        CHECK(c.reason == assign::backup_refusal::no_straggler);
         CHECK_FALSE(c.runner_up);
-        CHECK(c.nodes == node_counts{});
+        CHECK(c.nodes == assign::node_counts{});
     }
     struct lost {
         std::optional<std::string> where;
         double left;
     };
-    constexpr straggler_fields fields{.runs_on = &lost::where, .remaining = &lost::left};
+    constexpr assign::straggler_fields fields{.runs_on = &lost::where, .remaining = &lost::left};
     auto const ten = [](lost const&, host const&) { return 10.9; };
     CHECK(a.choose_for(lost{{}, 5}, fields, hosts(2), host_fields, ten).reason ==
-          backup_refusal::no_straggler);
+          assign::backup_refusal::no_straggler);
     CHECK(a.choose_for(lost{"a", 5}, fields, hosts(2), host_fields, ten).copy->node == 1);
 }
 
@@ -161,13 +161,13 @@ TEST_CASE("assigner: a node without a name could be any") {
         std::optional<std::string> name;
         unsigned free;
     };
-    constexpr backup_node_fields fields{.node = &machine::name, .free = &machine::free};
-    assigner a(told{});
+    constexpr assign::backup_node_fields fields{.node = &machine::name, .free = &machine::free};
+    assign::assigner a(told{});
     task const t{.hosts = {"a"}};
     std::vector<machine> const machines{{{}, 3}, {"b", 1}};
-    backup_choice const& c =
+    assign::backup_choice const& c =
         a.choose_for(t, task_fields, machines, fields, [](task const&, machine const&) { return 10.9; });
-    CHECK(c.nodes[backup_refusal::unknown_node] == 1);
+    CHECK(c.nodes[assign::backup_refusal::unknown_node] == 1);
     REQUIRE(c.copy);
     CHECK(c.copy->node == 1);
 }
@@ -176,21 +176,21 @@ TEST_CASE("assigner: many stragglers, by each of the rules") {
     std::vector<task> const tasks{{.hosts = {"c"}, .worth = {8.5, 9.5, 99.9}},
                                   {.hosts = {"c"}, .worth = {1.5, 8.5, 99.9}}};
     auto const all = hosts(3);
-    assigner a(told{});
+    assign::assigner a(told{});
     CHECK(nodes_of(a.choose(tasks, all, predict)) == places{0, 1});
     CHECK(a.plan().profit == 16);
     CHECK(a.plan().choices[0].runner_up->node == 1); // had it been alone
     CHECK(a.plan().choices[1].runner_up->node == 0);
-    a.set_options({.rule = assignment_rule::greedy});
+    a.set_options({.rule = assign::assignment_rule::greedy});
     CHECK(nodes_of(a.choose(tasks, all, predict)) == places{1, 0});
     CHECK(a.plan().profit == 10);
     CHECK(a.plan().rule == "greedy");
-    a.set_options({.rule = assignment_rule::in_turn});
+    a.set_options({.rule = assign::assignment_rule::in_turn});
     CHECK(nodes_of(a.choose(tasks, all, predict)) == places{1, 0});
     std::vector<task> const reversed(tasks.rbegin(), tasks.rend());
     CHECK(nodes_of(a.choose(reversed, all, predict)) == places{1, 0});
     CHECK(a.plan().profit == 16);
-    CHECK(a.options().rule == assignment_rule::in_turn);
+    CHECK(a.options().rule == assign::assignment_rule::in_turn);
 }
 
 TEST_CASE("assigner: a node takes as many copies as it has slots, who is left over is told so") {
@@ -198,67 +198,69 @@ TEST_CASE("assigner: a node takes as many copies as it has slots, who is left ov
     all[1].free = 2;
     std::vector<task> tasks(4, {.hosts = {"a"}, .worth = {0, 9.9}});
     tasks[2].worth[1] = 12.9;
-    for (auto const rule : {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal}) {
-        assigner a(told{}, assigner_options{.rule = rule});
-        backup_plan const& plan = a.choose(tasks, all, predict);
-        bool const by_turn = rule == assignment_rule::in_turn;
+    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
+                            assign::assignment_rule::optimal}) {
+        assign::assigner a(told{}, assign::assigner_options{.rule = rule});
+        assign::backup_plan const& plan = a.choose(tasks, all, predict);
+        bool const by_turn = rule == assign::assignment_rule::in_turn;
         CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{1, nowhere, 1, nowhere}));
-        backup_choice const& last = plan.choices[3];
-        CHECK(last.reason == backup_refusal::slots_taken);
+        assign::backup_choice const& last = plan.choices[3];
+        CHECK(last.reason == assign::backup_refusal::slots_taken);
         CHECK(last.runner_up->node == 1);
         CHECK(last.runner_up->value.profit == 9);
         CHECK_FALSE(last.runner_up->refusal);
         CHECK(plan.nodes.acceptable == 4);
-        CHECK(plan.nodes[backup_refusal::same_node] == 4);
+        CHECK(plan.nodes[assign::backup_refusal::same_node] == 4);
     }
 }
 
 TEST_CASE("assigner: a task that runs several times is copied to none of those nodes") {
-    assigner a(told{}, copies_per_task{5});
+    assign::assigner a(told{}, assign::copies_per_task{5});
     task const t{.hosts = {"b", "d"}, .worth = {1.9, 9.9, 5.9, 9.9}};
     CHECK(a.choose_for(t, hosts(4), predict).copy->node == 2);
-    CHECK(a.plan().choices[0].nodes[backup_refusal::same_node] == 2);
+    CHECK(a.plan().choices[0].nodes[assign::backup_refusal::same_node] == 2);
 }
 
 TEST_CASE("assigner: on probation a copy, never the only attempt, and nobody is killed for it") {
-    assigner a(told{}, assigner_options{.kill = kill_rule::riski_2014});
+    assign::assigner a(told{}, assign::assigner_options{.kill = assign::kill_rule::riski_2014});
     auto all = hosts(2);
     all[1].state = node_state::on_probation;
     task t{.hosts = {"a"}, .left = 1000, .worth = {0, 9.9}};
     CHECK(a.choose_for(t, all, predict).copy->node == 1);
     CHECK_FALSE(a.plan().choices[0].copy->kill);
     t.attempts = 0;
-    CHECK(a.choose_for(t, all, predict).reason == backup_refusal::on_probation);
+    CHECK(a.choose_for(t, all, predict).reason == assign::backup_refusal::on_probation);
     t.attempts = 1;
     all[1].state = node_state::healthy;
     CHECK(a.choose_for(t, all, predict).copy->kill); // 9.9 at most, against 1000 at least
     t.left = 9.9;
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     t.left = 1000;
-    a.set_options({.kill = kill_rule::riski_2014, .launch = 991});
+    a.set_options({.kill = assign::kill_rule::riski_2014, .launch = 991});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     a.set_options({});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     t.attempts = 0; // nothing to kill
     t.hosts = {};
-    a.set_options({.kill = kill_rule::riski_2014});
+    a.set_options({.kill = assign::kill_rule::riski_2014});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
 }
 
 TEST_CASE("assigner: launch and next-slowest time reach the profit policy, times from samples, too") {
     struct running {
         int host;
-        empirical left;
+        stats::empirical left;
         std::optional<float> next;
     };
-    constexpr straggler_fields fields{
+    constexpr assign::straggler_fields fields{
         .runs_on = &running::host, .remaining = &running::left, .next_slowest = &running::next};
-    constexpr backup_node_fields nodes{.node = [](int n) { return n; }, .free = [](int) { return 1; }};
-    backup_case seen;
-    assigner a(spy{&seen}, assigner_options{.launch = 2.5});
+    constexpr assign::backup_node_fields nodes{.node = [](int n) { return n; },
+                                               .free = [](int) { return 1; }};
+    assign::backup_case seen;
+    assign::assigner a(spy{&seen}, assign::assigner_options{.launch = 2.5});
     running r{1, {}, 8.5f};
     r.left.assign(std::vector<double>{30, 10, 20});
-    empirical copy;
+    stats::empirical copy;
     copy.assign(std::vector<double>{3, 4});
     std::list<int> const two{1, 2};
     auto const samples = [&](running const&, int) { return copy.view(); };
@@ -276,37 +278,37 @@ TEST_CASE("assigner: launch and next-slowest time reach the profit policy, times
     (void)a.choose_for(r, fields, two, nodes, [&](running const&, int) { return copy; });
     CHECK(seen.next_slowest == 0);
     auto const none = [](running const&, int) { return outcome<double>(status::insufficient_evidence); };
-    CHECK(a.choose_for(r, fields, two, nodes, none).reason == backup_refusal::no_prediction);
+    CHECK(a.choose_for(r, fields, two, nodes, none).reason == assign::backup_refusal::no_prediction);
 }
 
-TEST_CASE("assigner: the default budget is one copy per task") {
-    assigner a;
-    static_assert(std::same_as<decltype(a), assigner<>>); // as a member of a class has to be written
+TEST_CASE("assigner: the default limit is one copy per task") {
+    assign::assigner a;
+    static_assert(std::same_as<decltype(a), assign::assigner<>>); // as a member of a class has to be written
     task t{.hosts = {"a", "b"}, .left = 100, .worth = {0, 0, 20}};
-    backup_choice const& c = a.choose_for(t, hosts(3), predict);
-    CHECK(c.reason == backup_refusal::over_budget);
+    assign::backup_choice const& c = a.choose_for(t, hosts(3), predict);
+    CHECK(c.reason == assign::backup_refusal::over_limit);
     CHECK(c.refused_by == "copies_per_task");
     REQUIRE(c.runner_up);
     CHECK(c.runner_up->node == 2);
     CHECK(c.runner_up->value.gain == 80);
-    CHECK(a.plan().budgets == std::vector<budget_refusals>{{"copies_per_task", 1}});
+    CHECK(a.plan().limits == std::vector<assign::limit_refusals>{{"copies_per_task", 1}});
     t.hosts = {"a"};
     CHECK(a.choose_for(t, hosts(3), predict).copy->node == 1);
 }
 
 TEST_CASE("assigner: of the attempts on nodes that are not healthy only one counts") {
-    assigner a(told{});
+    assign::assigner a(told{});
     auto const gets_copy = [&a](std::vector<std::string> where, std::vector<node_state> states,
                                 std::optional<int> attempts = {}) {
         auto all = hosts(4);
         for (std::size_t i = 0; i < states.size(); ++i) all[i].state = states[i];
         task const t{.hosts = std::move(where), .attempts = attempts, .worth = {9.9, 9.9, 9.9, 9.9}};
-        backup_choice const& c = a.choose_for(t, all, predict);
-        if (!c.copy) CHECK(c.reason == backup_refusal::over_budget);
+        assign::backup_choice const& c = a.choose_for(t, all, predict);
+        if (!c.copy) CHECK(c.reason == assign::backup_refusal::over_limit);
         return c.copy.has_value();
     };
     constexpr auto fine = node_state::healthy, tried = node_state::on_probation,
-                   avoided = node_state::blacklisted;
+                   avoided = node_state::excluded;
     CHECK(gets_copy({"a"}, {fine}));
     CHECK(gets_copy({"a"}, {avoided}));
     CHECK_FALSE(gets_copy({"a", "b"}, {fine, fine}));
@@ -322,30 +324,34 @@ TEST_CASE("assigner: of the attempts on nodes that are not healthy only one coun
     CHECK(gets_copy({"a", "b", "c"}, {avoided, tried, tried}, 2));
 }
 
-TEST_CASE("assigner: budgets admit the best, refuse the rest, and say whom") {
+TEST_CASE("assigner: limits admit the best, refuse the rest, and say whom") {
     std::vector<task> tasks;
     for (double const worth : {5.9, 9.9, 7.9, 8.9})
         tasks.push_back({.hosts = {"a"}, .worth = {0, worth, worth}});
     auto all = hosts(3);
     all[1].free = 5;
-    for (auto const rule : {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal}) {
-        assigner a(told{}, assigner_options{.rule = rule}, storm_guard{}, share_of_slots{0.1});
+    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
+                            assign::assignment_rule::optimal}) {
+        assign::assigner a(told{}, assign::assigner_options{.rule = rule}, assign::suspect_share_limit{},
+                           assign::speculative_cap{0.1});
         cluster_load load{.running = 40, .slots = 30, .copies = 1};
-        backup_plan const& plan = a.choose(tasks, all, predict, load);
-        bool const by_turn = rule == assignment_rule::in_turn;
+        assign::backup_plan const& plan = a.choose(tasks, all, predict, load);
+        bool const by_turn = rule == assign::assignment_rule::in_turn;
         CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{nowhere, 1, nowhere, 1}));
-        backup_choice const& refused = plan.choices[2];
-        CHECK(refused.reason == backup_refusal::over_budget);
-        CHECK(refused.refused_by == "share_of_slots");
+        assign::backup_choice const& refused = plan.choices[2];
+        CHECK(refused.reason == assign::backup_refusal::over_limit);
+        CHECK(refused.refused_by == "speculative_cap");
         CHECK(refused.runner_up->value.profit == 7);
-        CHECK(plan.budgets == std::vector<budget_refusals>{{"storm_guard", 0}, {"share_of_slots", 2}});
-        // A storm: nobody, whatever the other budgets say.
+        CHECK(plan.limits ==
+              std::vector<assign::limit_refusals>{{"suspect_share_limit", 0}, {"speculative_cap", 2}});
+        // A storm: nobody, whatever the other limits say.
         load.suspects = 13;
         (void)a.choose(tasks, all, predict, load);
         CHECK(plan.copies == 0);
-        CHECK(plan.budgets == std::vector<budget_refusals>{{"storm_guard", 4}, {"share_of_slots", 0}});
-        CHECK(plan.choices[0].refused_by == "storm_guard");
-        CHECK(a.template budget<0>().storm());
+        CHECK(plan.limits ==
+              std::vector<assign::limit_refusals>{{"suspect_share_limit", 4}, {"speculative_cap", 0}});
+        CHECK(plan.choices[0].refused_by == "suspect_share_limit");
+        CHECK(a.template limit<0>().storm());
         // Nobody has said how many tasks run.
         CHECK(a.choose(tasks, all, predict).copies == 0);
     }
@@ -355,38 +361,41 @@ TEST_CASE("assigner: a token is taken for each copy that is launched, and for no
     std::vector<task> const tasks(3, {.hosts = {"a"}, .worth = {0, 9.9}});
     auto all = hosts(2);
     all[1].free = 2;
-    for (auto const rule : {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal}) {
-        assigner a(told{}, assigner_options{.rule = rule}, extra_load{{.per_time = 1, .burst = 3}});
+    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
+                            assign::assignment_rule::optimal}) {
+        assign::assigner a(told{}, assign::assigner_options{.rule = rule},
+                           assign::retry_budget{{.per_time = 1, .burst = 3}});
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 2);
-        CHECK(a.plan().choices[2].reason == backup_refusal::slots_taken);
+        CHECK(a.plan().choices[2].reason == assign::backup_refusal::slots_taken);
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 1); // one was left
-        CHECK(a.plan().choices[2].reason == backup_refusal::over_budget);
+        CHECK(a.plan().choices[2].reason == assign::backup_refusal::over_limit);
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 0);
         CHECK(a.choose(tasks, all, predict, {.now = 11}).copies == 1);
     }
 }
 
-TEST_CASE("assigner: without prices for what is over the budget nothing is predicted in vain") {
+TEST_CASE("assigner: without prices for what is over the limit nothing is predicted in vain") {
     std::vector<task> const tasks{{.hosts = {"a", "b"}, .worth = {0, 0, 9.9}},
                                   {.hosts = {"a"}, .worth = {0, 8.9, 7.9}}};
-    assigner a(told{}, assigner_options{.price_over_budget = false}, copies_per_task{});
+    assign::assigner a(told{}, assign::assigner_options{.price_over_budget = false},
+                       assign::copies_per_task{});
     int asked = 0;
-    backup_plan const& plan = a.choose(tasks, hosts(3), [&](task const& t, host const& h) {
+    assign::backup_plan const& plan = a.choose(tasks, hosts(3), [&](task const& t, host const& h) {
         ++asked;
         return predict(t, h);
     });
     CHECK(asked == 2);
     CHECK(nodes_of(plan) == places{nowhere, 1});
-    CHECK(plan.choices[0].reason == backup_refusal::over_budget);
+    CHECK(plan.choices[0].reason == assign::backup_refusal::over_limit);
     CHECK(plan.choices[0].refused_by == "copies_per_task");
     CHECK_FALSE(plan.choices[0].runner_up);
 }
 
-TEST_CASE("assigner: a budget is no reason where there would have been no copy anyway") {
-    assigner a(told{}, storm_guard{});
+TEST_CASE("assigner: a limit is no reason where there would have been no copy anyway") {
+    assign::assigner a(told{}, assign::suspect_share_limit{});
     task const t{.hosts = {"a"}, .worth = {0, 0.9}};
-    CHECK(a.choose_for(t, hosts(2), predict).reason == backup_refusal::not_profitable);
-    CHECK(a.plan().budgets[0].refused == 0);
+    CHECK(a.choose_for(t, hosts(2), predict).reason == assign::backup_refusal::not_profitable);
+    CHECK(a.plan().limits[0].refused == 0);
 }
 
 TEST_CASE("assigner: reserved slots are for copies, the others are not until no task waits") {
@@ -396,18 +405,18 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
         h.free = 3;
     }
     std::vector<task> const tasks(7, {.hosts = {"x"}, .worth = {3.9, 2.9, 1.9}});
-    assigner a(told{}, assigner_options{.slots = reservation(0.85)});
+    assign::assigner a(told{}, assign::assigner_options{.slots = assign::reservation(0.85)});
     CHECK(nodes_of(a.choose(tasks, all, predict)) ==
           places{1, 2, nowhere, nowhere, nowhere, nowhere, nowhere});
-    CHECK(a.plan().nodes[backup_refusal::no_slot] == 7);
+    CHECK(a.plan().nodes[assign::backup_refusal::no_slot] == 7);
     all[1].copies = 1;
     CHECK(a.choose(tasks, all, predict).copies == 1);
-    CHECK(a.choose(tasks, all, predict, {.tasks_wait = false}).copies == 7);
+    CHECK(a.choose(tasks, all, predict, {}).copies == 7);
     struct bare {
         std::string name;
         int free;
     };
-    constexpr backup_node_fields fields{.node = &bare::name, .free = &bare::free};
+    constexpr assign::backup_node_fields fields{.node = &bare::name, .free = &bare::free};
     auto const ten = [](task const&, bare const&) { return 10.9; };
     std::vector<bare> const bares{{"a", 1}};
     contract_trap const trap;
@@ -415,20 +424,20 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
 }
 
 TEST_CASE("assigner: nothing to decide") {
-    assigner a(told{});
+    assign::assigner a(told{});
     CHECK(a.choose(std::vector<task>(), hosts(3), predict).choices.empty());
-    backup_plan const& plan = a.choose(std::vector<task>(3), std::vector<host>(), predict);
+    assign::backup_plan const& plan = a.choose(std::vector<task>(3), std::vector<host>(), predict);
     CHECK(plan.choices.size() == 3);
     CHECK(plan.copies == 0);
     auto none = hosts(4);
     for (host& h : none) h.free = 0;
-    CHECK(a.choose(std::vector<task>(3), none, predict).nodes[backup_refusal::no_slot] == 12);
-    CHECK(plan.choices[0].reason == backup_refusal::no_slot);
+    CHECK(a.choose(std::vector<task>(3), none, predict).nodes[assign::backup_refusal::no_slot] == 12);
+    CHECK(plan.choices[0].reason == assign::backup_refusal::no_slot);
 }
 
-TEST_CASE("assigner: what is thrown by the caller leaves budgets as they were, and no plan") {
+TEST_CASE("assigner: what is thrown by the caller leaves limits as they were, and no plan") {
     std::vector<task> const tasks(2, {.hosts = {"a"}, .worth = {0, 9.9, 8.9}});
-    assigner a(told{}, extra_load{{.burst = 2}});
+    assign::assigner a(told{}, assign::retry_budget{{.burst = 2}});
     int calls = 0;
     auto const gives_up = [&](task const& t, host const& h) {
         if (++calls == 4) throw calls;
@@ -446,8 +455,10 @@ TEST_CASE("assigner: the second plan of a size allocates nothing") {
     for (task& t : tasks)
         for (std::size_t i = 0; i < all.size(); ++i)
             t.worth.push_back(static_cast<double>(engine() % 90) + 0.5);
-    for (auto const rule : {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal}) {
-        assigner a(told{}, assigner_options{.rule = rule}, share_of_slots{0.1}, storm_guard{1});
+    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
+                            assign::assignment_rule::optimal}) {
+        assign::assigner a(told{}, assign::assigner_options{.rule = rule}, assign::speculative_cap{0.1},
+                           assign::suspect_share_limit{1});
         cluster_load const load{.running = 100, .slots = 80};
         (void)a.choose(tasks, all, predict, load);
         (void)a.choose(tasks, all, predict, load); // two vectors of choices take turns
@@ -459,8 +470,9 @@ TEST_CASE("assigner: the second plan of a size allocates nothing") {
 TEST_CASE("assigner: options that make no sense break the contract") {
     contract_trap const trap;
     for (double const launch : {-1.0, std::nan(""), HUGE_VAL}) {
-        CHECK_THROWS_AS(assigner(told{}, assigner_options{.launch = launch}), broken_contract);
-        assigner a(told{});
+        CHECK_THROWS_AS(assign::assigner(told{}, assign::assigner_options{.launch = launch}),
+                        broken_contract);
+        assign::assigner a(told{});
         CHECK_THROWS_AS(a.set_options({.launch = launch}), broken_contract);
     }
 }

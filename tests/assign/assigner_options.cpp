@@ -8,17 +8,18 @@
 using namespace straggle;
 
 TEST_CASE("assigner options: the defaults") {
-    constexpr assigner_options options;
-    static_assert(options.rule == assignment_rule::optimal);
-    static_assert(options.kill == kill_rule::race);
-    static_assert(options.slots == reservation::shared());
+    constexpr assign::assigner_options options;
+    static_assert(options.rule == assign::assignment_rule::optimal);
+    static_assert(options.kill == assign::kill_rule::race);
+    static_assert(options.slots == assign::reservation::shared());
     static_assert(options.launch == 0 && options.price_over_budget);
     CHECK(to_string(options.rule) == "optimal");
 }
 
 TEST_CASE("assignment_rule: named as the solvers are") {
-    CHECK(to_string(assignment_rule::in_turn) == "in_turn");
-    CHECK(to_string(assignment_rule::greedy) == "greedy");
-    static_assert(assignment_solver<assignment_in_turn> && assignment_solver<greedy_assignment> &&
-                  assignment_solver<optimal_assignment>);
+    CHECK(to_string(assign::assignment_rule::in_turn) == "in_turn");
+    CHECK(to_string(assign::assignment_rule::greedy) == "greedy");
+    static_assert(assign::assignment_solver<assign::assignment_in_turn> &&
+                  assign::assignment_solver<assign::greedy_assignment> &&
+                  assign::assignment_solver<assign::optimal_assignment>);
 }

@@ -41,15 +41,15 @@ TEST_CASE("backup fields: a time is a number or samples, maybe unknown") {
     CHECK(read(0.0) == samples{0});
     CHECK(read(std::optional<double>(4)) == samples{4});
     CHECK(read(outcome<double>(5)) == samples{5});
-    empirical times;
+    stats::empirical times;
     times.assign(samples{7, 3, 5});
     CHECK(read(times) == samples{3, 5, 7});
     CHECK(read(times.view()) == samples{3, 5, 7});
-    CHECK(read(outcome<empirical_view>(times.view().moved(1))) == samples{4, 6, 8});
-    CHECK_FALSE(read(outcome<empirical_view>(status::insufficient_evidence)));
+    CHECK(read(outcome<stats::empirical_view>(times.view().moved(1))) == samples{4, 6, 8});
+    CHECK_FALSE(read(outcome<stats::empirical_view>(status::insufficient_evidence)));
     CHECK_FALSE(read(std::optional<double>()));
-    CHECK_FALSE(read(empirical_view()));
-    CHECK_FALSE(read(empirical()));
+    CHECK_FALSE(read(stats::empirical_view()));
+    CHECK_FALSE(read(stats::empirical()));
     CHECK_FALSE(read(times.view().moved(-4))); // the first is negative
     for (double const x : {-1.0, no_number, infinity, -infinity}) CHECK_FALSE(read(x));
     CHECK_FALSE(read(-1));
@@ -94,10 +94,10 @@ TEST_CASE("backup fields: one node or several, text of any kind") {
 
 TEST_CASE("state_in: what a blacklist says of a node") {
     word_list const decision;
-    CHECK(state_in(decision, "bad") == node_state::blacklisted);
-    CHECK(state_in(decision, "new") == node_state::on_probation);
-    CHECK(state_in(decision, "good") == node_state::healthy);
+    CHECK(assign::state_in(decision, "bad") == node_state::excluded);
+    CHECK(assign::state_in(decision, "new") == node_state::on_probation);
+    CHECK(assign::state_in(decision, "good") == node_state::healthy);
     CHECK(to_string(node_state::healthy) == "healthy");
     CHECK(to_string(node_state::on_probation) == "on_probation");
-    CHECK(to_string(node_state::blacklisted) == "blacklisted");
+    CHECK(to_string(node_state::excluded) == "blacklisted");
 }

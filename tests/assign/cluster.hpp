@@ -35,15 +35,15 @@ struct host {
     std::size_t place = 0;
 };
 
-constexpr straggle::straggler_fields task_fields{
+constexpr straggle::assign::straggler_fields task_fields{
     .runs_on = &task::hosts, .remaining = &task::left, .attempts = [](task const& t) {
         return t.attempts ? *t.attempts : static_cast<int>(t.hosts.size());
     }};
-constexpr straggle::backup_node_fields host_fields{.node = &host::name,
-                                                   .free = &host::free,
-                                                   .state = &host::state,
-                                                   .slots = &host::slots,
-                                                   .copies = &host::copies};
+constexpr straggle::assign::backup_node_fields host_fields{.node = &host::name,
+                                                           .free = &host::free,
+                                                           .state = &host::state,
+                                                           .slots = &host::slots,
+                                                           .copies = &host::copies};
 
 /// The "time" of a copy is what it is worth.
 inline std::optional<double> predict(task const& t, host const& h) {
@@ -52,16 +52,20 @@ inline std::optional<double> predict(task const& t, host const& h) {
 }
 struct told {
     static constexpr std::string_view name = "told";
-    [[nodiscard]] straggle::outcome<straggle::backup_value> value(straggle::backup_case const& c) const {
+    [[nodiscard]] straggle::outcome<straggle::assign::backup_value>
+    value(straggle::assign::backup_case const& c) const {
         double const worth = c.copy[0], profit = std::floor(worth);
         if (profit == 666) return straggle::status::out_of_range;
-        if (profit == 667) return straggle::backup_value{.profit = std::nan("")};
-        if (profit == 668) return straggle::backup_value{.profit = 5, .win_probability = std::nan("")};
-        return straggle::backup_value{profit, profit + 1, 1, worth - profit};
+        if (profit == 667) return straggle::assign::backup_value{.profit = std::nan("")};
+        if (profit == 668)
+            return straggle::assign::backup_value{.profit = 5, .win_probability = std::nan("")};
+        return straggle::assign::backup_value{profit, profit + 1, 1, worth - profit};
     }
-    [[nodiscard]] bool accepts(straggle::backup_value const& v) const { return v.win_probability >= 0.25; }
+    [[nodiscard]] bool accepts(straggle::assign::backup_value const& v) const {
+        return v.win_probability >= 0.25;
+    }
 };
-static_assert(straggle::profit_policy<told>);
+static_assert(straggle::assign::profit_policy<told>);
 
 inline std::vector<host> hosts(std::size_t n) {
     std::vector<host> all;
@@ -70,7 +74,7 @@ inline std::vector<host> hosts(std::size_t n) {
 }
 
 /// Where each straggler's copy goes.
-inline std::vector<std::optional<std::uint32_t>> nodes_of(straggle::backup_plan const& plan) {
+inline std::vector<std::optional<std::uint32_t>> nodes_of(straggle::assign::backup_plan const& plan) {
     std::vector<std::optional<std::uint32_t>> nodes;
     for (auto const& c : plan.choices) nodes.push_back(c.copy ? std::optional(c.copy->node) : std::nullopt);
     return nodes;
@@ -81,10 +85,10 @@ inline constexpr std::nullopt_t nowhere = std::nullopt;
 } // namespace straggle_test
 
 template <>
-struct straggle::backup_traits<straggle_test::task> {
+struct straggle::assign::backup_traits<straggle_test::task> {
     static constexpr auto fields = straggle_test::task_fields;
 };
 template <>
-struct straggle::backup_traits<straggle_test::host> {
+struct straggle::assign::backup_traits<straggle_test::host> {
     static constexpr auto fields = straggle_test::host_fields;
 };

@@ -46,7 +46,7 @@ double greedy_by_sorting(pair_table const& t) {
 } // namespace
 
 TEST_CASE("in_turn: each row takes the best that is left, as the rows come") {
-    assignment_in_turn solver;
+    assign::assignment_in_turn solver;
     CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{1, 0, nowhere});
     CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 2})) == columns{1, 1, 0});
     CHECK(columns_of(solver, table_of({{0, 5}, {0, 9}}, {7, 1})) == columns{1, nowhere});
@@ -56,13 +56,13 @@ TEST_CASE("in_turn: each row takes the best that is left, as the rows come") {
 }
 
 TEST_CASE("greedy: the best pair first") {
-    greedy_assignment solver;
+    assign::greedy_assignment solver;
     CHECK(columns_of(solver, table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 1})) == columns{nowhere, 1, 0});
     CHECK(columns_of(solver, table_of({{8, 9}, {1, 8}}, {1, 1})) == columns{1, 0}); // 10; the best is 16
-    std::vector<assigned_pair> out;
+    std::vector<assign::assigned_pair> out;
     auto const t = table_of({{3, 5}, {1, 9}, {4, 4}}, {1, 2});
     solver(t.view(), t.room, out);
-    CHECK(out == std::vector<assigned_pair>{{1, 3}, {0, 1}, {2, 4}}); // in the order of their values
+    CHECK(out == std::vector<assign::assigned_pair>{{1, 3}, {0, 1}, {2, 4}}); // in the order of their values
 }
 
 TEST_CASE("greedy and in_turn: ties go to the larger second, then to the first row and column") {
@@ -71,11 +71,11 @@ TEST_CASE("greedy and in_turn: ties go to the larger second, then to the first r
     t.add_row({5, 5, 5}, {0.9, 0.8, 0.7});
     t.add_row({5, 5, 5}, {0.9, 0.8, 0.7});
     t.room = {1, 1, 1};
-    greedy_assignment greedy;
-    std::vector<assigned_pair> out;
+    assign::greedy_assignment greedy;
+    std::vector<assign::assigned_pair> out;
     greedy(t.view(), t.room, out);
-    CHECK(out == std::vector<assigned_pair>{{1, 3}, {2, 7}, {0, 2}});
-    assignment_in_turn in_turn;
+    CHECK(out == std::vector<assign::assigned_pair>{{1, 3}, {2, 7}, {0, 2}});
+    assign::assignment_in_turn in_turn;
     CHECK(columns_of(in_turn, t) == columns{1, 0, 2});
 }
 
@@ -83,9 +83,9 @@ TEST_CASE("greedy is what sorting all pairs gives, on random tables") {
     std::uint64_t const seed = seed_or(21);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    greedy_assignment greedy;
-    assignment_in_turn in_turn;
-    std::vector<assigned_pair> out;
+    assign::greedy_assignment greedy;
+    assign::assignment_in_turn in_turn;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 500; ++i) {
         auto const t = random_pairs(engine, engine() % 12, engine() % 12, i % 3 == 0 ? 0 : 1 + engine() % 6);
         greedy(t.view(), t.room, out);
@@ -100,8 +100,8 @@ TEST_CASE("greedy is at least half of the best") {
     std::uint64_t const seed = seed_or(22);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    greedy_assignment greedy;
-    std::vector<assigned_pair> out;
+    assign::greedy_assignment greedy;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 300; ++i) {
         auto const t = random_pairs(engine, 1 + engine() % 5, 1 + engine() % 5, 12);
         greedy(t.view(), t.room, out);
@@ -118,19 +118,19 @@ TEST_CASE("greedy and in_turn ask about each row once, and leave out for good wh
         asked.push_back(row);
         return row != 0;
     };
-    greedy_assignment greedy;
+    assign::greedy_assignment greedy;
     CHECK(columns_of(greedy, t, but_the_first) == columns{nowhere, 0, 1});
     CHECK(asked == std::vector<std::uint32_t>{0, 1, 2});
     asked.clear();
-    assignment_in_turn in_turn;
+    assign::assignment_in_turn in_turn;
     CHECK(columns_of(in_turn, t, but_the_first) == columns{nowhere, 0, 1});
     CHECK(asked == std::vector<std::uint32_t>{0, 1, 2});
 }
 
 TEST_CASE("greedy and in_turn: nothing to do") {
-    greedy_assignment greedy;
-    assignment_in_turn in_turn;
-    std::vector<assigned_pair> out{{1, 1}};
+    assign::greedy_assignment greedy;
+    assign::assignment_in_turn in_turn;
+    std::vector<assign::assigned_pair> out{{1, 1}};
     greedy({}, {}, out);
     CHECK(out.empty());
     out = {{1, 1}};
@@ -144,8 +144,8 @@ TEST_CASE("greedy and in_turn: nothing to do") {
 
 TEST_CASE("solvers do not take what is no table of pairs") {
     contract_trap const trap;
-    greedy_assignment greedy;
-    std::vector<assigned_pair> out;
+    assign::greedy_assignment greedy;
+    std::vector<assign::assigned_pair> out;
     auto const good = table_of({{3, 5}, {1, 9}}, {1, 1});
     auto const broken = [&](auto change) {
         pair_table t = good;
@@ -167,9 +167,9 @@ TEST_CASE("solvers do not take what is no table of pairs") {
 TEST_CASE("greedy and in_turn allocate nothing the second time") {
     std::mt19937_64 engine(5);
     auto const t = random_pairs(engine, 40, 60, 9);
-    greedy_assignment greedy;
-    assignment_in_turn in_turn;
-    std::vector<assigned_pair> out;
+    assign::greedy_assignment greedy;
+    assign::assignment_in_turn in_turn;
+    std::vector<assign::assigned_pair> out;
     greedy(t.view(), t.room, out);
     in_turn(t.view(), t.room, out);
     CHECK(allocations_during([&] {

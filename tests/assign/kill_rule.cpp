@@ -12,11 +12,11 @@ using namespace straggle;
 namespace {
 
 bool kills(std::vector<double> const& remaining, std::vector<double> const& copy, double launch = 0) {
-    empirical r, x;
+    stats::empirical r, x;
     r.assign(remaining);
     x.assign(copy);
-    CHECK_FALSE(kills_straggler(kill_rule::race, r.view(), x.view(), launch));
-    return kills_straggler(kill_rule::riski_2014, r.view(), x.view(), launch);
+    CHECK_FALSE(assign::kills_straggler(assign::kill_rule::race, r.view(), x.view(), launch));
+    return assign::kills_straggler(assign::kill_rule::riski_2014, r.view(), x.view(), launch);
 }
 
 } // namespace
@@ -39,9 +39,9 @@ TEST_CASE("kill rule: nothing is killed on no evidence") {
 
 TEST_CASE("kill rule: constant expression, names") {
     static constexpr double x[] = {3.0}, sums[] = {0.0, 3.0};
-    static constexpr empirical_view known(x, sums);
-    static_assert(kills_straggler(kill_rule::riski_2014, known.moved(1), known));
-    static_assert(!kills_straggler(kill_rule::race, known.moved(1), known));
-    CHECK(to_string(kill_rule::race) == "race");
-    CHECK(to_string(kill_rule::riski_2014) == "riski_2014");
+    static constexpr stats::empirical_view known(x, sums);
+    static_assert(assign::kills_straggler(assign::kill_rule::riski_2014, known.moved(1), known));
+    static_assert(!assign::kills_straggler(assign::kill_rule::race, known.moved(1), known));
+    CHECK(to_string(assign::kill_rule::race) == "race");
+    CHECK(to_string(assign::kill_rule::riski_2014) == "riski_2014");
 }

@@ -47,7 +47,7 @@ pair_table golden_pairs(std::size_t rows, std::size_t columns, std::uint64_t see
 } // namespace
 
 TEST_CASE("optimal: somebody takes the second best, so that the sum is the largest") {
-    optimal_assignment solver;
+    assign::optimal_assignment solver;
     CHECK(columns_of(solver, table_of({{8, 9}, {1, 8}}, {1, 1})) == columns{0, 1}); // greedy: 10
     CHECK(columns_of(solver, table_of({{9, 8}, {8, 1}}, {1, 1})) == columns{1, 0});
     CHECK(columns_of(solver, table_of({{9, 8}, {8, 1}}, {2, 0})) == columns{0, 0});
@@ -63,8 +63,8 @@ TEST_CASE("optimal: the largest of all sums, exactly where values are whole numb
     std::uint64_t const seed = seed_or(31);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    optimal_assignment solver;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 3000; ++i) {
         auto const t = random_pairs(engine, engine() % 7, engine() % 6, 1 + engine() % 20, 1 + engine() % 3);
         double const best = everything_tried(t).best();
@@ -78,8 +78,8 @@ TEST_CASE("optimal: the largest of all sums, but for rounding where values are n
     std::uint64_t const seed = seed_or(32);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    optimal_assignment solver;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 3000; ++i) {
         auto t = random_pairs(engine, engine() % 7, engine() % 6, 0, 1 + engine() % 3);
         double const scale = std::ldexp(1.0, static_cast<int>(engine() % 1000) - 500);
@@ -94,8 +94,8 @@ TEST_CASE("optimal: of a limited number of rows the best, for every limit") {
     std::uint64_t const seed = seed_or(33);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    optimal_assignment solver;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 1000; ++i) {
         auto const t = random_pairs(engine, 1 + engine() % 6, 1 + engine() % 5, 1 + engine() % 20);
         everything_tried const tried(t);
@@ -112,8 +112,8 @@ TEST_CASE("optimal: rows that are refused are as if they were not there") {
     std::uint64_t const seed = seed_or(34);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    optimal_assignment solver;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out;
     for (int i = 0; i < 500; ++i) {
         auto const t = random_pairs(engine, 1 + engine() % 6, 1 + engine() % 5, 9);
         std::uint64_t const refused = engine();
@@ -138,9 +138,9 @@ TEST_CASE("optimal: rows that are refused are as if they were not there") {
 }
 
 TEST_CASE("optimal: as SciPy's linear_sum_assignment and HiGHS have it") {
-    optimal_assignment solver;
-    greedy_assignment greedy;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    assign::greedy_assignment greedy;
+    std::vector<assign::assigned_pair> out;
     for (auto const& row : golden_table("assignment.csv")) {
         auto const rows = row.integer<std::size_t>(0), columns = row.integer<std::size_t>(1);
         auto const limit = row.integer<std::size_t>(4);
@@ -169,7 +169,7 @@ TEST_CASE("optimal: the same sum and, where no values are equal, the same pairs 
     std::uint64_t const seed = seed_or(35);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    optimal_assignment solver;
+    assign::optimal_assignment solver;
     for (int i = 0; i < 100; ++i) {
         std::size_t const n = 1 + engine() % 20, m = 1 + engine() % 20;
         std::vector<std::vector<double>> values(n, std::vector<double>(m));
@@ -196,7 +196,7 @@ TEST_CASE("optimal: ties go to the larger second, then to what comes first") {
     pair_table t;
     t.add_row({5, 5, 5}, {0.1, 0.7, 0.7});
     t.room = {1, 1, 1};
-    optimal_assignment solver;
+    assign::optimal_assignment solver;
     CHECK(columns_of(solver, t) == columns{1});
     pair_table rivals;
     rivals.add_row({5}, {0.5});
@@ -211,21 +211,21 @@ TEST_CASE("optimal: ties go to the larger second, then to what comes first") {
 
 TEST_CASE("optimal: rows come in the order of what they add") {
     auto const t = table_of({{4}, {9}, {6}, {7}}, {3});
-    optimal_assignment solver;
-    std::vector<assigned_pair> out;
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out;
     solver(t.view(), t.room, out);
-    CHECK(out == std::vector<assigned_pair>{{1, 1}, {3, 3}, {2, 2}});
+    CHECK(out == std::vector<assign::assigned_pair>{{1, 1}, {3, 3}, {2, 2}});
     solver(t.view(), t.room, out, [](std::uint32_t row) { return row != 3; });
-    CHECK(out == std::vector<assigned_pair>{{1, 1}, {2, 2}, {0, 0}});
+    CHECK(out == std::vector<assign::assigned_pair>{{1, 1}, {2, 2}, {0, 0}});
     // Rows 1 and 2 both add 5; for row 1 the first would have to move.
     auto const moves = table_of({{10, 6, 0}, {9, 0, 0}, {0, 0, 5}}, {1, 1, 1});
     solver(moves.view(), moves.room, out);
-    CHECK(out == std::vector<assigned_pair>{{0, 1}, {2, 3}, {1, 2}});
+    CHECK(out == std::vector<assign::assigned_pair>{{0, 1}, {2, 3}, {1, 2}});
 }
 
 TEST_CASE("optimal: nothing to do, huge and tiny values") {
-    optimal_assignment solver;
-    std::vector<assigned_pair> out{{1, 1}};
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> out{{1, 1}};
     solver({}, {}, out);
     CHECK(out.empty());
     for (auto const& t : {table_of({}, {1}), table_of({{0}, {0}}, {1}), table_of({{5}, {5}}, {0})}) {
@@ -239,8 +239,8 @@ TEST_CASE("optimal: nothing to do, huge and tiny values") {
 TEST_CASE("optimal: a solver can be used again, and allocates nothing the second time") {
     std::mt19937_64 engine(6);
     auto const large = random_pairs(engine, 60, 50, 0), small = random_pairs(engine, 4, 3, 9);
-    optimal_assignment solver, fresh;
-    std::vector<assigned_pair> out, expected;
+    assign::optimal_assignment solver, fresh;
+    std::vector<assign::assigned_pair> out, expected;
     solver(large.view(), large.room, out);
     solver(small.view(), small.room, out);
     fresh(small.view(), small.room, expected);

@@ -33,8 +33,8 @@ struct pair_table {
         }
         first.push_back(static_cast<std::uint32_t>(column.size()));
     }
-    [[nodiscard]] straggle::assignable_pairs view() const { return {first, column, value, second}; }
-    [[nodiscard]] double sum(std::vector<straggle::assigned_pair> const& assigned) const {
+    [[nodiscard]] straggle::assign::assignable_pairs view() const { return {first, column, value, second}; }
+    [[nodiscard]] double sum(std::vector<straggle::assign::assigned_pair> const& assigned) const {
         double total = 0;
         for (auto const& a : assigned) total += value[a.pair];
         return total;
@@ -98,7 +98,7 @@ class everything_tried {
 };
 
 /// No row twice, no column beyond its room, and every pair is one of its row.
-inline void check_valid(pair_table const& t, std::vector<straggle::assigned_pair> const& assigned) {
+inline void check_valid(pair_table const& t, std::vector<straggle::assign::assigned_pair> const& assigned) {
     std::vector<std::uint32_t> room = t.room;
     std::vector<bool> seen(t.first.size(), false);
     for (auto const& a : assigned) {
@@ -114,7 +114,7 @@ inline void check_valid(pair_table const& t, std::vector<straggle::assigned_pair
 /// Solvers are asked for the column of each row; nothing where it has none.
 template <class Solver, class... Admit>
 std::vector<std::optional<std::uint32_t>> columns_of(Solver& solver, pair_table const& t, Admit... admit) {
-    std::vector<straggle::assigned_pair> out;
+    std::vector<straggle::assign::assigned_pair> out;
     solver(t.view(), t.room, out, admit...);
     check_valid(t, out);
     std::vector<std::optional<std::uint32_t>> columns(t.first.size() - 1);

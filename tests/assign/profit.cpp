@@ -20,21 +20,21 @@
 
 namespace {
 
-using straggle::backup_case;
-using straggle::backup_value;
-using straggle::empirical;
-using straggle::expected_gain;
 using straggle::outcome;
-using straggle::riski_2014;
-using straggle::riski_reading;
 using straggle::status;
+using straggle::assign::backup_case;
+using straggle::assign::backup_value;
+using straggle::assign::expected_gain;
+using straggle::assign::riski_2014;
+using straggle::assign::riski_reading;
+using straggle::stats::empirical;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
 constexpr double inf = limits::infinity();
 constexpr double most = (limits::max)();
 
-static_assert(straggle::profit_policy<riski_2014> && straggle::profit_policy<expected_gain>);
+static_assert(straggle::assign::profit_policy<riski_2014> && straggle::assign::profit_policy<expected_gain>);
 
 // A policy of one's own, and what each part of it must be.
 struct even_odds {
@@ -57,9 +57,10 @@ struct says_how_much : even_odds {
 struct learns : even_odds {
     bool accepts(backup_value const&) { return false; }
 };
-static_assert(straggle::profit_policy<even_odds> && !straggle::profit_policy<nameless>);
-static_assert(!straggle::profit_policy<says_profit_only> && !straggle::profit_policy<says_how_much>);
-static_assert(!straggle::profit_policy<learns> && !straggle::profit_policy<double>);
+static_assert(straggle::assign::profit_policy<even_odds> && !straggle::assign::profit_policy<nameless>);
+static_assert(!straggle::assign::profit_policy<says_profit_only> &&
+              !straggle::assign::profit_policy<says_how_much>);
+static_assert(!straggle::assign::profit_policy<learns> && !straggle::assign::profit_policy<double>);
 
 // A straggler and a copy whose samples are owned.
 struct race {
@@ -142,11 +143,11 @@ race random_race(std::mt19937_64& draw) {
 
 TEST_CASE("profit: an example") {
     //! [profit]
-    straggle::empirical left, there;
+    straggle::stats::empirical left, there;
     left.assign(std::vector{90.0, 120.0, 150.0});        // what the straggler may still take, in seconds
     there.assign(std::vector{40.0, 60.0, 110.0, 130.0}); // what similar tasks took on a free node
 
-    straggle::expected_gain const policy;
+    straggle::assign::expected_gain const policy;
     auto const worth =
         policy.value({.remaining = left.view(), .copy = there.view(), .launch = 5, .next_slowest = 50});
     bool const launch = worth && policy.accepts(*worth);
@@ -168,11 +169,11 @@ TEST_CASE("profit: one straggler, many nodes") {
     empirical left;
     left.assign(std::vector{100.0});
     //! [fleet]
-    std::vector<straggle::backup_case> cases; // the straggler with each of the nodes
+    std::vector<straggle::assign::backup_case> cases; // the straggler with each of the nodes
     for (auto const& there : nodes) cases.push_back({.remaining = left.view(), .copy = there.view()});
-    std::vector<straggle::outcome<straggle::backup_value>> values(cases.size(),
-                                                                  straggle::status::insufficient_evidence);
-    straggle::price(straggle::expected_gain{}, cases, values);
+    std::vector<straggle::outcome<straggle::assign::backup_value>> values(
+        cases.size(), straggle::status::insufficient_evidence);
+    straggle::assign::price(straggle::assign::expected_gain{}, cases, values);
     auto const best = std::max_element(values.begin(), values.end(), [](auto const& a, auto const& b) {
         return a.value_or({}).profit < b.value_or({}).profit;
     });
@@ -488,7 +489,7 @@ void check_bad_input(Policy const& policy) {
 template <class Policy>
 void check_many(Policy const& policy, std::vector<backup_case> const& cases) {
     std::vector<outcome<backup_value>> together(cases.size(), status::wrong_kind);
-    straggle::price(policy, cases, together);
+    straggle::assign::price(policy, cases, together);
     for (std::size_t i = 0; i < cases.size(); ++i) REQUIRE(together[i] == policy.value(cases[i]));
 }
 
@@ -577,10 +578,10 @@ TEST_CASE("profit: contracts") {
                         straggle_test::broken_contract);
     std::vector<backup_case> const cases(3, c.as_case());
     std::vector<outcome<backup_value>> values(2, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::price(expected_gain{}, cases, values), straggle_test::broken_contract);
-    CHECK_THROWS_AS(straggle::price(even_odds{}, cases, values), straggle_test::broken_contract);
+    CHECK_THROWS_AS(straggle::assign::price(expected_gain{}, cases, values), straggle_test::broken_contract);
+    CHECK_THROWS_AS(straggle::assign::price(even_odds{}, cases, values), straggle_test::broken_contract);
     values.resize(3, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::price(expected_gain{.slot_price = nan}, cases, values),
+    CHECK_THROWS_AS(straggle::assign::price(expected_gain{.slot_price = nan}, cases, values),
                     straggle_test::broken_contract);
 }
 
@@ -595,7 +596,8 @@ TEST_CASE("profit: allocates nothing") {
     race const single({5}, times(draw, 100, false), 0, 2);
     std::vector<backup_case> const cases(40, single.as_case());
     std::vector<outcome<backup_value>> values(cases.size(), status::wrong_kind);
-    CHECK(straggle_test::allocations_during([&] { straggle::price(expected_gain{}, cases, values); }) == 0);
+    CHECK(straggle_test::allocations_during(
+              [&] { straggle::assign::price(expected_gain{}, cases, values); }) == 0);
     CHECK(values.back().has_value());
 }
 

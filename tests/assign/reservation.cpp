@@ -18,7 +18,7 @@ using namespace straggle_test;
 
 namespace {
 
-std::vector<std::uint32_t> reserved_on(reservation r, std::vector<std::uint32_t> const& nodes) {
+std::vector<std::uint32_t> reserved_on(assign::reservation r, std::vector<std::uint32_t> const& nodes) {
     std::vector<std::uint32_t> kept;
     std::uint64_t before = 0;
     for (std::uint32_t const slots : nodes) {
@@ -32,10 +32,10 @@ using counts = std::vector<std::uint32_t>;
 } // namespace
 
 TEST_CASE("reservation: shared slots are for anybody, and nothing is reserved") {
-    reservation const r;
-    CHECK(r == reservation::shared());
+    assign::reservation const r;
+    CHECK(r == assign::reservation::shared());
     CHECK(r.is_shared());
-    node_slots const node{.slots = 8, .free = 3, .copies = 1};
+    assign::node_slots const node{.slots = 8, .free = 3, .copies = 1};
     CHECK(r.reserved(node) == 0);
     CHECK(r.for_tasks(node) == 3);
     CHECK(r.for_copies(node) == 3);
@@ -45,7 +45,7 @@ TEST_CASE("reservation: shared slots are for anybody, and nothing is reserved") 
 TEST_CASE("reservation: the fractions of the evaluation framework on twenty nodes of eight slots") {
     counts const nodes(20, 8);
     auto const kept = [&](double x) {
-        counts const on = reserved_on(reservation(x), nodes);
+        counts const on = reserved_on(assign::reservation(x), nodes);
         std::uint32_t sum = 0, least = 8, most = 0;
         for (std::uint32_t const n : on) {
             sum += n;
@@ -61,13 +61,13 @@ TEST_CASE("reservation: the fractions of the evaluation framework on twenty node
     CHECK(kept(0.75) == 40);
     CHECK(kept(0.5) == 80);
     CHECK(kept(0) == 160);
-    CHECK(reserved_on(reservation(0.9), {4, 4, 4, 4, 4}) == counts{0, 0, 1, 0, 1});
-    CHECK(reserved_on(reservation(0.9), {10, 10}) == counts{1, 1});
-    CHECK(reserved_on(reservation(0.5), {1, 1, 1, 1}) == counts{0, 1, 0, 1});
+    CHECK(reserved_on(assign::reservation(0.9), {4, 4, 4, 4, 4}) == counts{0, 0, 1, 0, 1});
+    CHECK(reserved_on(assign::reservation(0.9), {10, 10}) == counts{1, 1});
+    CHECK(reserved_on(assign::reservation(0.5), {1, 1, 1, 1}) == counts{0, 1, 0, 1});
 }
 
 TEST_CASE("reservation: with a fraction tasks and copies have slots of their own") {
-    reservation const r(0.75);
+    assign::reservation const r(0.75);
     CHECK(r.for_tasks({.slots = 8, .free = 8}) == 6);
     CHECK(r.for_copies({.slots = 8, .free = 8}) == 2);
     CHECK(r.for_tasks({.slots = 8, .free = 2}) == 0); // six tasks run
@@ -80,12 +80,12 @@ TEST_CASE("reservation: with a fraction tasks and copies have slots of their own
 }
 
 TEST_CASE("reservation: once no task waits copies may take any slot, which is all they can do with x = 1") {
-    node_slots const node{.slots = 8, .free = 5, .copies = 1};
-    CHECK(reservation(1).for_copies(node) == 0);
-    CHECK(reservation(1).for_copies(node, false) == 5);
-    CHECK(reservation(0.5).for_copies(node) == 3);
-    CHECK(reservation(0.5).for_copies(node, false) == 5);
-    CHECK(reservation(0.5).for_tasks(node) == 2);
+    assign::node_slots const node{.slots = 8, .free = 5, .copies = 1};
+    CHECK(assign::reservation(1).for_copies(node) == 0);
+    CHECK(assign::reservation(1).for_copies(node, false) == 5);
+    CHECK(assign::reservation(0.5).for_copies(node) == 3);
+    CHECK(assign::reservation(0.5).for_copies(node, false) == 5);
+    CHECK(assign::reservation(0.5).for_tasks(node) == 2);
 }
 
 TEST_CASE(
@@ -95,7 +95,7 @@ TEST_CASE(
     std::mt19937_64 engine(seed);
     for (int i = 0; i < 300; ++i) {
         double const x = static_cast<double>(engine() % 101) / 100;
-        reservation const r(x);
+        assign::reservation const r(x);
         counts nodes(engine() % 40);
         for (std::uint32_t& n : nodes) n = static_cast<std::uint32_t>(engine() % 20);
         counts const kept = reserved_on(r, nodes);
@@ -105,7 +105,7 @@ TEST_CASE(
             REQUIRE(kept[k] <= nodes[k]);
             all += nodes[k];
             reserved += kept[k];
-            node_slots node{.slots = nodes[k], .before = before};
+            assign::node_slots node{.slots = nodes[k], .before = before};
             node.copies = static_cast<std::uint32_t>(engine() % (kept[k] + 1));
             auto const tasks = static_cast<std::uint32_t>(engine() % (nodes[k] - kept[k] + 1));
             node.free = node.slots - node.copies - tasks;
@@ -122,26 +122,27 @@ TEST_CASE("reservation: what does not add up gives nobody more than is free") {
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     for (int i = 0; i < 1000; ++i) {
-        reservation const r(static_cast<double>(engine() % 5) / 4);
+        assign::reservation const r(static_cast<double>(engine() % 5) / 4);
         auto const any = [&] { return static_cast<std::uint32_t>(engine() % 6); };
-        node_slots const node{.slots = any(), .free = any(), .copies = any(), .before = engine() % 10};
+        assign::node_slots const node{
+            .slots = any(), .free = any(), .copies = any(), .before = engine() % 10};
         CHECK(r.for_tasks(node) <= node.free);
         CHECK(r.for_copies(node) <= node.free);
         CHECK(r.for_copies(node, false) == node.free);
         CHECK(r.reserved(node) <= node.slots);
     }
     constexpr auto huge = std::numeric_limits<std::uint32_t>::max();
-    node_slots const large{.slots = huge, .free = huge, .before = std::uint64_t{1} << 40};
-    CHECK(reservation(0).for_copies(large) == huge);
-    CHECK(reservation(1).for_tasks(large) == huge);
+    assign::node_slots const large{.slots = huge, .free = huge, .before = std::uint64_t{1} << 40};
+    CHECK(assign::reservation(0).for_copies(large) == huge);
+    CHECK(assign::reservation(1).for_tasks(large) == huge);
 }
 
 TEST_CASE("reservation: a share that makes no sense breaks the contract") {
     contract_trap const trap;
-    CHECK_THROWS_AS(reservation(-0.1), broken_contract);
-    CHECK_THROWS_AS(reservation(95), broken_contract);
-    CHECK_THROWS_AS(reservation(std::nan("")), broken_contract);
-    static_assert(reservation(0.5).for_copies({.slots = 4, .free = 4}) == 2);
-    CHECK(reservation(0.5) != reservation(0.75));
-    CHECK(reservation(1) != reservation());
+    CHECK_THROWS_AS(assign::reservation(-0.1), broken_contract);
+    CHECK_THROWS_AS(assign::reservation(95), broken_contract);
+    CHECK_THROWS_AS(assign::reservation(std::nan("")), broken_contract);
+    static_assert(assign::reservation(0.5).for_copies({.slots = 4, .free = 4}) == 2);
+    CHECK(assign::reservation(0.5) != assign::reservation(0.75));
+    CHECK(assign::reservation(1) != assign::reservation());
 }

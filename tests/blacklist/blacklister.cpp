@@ -3,7 +3,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/presets.hpp>
+#include <straggle/papers/dsb_2019.hpp>
 
 #include <support/allocations.hpp>
 
@@ -30,11 +30,11 @@ struct as_is {
     status normalize(std::span<double>, std::span<double>) const { return status::ok; }
 };
 struct one_deviation {
-    outcome<interval> operator()(std::uint64_t n, double mean, double sd) const noexcept {
+    outcome<stats::interval> operator()(std::uint64_t n, double mean, double sd) const noexcept {
         if (n < 2) return status::insufficient_evidence;
-        return interval{mean - sd, mean + sd};
+        return stats::interval{mean - sd, mean + sd};
     }
-    deviation_kind deviation() const noexcept { return deviation_kind::population; }
+    stats::deviation_kind deviation() const noexcept { return stats::deviation_kind::population; }
 };
 constexpr attempt_fields fields{
     .job = [](score const&) { return 0; }, .node = &score::node, .duration = &score::value};
@@ -45,7 +45,8 @@ std::string name_of(std::size_t i) {
     return "a-node-with-a-name-too-long-for-a-small-string-" + std::to_string(1000 + i);
 }
 
-ranking_type ranking_of(std::vector<interval> const& intervals, edge_rule rule = edge_rule::closed) {
+ranking_type ranking_of(std::vector<stats::interval> const& intervals,
+                        rank::edge_rule rule = rank::edge_rule::closed) {
     std::vector<score> scores;
     for (std::size_t i = 0; i < intervals.size(); ++i) {
         scores.push_back({name_of(i), intervals[i].low});
@@ -56,8 +57,8 @@ ranking_type ranking_of(std::vector<interval> const& intervals, edge_rule rule =
         rank_options{.normalizer = as_is{}, .interval_of_mean = one_deviation{}, .edges = rule});
 }
 
-std::vector<interval> random_intervals(std::mt19937_64& engine, std::size_t n) {
-    std::vector<interval> intervals;
+std::vector<stats::interval> random_intervals(std::mt19937_64& engine, std::size_t n) {
+    std::vector<stats::interval> intervals;
     for (std::size_t i = 0; i < n; ++i) {
         double const low = static_cast<double>(engine() % 30);
         intervals.push_back({low, low + 2.0 * static_cast<double>(engine() % 4)}); // points, too
@@ -75,27 +76,33 @@ std::vector<std::string> names(Decision const& decision) {
 // What is written as the type of a member is what is deduced.
 static_assert(std::same_as<decltype(blacklister{}), blacklister<>>);
 static_assert(std::same_as<decltype(blacklister()), blacklister<>>);
-static_assert(std::same_as<decltype(blacklister(weakest_level{})), blacklister<weakest_level>>);
-static_assert(std::same_as<decltype(blacklister(top_k_intersection(3))), blacklister<top_k_intersection<>>>);
 static_assert(
-    std::same_as<decltype(blacklister(weakest_level{}, at_most(3))), blacklister<weakest_level, at_most>>);
-static_assert(std::same_as<decltype(blacklister(dominated{}, at_most(3), fail_open())),
-                           blacklister<dominated, at_most, fail_open>>);
+    std::same_as<decltype(blacklister(blacklist::weakest_level{})), blacklister<blacklist::weakest_level>>);
+static_assert(std::same_as<decltype(blacklister(blacklist::top_k_intersection(3))),
+                           blacklister<blacklist::top_k_intersection<>>>);
+static_assert(std::same_as<decltype(blacklister(blacklist::weakest_level{}, blacklist::at_most(3))),
+                           blacklister<blacklist::weakest_level, blacklist::at_most>>);
+static_assert(
+    std::same_as<decltype(blacklister(blacklist::dominated{}, blacklist::at_most(3), blacklist::fail_open())),
+                 blacklister<blacklist::dominated, blacklist::at_most, blacklist::fail_open>>);
 
 } // namespace
 
 TEST_CASE("provably faster and slower are counted as the edge rule has it") {
     std::mt19937_64 engine(1);
-    for (edge_rule const rule : {edge_rule::closed, edge_rule::open}) {
+    for (rank::edge_rule const rule : {rank::edge_rule::closed, rank::edge_rule::open}) {
         for (int trial = 0; trial < 300; ++trial) {
             auto const ranking = ranking_of(random_intervals(engine, 1 + engine() % 25), rule);
             // Everybody is a candidate.
-            auto const decision = blacklister(top_k_intersection(1000), no_guard{}).decide(ranking);
-            auto const all = blacklister(weakest_level{.when_all_overlap = true}, no_guard{}).decide(ranking);
+            auto const decision =
+                blacklister(blacklist::top_k_intersection(1000), blacklist::no_limit{}).decide(ranking);
+            auto const all =
+                blacklister(blacklist::weakest_level{.when_all_overlap = true}, blacklist::no_limit{})
+                    .decide(ranking);
             CHECK(decision.blacklisted().size() == ranking.level(0).size());
             CHECK(all.blacklisted().size() == ranking.level(0).size());
             auto const edge = [&](ranked_node<std::string> const& a, ranked_node<std::string> const& b) {
-                if (rule == edge_rule::open) return a.ci.high < b.ci.low;
+                if (rule == rank::edge_rule::open) return a.ci.high < b.ci.low;
                 bool const same_point = a.ci.is_point() && a.ci == b.ci;
                 return a.ci.high <= b.ci.low && !same_point;
             };
@@ -124,8 +131,8 @@ TEST_CASE("blacklisted and spared are each worst first, and together all the wea
     std::mt19937_64 engine(2);
     for (int trial = 0; trial < 100; ++trial) {
         auto const ranking = ranking_of(random_intervals(engine, 20));
-        auto const all = blacklister(dominated{.q = 0.2}, no_guard{}).decide(ranking);
-        auto const some = blacklister(dominated{.q = 0.2}, at_most(2)).decide(ranking);
+        auto const all = blacklister(blacklist::dominated{.q = 0.2}, blacklist::no_limit{}).decide(ranking);
+        auto const some = blacklister(blacklist::dominated{.q = 0.2}, blacklist::at_most(2)).decide(ranking);
         CHECK(all.spared().empty());
         CHECK(some.blacklisted().size() == std::min<std::size_t>(2, all.blacklisted().size()));
         CHECK(some.blacklisted().size() + some.spared().size() == all.blacklisted().size());
@@ -144,19 +151,19 @@ TEST_CASE("an empty ranking, and a ranking in which nobody is weak") {
     auto const none = b.decide(ranking_type{});
     CHECK(none.blacklisted().empty());
     CHECK(none.spared().empty());
-    CHECK(none.note() == selection_note::too_few_nodes);
+    CHECK(none.note() == blacklist::selection_note::too_few_nodes);
     auto const overlap = b.decide(ranking_of({{0, 2}, {1, 3}, {1, 2}}));
     CHECK(overlap.blacklisted().empty());
-    CHECK(overlap.note() == selection_note::all_overlap);
+    CHECK(overlap.note() == blacklist::selection_note::all_overlap);
     CHECK(overlap.rule() == "dominated");
     std::mt19937_64 engine(3);
-    auto const inert = blacklister(mean_plus_sigmas{.sigmas = 3}, no_guard{})
+    auto const inert = blacklister(blacklist::mean_plus_sigmas{.sigmas = 3}, blacklist::no_limit{})
                            .decide(ranking_of(random_intervals(engine, 6)));
-    CHECK(inert.note() == selection_note::unreachable_threshold);
+    CHECK(inert.note() == blacklist::selection_note::unreachable_threshold);
 }
 
 TEST_CASE("the defaults: dominated, and never more than a fifth") {
-    std::vector<interval> intervals(10, interval{0, 2});
+    std::vector<stats::interval> intervals(10, stats::interval{0, 2});
     for (std::size_t i : {2u, 5u, 8u})
         intervals[i] = {10.0 + static_cast<double>(i), 13.0 + static_cast<double>(i)};
     auto const decision = blacklister{}.decide(ranking_of(intervals));
@@ -167,17 +174,17 @@ TEST_CASE("the defaults: dominated, and never more than a fifth") {
 }
 
 TEST_CASE("a decision that is filled again holds nothing of the one before") {
-    blacklister b(dominated{}, at_most(2));
+    blacklister b(blacklist::dominated{}, blacklist::at_most(2));
     blacklist_decision<std::string> decision;
-    std::vector<interval> intervals(10, interval{0, 2});
+    std::vector<stats::interval> intervals(10, stats::interval{0, 2});
     intervals[1] = intervals[2] = intervals[3] = {10, 12};
     b.decide(ranking_of(intervals), decision);
     CHECK(decision.blacklisted().size() == 2);
     CHECK(decision.spared().size() == 1);
-    b.decide(ranking_of(std::vector<interval>(10, interval{0, 2})), decision);
+    b.decide(ranking_of(std::vector<stats::interval>(10, stats::interval{0, 2})), decision);
     CHECK(decision.blacklisted().empty());
     CHECK(decision.spared().empty());
-    CHECK(decision.note() == selection_note::all_overlap);
+    CHECK(decision.note() == blacklist::selection_note::all_overlap);
     intervals[1] = intervals[3] = {0, 2};
     b.decide(ranking_of(intervals), decision);
     CHECK(names(decision) == std::vector{name_of(2)});
@@ -194,7 +201,7 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
         CHECK(decision.blacklisted().size() + decision.spared().size() > 2);
         CHECK(straggle_test::allocations_during([&] { blacklister.decide(many, decision); }) == 0);
         // Fewer weak nodes in between do not give the memory back.
-        auto const calm = ranking_of(std::vector<interval>(200, interval{0, 2}));
+        auto const calm = ranking_of(std::vector<stats::interval>(200, stats::interval{0, 2}));
         blacklister.decide(calm, decision);
         CHECK(straggle_test::allocations_during([&] { blacklister.decide(many, decision); }) == 0);
     };
@@ -202,32 +209,33 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
         check(blacklister{});
     }
     SUBCASE("level 0") {
-        check(blacklister(weakest_level{}, no_guard{}));
+        check(blacklister(blacklist::weakest_level{}, blacklist::no_limit{}));
     }
-    SUBCASE("false discoveries and every guard") {
-        check(blacklister(dominated_fdr{}, at_most(9), at_most_slot_fraction(0.9), at_least_healthy_slots(1),
-                          fail_open(1.0, 0.1), one_per_domain(first_letters)));
+    SUBCASE("false discoveries and every limit") {
+        check(blacklister(blacklist::dominated_fdr{}, blacklist::at_most(9),
+                          blacklist::at_most_slot_fraction(0.9), blacklist::at_least_healthy_slots(1),
+                          blacklist::fail_open(1.0, 0.1), blacklist::one_per_domain(first_letters)));
     }
     SUBCASE("top k") {
-        check(blacklister(top_k_intersection(3), at_most(3)));
+        check(blacklister(blacklist::top_k_intersection(3), blacklist::at_most(3)));
     }
     SUBCASE("median and MAD") {
-        check(blacklister(median_mad{.deviations = 0.5, .ratio = 1}, at_most(2)));
+        check(blacklister(blacklist::median_mad{.deviations = 0.5, .ratio = 1}, blacklist::at_most(2)));
     }
 }
 
-TEST_CASE("dsb_2019: without number all of level 0 goes, without any guard") {
+TEST_CASE("dsb_2019: without number all of level 0 goes, without any limit") {
     auto const ranking = ranking_of({{0, 1}, {5, 7}, {5, 8}, {6, 8}, {5, 9}});
-    auto const decision = dsb_2019.blacklist().decide(ranking);
+    auto const decision = papers::dsb_2019.blacklist().decide(ranking);
     CHECK(decision.rule() == "weakest_level");
     CHECK(decision.blacklisted().size() == 4);
     CHECK(decision.spared().empty());
     // All overlap: "we can either blacklist no nodes or specify a certain number".
     auto const overlap = ranking_of({{0, 4}, {1, 5}, {2, 6}});
-    auto const nobody = dsb_2019.blacklist().decide(overlap);
+    auto const nobody = papers::dsb_2019.blacklist().decide(overlap);
     CHECK(nobody.blacklisted().empty());
     std::mt19937_64 engine(5);
-    auto const two = dsb_2019.blacklist(2, engine).decide(overlap);
+    auto const two = papers::dsb_2019.blacklist(2, engine).decide(overlap);
     CHECK(two.blacklisted().size() == 2);
 }
 
@@ -238,22 +246,22 @@ TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
     std::set<std::set<std::string>> seen;
     std::mt19937_64 engine(6);
     for (int i = 0; i < 200; ++i) {
-        auto const chosen = names(dsb_2019.blacklist(2, engine).decide(ranking));
+        auto const chosen = names(papers::dsb_2019.blacklist(2, engine).decide(ranking));
         CHECK(chosen.size() == 2);
         seen.insert({chosen.begin(), chosen.end()});
     }
     CHECK(seen.size() == 6); // every pair of four
-    auto const four = dsb_2019.blacklist(9, engine).decide(ranking);
+    auto const four = papers::dsb_2019.blacklist(9, engine).decide(ranking);
     CHECK(four.blacklisted().size() == 4);
 }
 
 TEST_CASE("dsb_2019: its options are those the paper prints") {
-    auto const options = dsb_2019.ranking();
+    auto const options = papers::dsb_2019.ranking();
     CHECK(options.normalizer.min_tasks == 2);
-    CHECK(options.interval_of_mean.deviation() == deviation_kind::population);
-    CHECK(options.edges == edge_rule::closed);
+    CHECK(options.interval_of_mean.deviation() == stats::deviation_kind::population);
+    CHECK(options.edges == rank::edge_rule::closed);
     CHECK(options.counted == completions::every_success);
-    auto const wide = dsb_2019.ranking(0.99).interval_of_mean(10, 0.0, 1.0);
+    auto const wide = papers::dsb_2019.ranking(0.99).interval_of_mean(10, 0.0, 1.0);
     auto const usual = options.interval_of_mean(10, 0.0, 1.0);
     REQUIRE(wide);
     REQUIRE(usual);

@@ -3,7 +3,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <doctest/doctest.h>
 
@@ -42,14 +42,14 @@ TEST_CASE("a decision that was never made blacklists nobody") {
     CHECK(decision.spared().empty());
     CHECK(!decision.avoids("n"));
     CHECK(decision.rule().empty());
-    CHECK(decision.note() == selection_note::none);
+    CHECK(decision.note() == blacklist::selection_note::none);
 }
 
 TEST_CASE("a decision tells whom to avoid, worst first, and why") {
     auto const ranking = ranked_fleet();
-    auto const decision = blacklister(dominated{}, no_guard{}).decide(ranking);
+    auto const decision = blacklister(blacklist::dominated{}, blacklist::no_limit{}).decide(ranking);
     CHECK(decision.rule() == "dominated");
-    CHECK(decision.note() == selection_note::none);
+    CHECK(decision.note() == blacklist::selection_note::none);
     REQUIRE(decision.blacklisted().size() == 2);
     CHECK(decision.blacklisted()[0].id == "slower");
     CHECK(decision.blacklisted()[1].id == "slow");
@@ -77,7 +77,7 @@ TEST_CASE("a decision tells whom to avoid, worst first, and why") {
 }
 
 TEST_CASE("avoids asks by any type that compares with an identifier") {
-    auto const decision = blacklister(dominated{}, at_most(1)).decide(ranked_fleet());
+    auto const decision = blacklister(blacklist::dominated{}, blacklist::at_most(1)).decide(ranked_fleet());
     CHECK(decision.avoids("slower"));
     CHECK(decision.avoids(std::string("slower")));
     CHECK(decision.avoids(std::string_view("slower")));
@@ -86,8 +86,8 @@ TEST_CASE("avoids asks by any type that compares with an identifier") {
     CHECK(!decision.avoids("nobody"));
 }
 
-TEST_CASE("the spared carry the name of the guard that kept them") {
-    auto const decision = blacklister(dominated{}, at_most(1)).decide(ranked_fleet());
+TEST_CASE("the spared carry the name of the limit that kept them") {
+    auto const decision = blacklister(blacklist::dominated{}, blacklist::at_most(1)).decide(ranked_fleet());
     REQUIRE(decision.spared().size() == 1);
     auto const& v = decision.spared()[0];
     CHECK(v.id == "slow");
@@ -97,7 +97,8 @@ TEST_CASE("the spared carry the name of the guard that kept them") {
 }
 
 TEST_CASE("an empty answer is an answer") {
-    auto const decision = blacklister(dominated{}, at_most(1)).decide(ranked_fleet(25, 25));
+    auto const decision =
+        blacklister(blacklist::dominated{}, blacklist::at_most(1)).decide(ranked_fleet(25, 25));
     CHECK(decision.blacklisted().empty());
     CHECK(decision.spared().empty());
     CHECK(!decision.avoids("slow"));
@@ -108,7 +109,7 @@ TEST_CASE("a decision is plain data: it can be copied and outlives its ranking")
     blacklist_decision<std::string> kept;
     {
         auto const ranking = ranked_fleet();
-        auto const decision = blacklister(dominated{}, at_most(1)).decide(ranking);
+        auto const decision = blacklister(blacklist::dominated{}, blacklist::at_most(1)).decide(ranking);
         kept = decision;
     }
     CHECK(kept.avoids("slower"));

@@ -7,9 +7,9 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision_log.hpp>
-#include <straggle/blacklist/keeper.hpp>
-#include <straggle/blacklist/timed_guards.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/timed_limits.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ using straggle_test::window_of;
 
 namespace {
 
-using record = decision_record<std::string>;
+using logged = blacklist::decision_record<std::string>;
 
 // Twelve nodes; 3 and 7 are slow for a while, 5 always, and now and then a node has nothing to report.
 std::vector<double> scores_of(int window) {
@@ -41,27 +41,28 @@ std::vector<double> scores_of(int window) {
 }
 
 auto new_keeper() {
-    return keep_blacklist<std::string>(dominated{}, hysteresis<>{}, at_most(2), rate_limit(0.5, 1),
-                                       at_most_slot_fraction<>(0.5));
+    return dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis<>{},
+                                             blacklist::at_most(2), blacklist::rate_limit(0.5, 1),
+                                             blacklist::at_most_slot_fraction<>(0.5));
 }
 
-std::vector<record> history(int windows) {
+std::vector<logged> history(int windows) {
     auto keeper = new_keeper();
-    std::vector<record> log;
+    std::vector<logged> log;
     for (int w = 1; w <= windows; ++w) {
         auto const ranking = window_of(scores_of(w));
         keeper.decide(ranking, 10 * w);
-        log.push_back(record_of(ranking, keeper));
+        log.push_back(blacklist::record_of(ranking, keeper));
     }
     return log;
 }
 
 struct finding {
     std::size_t window = 0;
-    decision_difference what;
+    blacklist::decision_difference what;
 };
 // Where a log and its replay first differ.
-std::optional<finding> first_difference(std::vector<record> const& log) {
+std::optional<finding> first_difference(std::vector<logged> const& log) {
     auto keeper = new_keeper();
     for (std::size_t i = 0; i < log.size(); ++i) {
         auto const difference = replay_decision(log[i], keeper);
@@ -72,14 +73,14 @@ std::optional<finding> first_difference(std::vector<record> const& log) {
 }
 
 template <class Change>
-std::optional<finding> after(std::vector<record> log, Change&& change) {
+std::optional<finding> after(std::vector<logged> log, Change&& change) {
     change(log);
     return first_difference(log);
 }
 
 // The first window with somebody in a list.
-std::size_t first_with(std::vector<record> const& log,
-                       std::vector<logged_verdict<std::string>> record::* list) {
+std::size_t first_with(std::vector<logged> const& log,
+                       std::vector<blacklist::logged_verdict<std::string>> logged::* list) {
     std::size_t i = 0;
     while (i < log.size() && (log[i].*list).empty()) ++i;
     REQUIRE(i < log.size());
@@ -101,7 +102,7 @@ auto random_ranking(std::uint64_t seed) {
     }
     constexpr attempt_fields fields{.job = &task::job, .node = &task::node, .duration = &task::took};
     return rank_nodes(tasks, fields,
-                      rank_options{.edges = seed % 2 == 0 ? edge_rule::closed : edge_rule::open});
+                      rank_options{.edges = seed % 2 == 0 ? rank::edge_rule::closed : rank::edge_rule::open});
 }
 
 } // namespace
@@ -179,17 +180,18 @@ TEST_CASE("what cannot be a ranking is none") {
 
 TEST_CASE("a record holds the ranking and the decision") {
     auto const ranking = window_of({0.1, 5, silent, 0.2, 0, 6, 0.3, 0.1, 0, 0, 0.4, 0.2});
-    auto keeper = keep_blacklist<std::string>(dominated{}, escalating{.base = 3, .max = 8}, at_most(1));
+    auto keeper = dynamic_blacklist_of<std::string>(
+        blacklist::dominated{}, blacklist::escalating{.base = 3, .max = 8}, blacklist::at_most(1));
     auto const& decision = keeper.decide(ranking, 7);
-    record const r = record_of(ranking, keeper);
+    auto const r = blacklist::record_of(ranking, keeper);
     CHECK(r.window == 7);
     CHECK(r.edges == ranking.edges());
     CHECK(r.nodes.size() == 11);
     CHECK(r.rule == "dominated");
-    CHECK(r.sentencing == "escalating");
+    CHECK(r.excluding == "escalating");
     CHECK(r.note == decision.note());
     REQUIRE(r.blacklisted.size() == 1);
-    logged_verdict<std::string> const& v = r.blacklisted[0];
+    blacklist::logged_verdict<std::string> const& v = r.blacklisted[0];
     verdict<std::string> const& d = decision.blacklisted()[0];
     CHECK(v.id == name_of(5));
     CHECK(v.n == 4);
@@ -210,32 +212,32 @@ TEST_CASE("a record holds the ranking and the decision") {
     CHECK(r.spared[0].id == name_of(1));
     CHECK(r.spared[0].spared_by == "at_most");
     CHECK(r.on_probation.empty());
-    REQUIRE(r.sentences.has_value());
-    REQUIRE(r.sentences->size() == 1);
-    CHECK((*r.sentences)[0].id == name_of(5));
-    CHECK((*r.sentences)[0].state == keeper.sentence_of(name_of(5)));
+    REQUIRE(r.exclusions.has_value());
+    REQUIRE(r.exclusions->size() == 1);
+    CHECK((*r.exclusions)[0].id == name_of(5));
+    CHECK((*r.exclusions)[0].state == keeper.exclusion_of(name_of(5)));
 
-    record const plain = record_of(ranking, decision, 3);
+    logged const plain = blacklist::record_of(ranking, decision, 3);
     CHECK(plain.window == 3);
     CHECK(plain.blacklisted == r.blacklisted);
-    CHECK(!plain.sentences.has_value());
+    CHECK(!plain.exclusions.has_value());
 
-    auto const once = blacklister(dominated{}, no_guard{}).decide(ranking);
-    CHECK(record_of(ranking, once, 0).sentencing.empty());
-    CHECK(record_of(ranking, once, 0).blacklisted.size() == 2);
+    auto const once = blacklister(blacklist::dominated{}, blacklist::no_limit{}).decide(ranking);
+    CHECK(blacklist::record_of(ranking, once, 0).excluding.empty());
+    CHECK(blacklist::record_of(ranking, once, 0).blacklisted.size() == 2);
 }
 
 TEST_CASE("a log is decided on again to the bit") {
     auto const log = history(200);
-    first_with(log, &record::blacklisted);
-    first_with(log, &record::on_probation);
-    first_with(log, &record::spared);
+    first_with(log, &logged::blacklisted);
+    first_with(log, &logged::on_probation);
+    first_with(log, &logged::spared);
     CHECK(!first_difference(log));
 }
 
-TEST_CASE("without sentences a log can be replayed, too") {
+TEST_CASE("without exclusions a log can be replayed, too") {
     auto log = history(60);
-    for (record& r : log) r.sentences.reset();
+    for (logged& r : log) r.exclusions.reset();
     CHECK(!first_difference(log));
 }
 
@@ -244,39 +246,39 @@ TEST_CASE("a log with a named fleet needs the fleet") {
     for (std::size_t i = 0; i < 30; ++i) fleet.push_back(name_of(i));
     auto const decide = [&](auto&& use) {
         // A fifth of 30 nodes is 6; of the 12 that report it is 2.
-        blacklist_keeper<std::string> keeper;
+        dynamic_blacklist<std::string> keeper;
         for (int w = 1; w <= 20; ++w) {
             auto const ranking = window_of({5, 5, 5, 5, 0, 0.1, 0, 0.2, 0.1, 0, 0.1, 0});
             keeper.decide(ranking, w, std::span<std::string const>(fleet));
-            use(record_of(ranking, keeper));
+            use(blacklist::record_of(ranking, keeper));
         }
     };
-    blacklist_keeper<std::string> with, without;
+    dynamic_blacklist<std::string> with, without;
     std::size_t different = 0;
-    decide([&](record const& r) {
+    decide([&](logged const& r) {
         CHECK(r.blacklisted.size() + r.on_probation.size() == 4);
-        CHECK(!*replay_decision(r, with, fleet));
-        different += static_cast<std::size_t>((*replay_decision(r, without)).has_value());
+        CHECK(!*blacklist::replay_decision(r, with, fleet));
+        different += static_cast<std::size_t>((*blacklist::replay_decision(r, without)).has_value());
     });
     CHECK(different == 20);
 }
 
 TEST_CASE("what was changed in a log is found") {
     auto const log = history(60);
-    auto const found_at = [&](std::size_t window, decision_difference const& what, auto&& change) {
-        auto const found = after(log, [&](std::vector<record>& l) { change(l[window]); });
+    auto const found_at = [&](std::size_t window, blacklist::decision_difference const& what, auto&& change) {
+        auto const found = after(log, [&](std::vector<logged>& l) { change(l[window]); });
         REQUIRE(found.has_value());
         CHECK(found->window == window);
         CHECK(found->what.list == what.list);
         CHECK(found->what.place == what.place);
         CHECK(found->what.field == what.field);
     };
-    std::size_t const out = first_with(log, &record::blacklisted);
-    std::size_t const trial = first_with(log, &record::on_probation);
-    std::size_t const spared = first_with(log, &record::spared);
-    using verdicts = logged_verdict<std::string>;
+    std::size_t const out = first_with(log, &logged::blacklisted);
+    std::size_t const trial = first_with(log, &logged::on_probation);
+    std::size_t const spared = first_with(log, &logged::spared);
+    using verdicts = blacklist::logged_verdict<std::string>;
     auto const in_verdict = [&](std::string_view field, auto&& change) {
-        found_at(out, {"blacklisted", 0, field}, [&](record& r) { change(r.blacklisted[0]); });
+        found_at(out, {"blacklisted", 0, field}, [&](logged& r) { change(r.blacklisted[0]); });
     };
     in_verdict("id", [](verdicts& v) { v.id += "x"; });
     in_verdict("n", [](verdicts& v) { ++v.n; });
@@ -294,26 +296,28 @@ TEST_CASE("what was changed in a log is found") {
     in_verdict("since", [](verdicts& v) { --v.since; });
     in_verdict("until", [](verdicts& v) { ++v.until; });
     found_at(out, {"blacklisted", log[out].blacklisted.size(), "count"},
-             [](record& r) { r.blacklisted.push_back(r.blacklisted[0]); });
-    found_at(out, {"blacklisted", 0, "count"}, [](record& r) { r.blacklisted.clear(); });
-    found_at(trial, {"on_probation", 0, "strikes"}, [](record& r) { ++r.on_probation[0].strikes; });
-    found_at(spared, {"spared", 0, "spared_by"}, [](record& r) { r.spared[0].spared_by = "no_guard"; });
-    found_at(9, {"", 0, "rule"}, [](record& r) { r.rule = "whim"; });
-    found_at(9, {"", 0, "sentencing"}, [](record& r) { r.sentencing = "whim"; });
-    found_at(9, {"", 0, "note"}, [](record& r) { r.note = selection_note::unreachable_threshold; });
-    found_at(9, {"nodes", 2, "level"}, [](record& r) { r.nodes[2].level += 5; });
-    found_at(9, {"nodes", 0, "id"}, [](record& r) { std::swap(r.nodes[0], r.nodes.back()); });
-    found_at(out, {"sentences", 0, "state"},
-             [](record& r) { (*r.sentences)[0].state.state = custody::on_probation; });
-    found_at(out, {"sentences", 0, "probe_sum"}, [](record& r) { (*r.sentences)[0].state.probe_sum += 1; });
-    found_at(out, {"sentences", 0, "weak_streak"}, [](record& r) { ++(*r.sentences)[0].state.weak_streak; });
+             [](logged& r) { r.blacklisted.push_back(r.blacklisted[0]); });
+    found_at(out, {"blacklisted", 0, "count"}, [](logged& r) { r.blacklisted.clear(); });
+    found_at(trial, {"on_probation", 0, "strikes"}, [](logged& r) { ++r.on_probation[0].strikes; });
+    found_at(spared, {"spared", 0, "spared_by"}, [](logged& r) { r.spared[0].spared_by = "no_limit"; });
+    found_at(9, {"", 0, "rule"}, [](logged& r) { r.rule = "whim"; });
+    found_at(9, {"", 0, "excluding"}, [](logged& r) { r.excluding = "whim"; });
+    found_at(9, {"", 0, "note"},
+             [](logged& r) { r.note = blacklist::selection_note::unreachable_threshold; });
+    found_at(9, {"nodes", 2, "level"}, [](logged& r) { r.nodes[2].level += 5; });
+    found_at(9, {"nodes", 0, "id"}, [](logged& r) { std::swap(r.nodes[0], r.nodes.back()); });
+    found_at(out, {"exclusions", 0, "state"},
+             [](logged& r) { (*r.exclusions)[0].state.state = node_state::on_probation; });
+    found_at(out, {"exclusions", 0, "probe_sum"}, [](logged& r) { (*r.exclusions)[0].state.probe_sum += 1; });
+    found_at(out, {"exclusions", 0, "weak_streak"},
+             [](logged& r) { ++(*r.exclusions)[0].state.weak_streak; });
 }
 
 TEST_CASE("evidence that was changed makes another decision") {
     auto const log = history(60);
-    std::size_t const out = first_with(log, &record::blacklisted);
+    std::size_t const out = first_with(log, &logged::blacklisted);
     std::string const who = log[out].blacklisted[0].id;
-    auto const found = after(log, [&](std::vector<record>& l) {
+    auto const found = after(log, [&](std::vector<logged>& l) {
         for (auto& node : l[out].nodes)
             if (node.id == who) node.mean = node.ci.low = node.ci.high = -10;
     });
@@ -321,43 +325,43 @@ TEST_CASE("evidence that was changed makes another decision") {
     CHECK(found->window == out);
 }
 
-TEST_CASE("a record that cannot be of any decision changes nothing") {
+TEST_CASE("a logged that cannot be of any decision changes nothing") {
     auto const log = history(30);
     auto keeper = new_keeper();
     REQUIRE(!*replay_decision(log[0], keeper));
-    auto const refuses = [&](record const& r) {
-        CHECK(replay_decision(r, keeper).reason() == status::out_of_domain);
+    auto const refuses = [&](logged const& r) {
+        CHECK(blacklist::replay_decision(r, keeper).reason() == status::out_of_domain);
         CHECK(keeper.decision().window() == log[0].window);
     };
     refuses(log[0]); // again
-    record twins = log[1];
+    logged twins = log[1];
     twins.nodes[1].id = twins.nodes[0].id;
     refuses(twins);
-    record wrong_way = log[1];
+    logged wrong_way = log[1];
     wrong_way.nodes[1].ci = {1, 0};
     refuses(wrong_way);
-    record backwards = log[1];
+    logged backwards = log[1];
     backwards.window = -5;
     refuses(backwards);
     CHECK(!*replay_decision(log[1], keeper));
 }
 
 TEST_CASE("windows before zero are windows") {
-    blacklist_keeper<std::string> original, again;
+    dynamic_blacklist<std::string> original, again;
     for (std::int64_t w = -3; w < 3; ++w) {
         auto const ranking = window_of({0.1, 5, 0.3, 0.2, 0, 0.1});
         original.decide(ranking, w);
-        auto const difference = replay_decision(record_of(ranking, original), again);
+        auto const difference = replay_decision(blacklist::record_of(ranking, original), again);
         REQUIRE(difference.has_value());
         CHECK(!*difference);
     }
 }
 
-TEST_CASE("writing into the same record allocates nothing in the steady state") {
+TEST_CASE("writing into the same logged allocates nothing in the steady state") {
     auto keeper = new_keeper();
     auto const ranking = window_of(scores_of(3));
-    record r;
-    auto const write = [&] { record_of(ranking, keeper.decision(), 3, r); };
+    logged r;
+    auto const write = [&] { blacklist::record_of(ranking, keeper.decision(), 3, r); };
     for (int w = 1; w < 40; ++w) keeper.decide(window_of(scores_of(w)), w);
     write();
     CHECK(straggle_test::allocations_during(write) == 0);

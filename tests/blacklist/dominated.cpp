@@ -31,14 +31,14 @@ std::vector<node> ranked(std::vector<node> nodes) {
         high.push_back(nodes[i].ci.high);
     }
     std::vector<std::uint32_t> level(nodes.size());
-    p_cores cores;
+    rank::p_cores cores;
     REQUIRE(cores.levels(low, high, level));
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].level = level[i];
     std::ranges::sort(nodes, {}, [](node const& n) { return std::pair(n.level, n.seen); });
     return nodes;
 }
 
-std::vector<node> nodes_with(std::vector<interval> const& intervals) {
+std::vector<node> nodes_with(std::vector<stats::interval> const& intervals) {
     std::vector<node> nodes;
     for (std::size_t i = 0; i < intervals.size(); ++i)
         nodes.push_back({.id = i,
@@ -51,30 +51,30 @@ std::vector<node> nodes_with(std::vector<interval> const& intervals) {
 
 // Nodes whose scores are standard normal, shifted by their slowness; n scores each.
 std::vector<node> simulated(std::mt19937_64& engine, std::vector<double> const& slowness, std::size_t n) {
-    static t_interval const rule;
+    static stats::t_interval const rule;
     std::normal_distribution<double> noise;
     std::vector<node> nodes;
     for (std::size_t i = 0; i < slowness.size(); ++i) {
-        score_moments scores;
+        rank::score_moments scores;
         for (std::size_t k = 0; k < n; ++k) scores.add(slowness[i] + noise(engine));
-        auto const p = performance_of(scores, rule);
+        auto const p = rank::performance_of(scores, rule);
         nodes.push_back({.id = i, .n = n, .mean = p->mean, .sd = p->sd, .ci = p->ci});
     }
     return ranked(nodes);
 }
 
 struct selected {
-    selection_note note;
+    blacklist::selection_note note;
     ids who;
-    std::vector<candidate> candidates;
+    std::vector<blacklist::candidate> candidates;
 };
 
 template <class Policy>
 selected select(Policy const& policy, std::vector<node> const& nodes) {
-    selection_scratch scratch;
+    blacklist::selection_scratch scratch;
     selected s{};
     s.note = policy.select(std::span(nodes), scratch, s.candidates);
-    for (candidate const& c : s.candidates) s.who.push_back(nodes[c.node].id);
+    for (blacklist::candidate const& c : s.candidates) s.who.push_back(nodes[c.node].id);
     return s;
 }
 
@@ -94,16 +94,16 @@ ids dominated_literally(std::vector<node> const& nodes, std::size_t needed) {
 // luck, so that two of a group correlate by `rho`.
 std::vector<node> simulated_in_groups(std::mt19937_64& engine, std::vector<double> const& slowness,
                                       std::size_t groups, std::size_t size, double rho) {
-    static t_interval const rule;
+    static stats::t_interval const rule;
     std::normal_distribution<double> noise;
     std::vector<node> nodes;
     for (std::size_t i = 0; i < slowness.size(); ++i) {
-        score_moments scores;
+        rank::score_moments scores;
         for (std::size_t g = 0; g < groups; ++g) {
             double const shared = slowness[i] + std::sqrt(rho) * noise(engine);
             for (std::size_t k = 0; k < size; ++k) scores.add(shared + std::sqrt(1 - rho) * noise(engine));
         }
-        auto const p = performance_of(scores, rule);
+        auto const p = rank::performance_of(scores, rule);
         nodes.push_back({.id = i, .n = groups * size, .mean = p->mean, .sd = p->sd, .ci = p->ci});
     }
     return ranked(nodes);
@@ -130,7 +130,7 @@ TEST_CASE("dominated is its definition on random intervals") {
     std::mt19937_64 engine(1);
     for (int trial = 0; trial < 500; ++trial) {
         std::size_t const n = 2 + engine() % 30;
-        std::vector<interval> intervals;
+        std::vector<stats::interval> intervals;
         for (std::size_t i = 0; i < n; ++i) {
             double const low = static_cast<double>(engine() % 50); // ties and points, too
             intervals.push_back({low, low + static_cast<double>(engine() % 12)});
@@ -139,36 +139,37 @@ TEST_CASE("dominated is its definition on random intervals") {
         std::size_t const eighths = 1 + engine() % 8;
         // ceil(eighths / 8 * others) in whole numbers
         std::size_t const needed = (eighths * (n - 1) + 7) / 8;
-        auto const s = select(dominated{.q = static_cast<double>(eighths) / 8}, nodes);
-        for (candidate const& c : s.candidates) {
+        auto const s = select(blacklist::dominated{.q = static_cast<double>(eighths) / 8}, nodes);
+        for (blacklist::candidate const& c : s.candidates) {
             CHECK(c.value == nodes[c.node].ci.low);
             CHECK(c.value > c.threshold);
         }
         ids found = s.who;
         std::ranges::sort(found);
         CHECK(found == dominated_literally(nodes, needed));
-        CHECK((s.note == selection_note::all_overlap) == (nodes.back().level == 0));
+        CHECK((s.note == blacklist::selection_note::all_overlap) == (nodes.back().level == 0));
     }
 }
 
 TEST_CASE("the share that has to be dominated") {
     // 0 and 1 are fast, 2 and 3 slower, 4 the slowest.
     auto const nodes = nodes_with({{0, 1}, {0, 1}, {2, 3}, {2, 3}, {4, 5}});
-    CHECK(select(dominated{}, nodes).who == ids{4, 2, 3}); // slower than 2 of 4
-    CHECK(select(dominated{.q = 0.51}, nodes).who == ids{4});
-    CHECK(select(dominated{.q = 1}, nodes).who == ids{4});
-    CHECK(select(dominated{.q = 0.01}, nodes).who == ids{4, 2, 3});
+    CHECK(select(blacklist::dominated{}, nodes).who == ids{4, 2, 3}); // slower than 2 of 4
+    CHECK(select(blacklist::dominated{.q = 0.51}, nodes).who == ids{4});
+    CHECK(select(blacklist::dominated{.q = 1}, nodes).who == ids{4});
+    CHECK(select(blacklist::dominated{.q = 0.01}, nodes).who == ids{4, 2, 3});
     // Nobody is slower than all the others.
-    CHECK(select(dominated{.q = 1}, nodes_with({{0, 1}, {4, 5}, {4, 5}})).who.empty());
+    CHECK(select(blacklist::dominated{.q = 1}, nodes_with({{0, 1}, {4, 5}, {4, 5}})).who.empty());
 }
 
 TEST_CASE("dominated: what is provable and does not matter is left alone on request") {
     // Means in the middle: 0.5, 0.5, 2.5, 4.5.
     auto const nodes = nodes_with({{0, 1}, {0, 1}, {2, 3}, {4, 5}});
-    CHECK(select(dominated{.least_mean = 2.5}, nodes).who == ids{3, 2});
-    CHECK(select(dominated{.least_mean = 2.51}, nodes).who == ids{3});
-    CHECK(select(dominated{.q = 1, .least_mean = 5}, nodes).who.empty());
-    CHECK(select(dominated{.least_mean = -7}, nodes).who == select(dominated{}, nodes).who);
+    CHECK(select(blacklist::dominated{.least_mean = 2.5}, nodes).who == ids{3, 2});
+    CHECK(select(blacklist::dominated{.least_mean = 2.51}, nodes).who == ids{3});
+    CHECK(select(blacklist::dominated{.q = 1, .least_mean = 5}, nodes).who.empty());
+    CHECK(select(blacklist::dominated{.least_mean = -7}, nodes).who ==
+          select(blacklist::dominated{}, nodes).who);
 }
 
 TEST_CASE("a share that is a whole number of nodes is not rounded up by rounding") {
@@ -187,17 +188,17 @@ TEST_CASE("a share that is a whole number of nodes is not rounded up by rounding
 
 TEST_CASE("one node, two nodes, none") {
     for (double const q : {0.01, 0.5, 1.0}) {
-        CHECK(select(dominated{.q = q}, {}).note == selection_note::too_few_nodes);
-        auto const one = select(dominated{.q = q}, nodes_with({{0, 1}}));
-        CHECK(one.note == selection_note::too_few_nodes);
+        CHECK(select(blacklist::dominated{.q = q}, {}).note == blacklist::selection_note::too_few_nodes);
+        auto const one = select(blacklist::dominated{.q = q}, nodes_with({{0, 1}}));
+        CHECK(one.note == blacklist::selection_note::too_few_nodes);
         CHECK(one.who.empty());
-        CHECK(select(dominated{.q = q}, nodes_with({{0, 1}, {2, 3}})).who == ids{1});
-        auto const overlap = select(dominated{.q = q}, nodes_with({{0, 2}, {1, 3}}));
+        CHECK(select(blacklist::dominated{.q = q}, nodes_with({{0, 1}, {2, 3}})).who == ids{1});
+        auto const overlap = select(blacklist::dominated{.q = q}, nodes_with({{0, 2}, {1, 3}}));
         CHECK(overlap.who.empty());
-        CHECK(overlap.note == selection_note::all_overlap);
+        CHECK(overlap.note == blacklist::selection_note::all_overlap);
         // Touching is not provably below, and neither is the same point.
-        CHECK(select(dominated{.q = q}, nodes_with({{0, 1}, {1, 2}})).who.empty());
-        CHECK(select(dominated{.q = q}, nodes_with({{1, 1}, {1, 1}})).who.empty());
+        CHECK(select(blacklist::dominated{.q = q}, nodes_with({{0, 1}, {1, 2}})).who.empty());
+        CHECK(select(blacklist::dominated{.q = q}, nodes_with({{1, 1}, {1, 1}})).who.empty());
     }
 }
 
@@ -206,11 +207,11 @@ TEST_CASE("q has to be a share") {
     auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
     auto const nodes = nodes_with({{0, 1}, {2, 3}});
     for (double const q : {0.0, -0.1, 1.0001, std::nan("")}) {
-        CHECK_THROWS_AS((void)select(dominated{.q = q}, nodes), broken);
-        CHECK_THROWS_AS((void)select(dominated_fdr{.q = q}, nodes), broken);
+        CHECK_THROWS_AS((void)select(blacklist::dominated{.q = q}, nodes), broken);
+        CHECK_THROWS_AS((void)select(blacklist::dominated_fdr{.q = q}, nodes), broken);
     }
     for (double const alpha : {0.0, 1.0, std::nan("")})
-        CHECK_THROWS_AS((void)select(dominated_fdr{.alpha = alpha}, nodes), broken);
+        CHECK_THROWS_AS((void)select(blacklist::dominated_fdr{.alpha = alpha}, nodes), broken);
     set_contract_handler(before);
 }
 
@@ -220,10 +221,10 @@ TEST_CASE("twenty equal nodes of fifty tasks: the paper's rule blames them, domi
     int const windows = 2000;
     for (int w = 0; w < windows; ++w) {
         auto const nodes = simulated(engine, std::vector<double>(20, 0.0), 50);
-        auto const weakest = select(weakest_level{.when_all_overlap = true}, nodes).who.size();
+        auto const weakest = select(blacklist::weakest_level{.when_all_overlap = true}, nodes).who.size();
         blamed_by_level += static_cast<int>(weakest);
         all_blamed += weakest == 20;
-        dominated_nodes += static_cast<int>(select(dominated{}, nodes).who.size());
+        dominated_nodes += static_cast<int>(select(blacklist::dominated{}, nodes).who.size());
     }
     double const share = blamed_by_level / (20.0 * windows);
     CHECK(share > 0.94); // 96 %
@@ -240,7 +241,7 @@ TEST_CASE("dominated finds nodes slow by one deviation") {
     int found = 0, alone = 0;
     int const windows = 4000;
     for (int w = 0; w < windows; ++w) {
-        auto const who = select(dominated{}, simulated(engine, slowness, 50)).who;
+        auto const who = select(blacklist::dominated{}, simulated(engine, slowness, 50)).who;
         found += std::ranges::count(who, 7u) == 1;
         alone += who == ids{7};
     }
@@ -265,11 +266,11 @@ TEST_CASE("clearly_dominated is its definition on random intervals") {
         std::size_t const eighths = 1 + engine() % 8, needed = (eighths * (n - 1) + 7) / 8;
         double const q = static_cast<double>(eighths) / 8;
         nodes = ranked(nodes);
-        auto const s = select(clearly_dominated{.q = q, .design_effect = effect}, nodes);
+        auto const s = select(blacklist::clearly_dominated{.q = q, .design_effect = effect}, nodes);
         ids found = s.who;
         std::ranges::sort(found);
         CHECK(found == dominated_literally(wide, needed)); // reals: no ties that rounding could break
-        for (candidate const& c : s.candidates) {
+        for (blacklist::candidate const& c : s.candidates) {
             node const& as_wide = wide[nodes[c.node].id];
             CHECK(std::abs(c.value - as_wide.ci.low) < 1e-12); // of numbers up to 12
             CHECK(c.value > c.threshold);
@@ -277,7 +278,7 @@ TEST_CASE("clearly_dominated is its definition on random intervals") {
         for (std::size_t k = 1; k < s.candidates.size(); ++k)
             CHECK(nodes[s.candidates[k - 1].node].mean >= nodes[s.candidates[k].node].mean);
         if (effect == 1.0) {
-            auto const plain = select(dominated{.q = q}, nodes);
+            auto const plain = select(blacklist::dominated{.q = q}, nodes);
             CHECK(plain.who == s.who);
             CHECK(plain.note == s.note);
             for (std::size_t k = 0; k < plain.candidates.size(); ++k) {
@@ -289,22 +290,26 @@ TEST_CASE("clearly_dominated is its definition on random intervals") {
 }
 
 TEST_CASE("clearly_dominated: few nodes, a least mean, numbers that make no sense") {
-    CHECK(select(clearly_dominated{}, nodes_with({})).note == selection_note::too_few_nodes);
-    CHECK(select(clearly_dominated{}, nodes_with({{0, 1}})).note == selection_note::too_few_nodes);
+    CHECK(select(blacklist::clearly_dominated{}, nodes_with({})).note ==
+          blacklist::selection_note::too_few_nodes);
+    CHECK(select(blacklist::clearly_dominated{}, nodes_with({{0, 1}})).note ==
+          blacklist::selection_note::too_few_nodes);
     // 2.5 -+ 0.5 and 0.5 -+ 0.5, widened by the root of 2: 1.79 to 3.21, -0.21 to 1.21.
     auto const two = nodes_with({{0, 1}, {2, 3}});
-    CHECK(select(clearly_dominated{}, two).who == ids{1});
-    CHECK(select(clearly_dominated{.design_effect = 4}, two).who.empty()); // 1.5 does not exceed 1.5
-    CHECK(select(clearly_dominated{.design_effect = 3.9}, two).who == ids{1});
-    CHECK(select(clearly_dominated{.least_mean = 2.5}, two).who == ids{1});
-    CHECK(select(clearly_dominated{.least_mean = 2.6}, two).who.empty());
-    CHECK(select(clearly_dominated{}, nodes_with({{1, 1}, {1, 1}, {2, 2}})).who == ids{2}); // points stay
+    CHECK(select(blacklist::clearly_dominated{}, two).who == ids{1});
+    CHECK(
+        select(blacklist::clearly_dominated{.design_effect = 4}, two).who.empty()); // 1.5 does not exceed 1.5
+    CHECK(select(blacklist::clearly_dominated{.design_effect = 3.9}, two).who == ids{1});
+    CHECK(select(blacklist::clearly_dominated{.least_mean = 2.5}, two).who == ids{1});
+    CHECK(select(blacklist::clearly_dominated{.least_mean = 2.6}, two).who.empty());
+    CHECK(select(blacklist::clearly_dominated{}, nodes_with({{1, 1}, {1, 1}, {2, 2}})).who ==
+          ids{2}); // points stay
 
     struct broken {};
     auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
     for (double const effect : {0.99, 0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
-        CHECK_THROWS_AS((void)select(clearly_dominated{.design_effect = effect}, two), broken);
-    CHECK_THROWS_AS((void)select(clearly_dominated{.q = 0}, two), broken);
+        CHECK_THROWS_AS((void)select(blacklist::clearly_dominated{.design_effect = effect}, two), broken);
+    CHECK_THROWS_AS((void)select(blacklist::clearly_dominated{.q = 0}, two), broken);
     set_contract_handler(before);
 }
 
@@ -321,8 +326,8 @@ TEST_CASE("clearly_dominated where tasks come by fours that correlate by a third
             double const half = std::sqrt(2.0) * (n.ci.high - n.mean);
             wide_holds += std::abs(n.mean) <= half;
         }
-        plain += static_cast<int>(select(dominated{}, nodes).who.size());
-        clearly += static_cast<int>(select(clearly_dominated{}, nodes).who.size());
+        plain += static_cast<int>(select(blacklist::dominated{}, nodes).who.size());
+        clearly += static_cast<int>(select(blacklist::clearly_dominated{}, nodes).who.size());
     }
     double const cases = 30.0 * windows;
     CHECK(holds > 0.82 * cases); // 83 %
@@ -340,7 +345,7 @@ TEST_CASE("clearly_dominated: what it costs where tasks are independent") {
     int found = 0;
     int const windows = 4000;
     for (int w = 0; w < windows; ++w) {
-        auto const who = select(clearly_dominated{}, simulated(engine, slowness, 50)).who;
+        auto const who = select(blacklist::clearly_dominated{}, simulated(engine, slowness, 50)).who;
         found += std::ranges::count(who, 7u) == 1;
     }
     CHECK(found > 0.89 * windows); // 91 %; three standard errors are 1.3
@@ -350,21 +355,22 @@ TEST_CASE("clearly_dominated: what it costs where tasks are independent") {
 TEST_CASE("dominated_fdr: p-values of a one-sided Welch test") {
     for (auto const& fleet : straggle_test::welch_fleets) {
         for (std::size_t target = 0; target < fleet.size(); ++target) {
-            for (auto const kind : {deviation_kind::sample, deviation_kind::population}) {
+            for (auto const kind : {stats::deviation_kind::sample, stats::deviation_kind::population}) {
                 // The target's interval lies above all others, whatever its scores: it alone is tested.
                 std::vector<node> nodes;
                 for (std::size_t i = 0; i < fleet.size(); ++i) {
                     double const n = static_cast<double>(fleet[i].n);
-                    double const sd =
-                        fleet[i].sample_sd * (kind == deviation_kind::sample ? 1 : std::sqrt((n - 1) / n));
+                    double const sd = fleet[i].sample_sd *
+                                      (kind == stats::deviation_kind::sample ? 1 : std::sqrt((n - 1) / n));
                     nodes.push_back({.id = i,
                                      .n = fleet[i].n,
                                      .mean = fleet[i].mean,
                                      .sd = sd,
-                                     .ci = i == target ? interval{9, 10} : interval{0, 1}});
+                                     .ci = i == target ? stats::interval{9, 10} : stats::interval{0, 1}});
                 }
                 double const nearly_one = 1 - 1e-12;
-                auto const s = select(dominated_fdr{.alpha = nearly_one, .deviation = kind}, ranked(nodes));
+                auto const s =
+                    select(blacklist::dominated_fdr{.alpha = nearly_one, .deviation = kind}, ranked(nodes));
                 double const cut = nearly_one / static_cast<double>(fleet.size());
                 CAPTURE(fleet[target].p);
                 REQUIRE(s.candidates.size() == (fleet[target].p <= cut ? 1 : 0));
@@ -401,20 +407,21 @@ TEST_CASE("dominated_fdr selects what Benjamini and Hochberg would") {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             auto lonely = nodes;
             for (std::size_t k = 0; k < nodes.size(); ++k)
-                lonely[k].ci = k == i ? interval{9, 10} : interval{0, 1};
-            auto const s = select(dominated_fdr{.alpha = 1 - 1e-12}, lonely);
-            bool const can_be = std::ranges::count(select(dominated{.q = 0.2}, nodes).who, nodes[i].id) == 1;
+                lonely[k].ci = k == i ? stats::interval{9, 10} : stats::interval{0, 1};
+            auto const s = select(blacklist::dominated_fdr{.alpha = 1 - 1e-12}, lonely);
+            bool const can_be =
+                std::ranges::count(select(blacklist::dominated{.q = 0.2}, nodes).who, nodes[i].id) == 1;
             if (!s.candidates.empty() && can_be) p[i] = s.candidates[0].value;
         }
         auto const q_values = adjusted(p);
         for (double const alpha : {0.001, 0.01, 0.05, 0.2}) {
-            auto found = select(dominated_fdr{.q = 0.2, .alpha = alpha}, nodes);
+            auto found = select(blacklist::dominated_fdr{.q = 0.2, .alpha = alpha}, nodes);
             ids expected;
             for (std::size_t i = 0; i < nodes.size(); ++i)
                 if (q_values[i] <= alpha) expected.push_back(nodes[i].id);
             std::ranges::sort(expected);
-            CHECK(std::ranges::is_sorted(found.candidates, {}, &candidate::value)); // worst first
-            for (candidate const& c : found.candidates) CHECK(c.value <= c.threshold);
+            CHECK(std::ranges::is_sorted(found.candidates, {}, &blacklist::candidate::value)); // worst first
+            for (blacklist::candidate const& c : found.candidates) CHECK(c.value <= c.threshold);
             std::ranges::sort(found.who);
             CHECK(found.who == expected);
             selected_in_all += expected.size();
@@ -430,7 +437,7 @@ TEST_CASE("dominated_fdr holds the false discovery rate") {
     SUBCASE("no node is slow: any discovery is false") {
         int false_alarms = 0;
         for (int w = 0; w < windows; ++w)
-            false_alarms += !select(dominated_fdr{.q = 0.05, .alpha = alpha},
+            false_alarms += !select(blacklist::dominated_fdr{.q = 0.05, .alpha = alpha},
                                     simulated(engine, std::vector<double>(20, 0.0), 10))
                                  .who.empty();
         // alpha and three deviations of the count
@@ -442,7 +449,8 @@ TEST_CASE("dominated_fdr holds the false discovery rate") {
         double false_share = 0, found = 0;
         for (int w = 0; w < windows; ++w) {
             auto const who =
-                select(dominated_fdr{.q = 0.05, .alpha = alpha}, simulated(engine, slowness, 30)).who;
+                select(blacklist::dominated_fdr{.q = 0.05, .alpha = alpha}, simulated(engine, slowness, 30))
+                    .who;
             auto const wrong = std::ranges::count_if(who, [](std::uint64_t id) { return id >= 4; });
             if (!who.empty()) false_share += static_cast<double>(wrong) / static_cast<double>(who.size());
             found += static_cast<double>(who.size()) - static_cast<double>(wrong);
@@ -458,7 +466,8 @@ TEST_CASE("dominated_fdr selects no more than dominated") {
         std::vector<double> slowness(10, 0.0);
         for (double& s : slowness) s = 0.3 * static_cast<double>(engine() % 6);
         auto const nodes = simulated(engine, slowness, 5 + engine() % 40);
-        auto loose = select(dominated{}, nodes).who, strict = select(dominated_fdr{}, nodes).who;
+        auto loose = select(blacklist::dominated{}, nodes).who,
+             strict = select(blacklist::dominated_fdr{}, nodes).who;
         std::ranges::sort(loose);
         std::ranges::sort(strict);
         CHECK(std::ranges::includes(loose, strict));
@@ -469,12 +478,13 @@ TEST_CASE("dominated_fdr: fleets without any spread, and fleets of one") {
     auto const point = [](std::uint64_t id, double x) {
         return node{.id = id, .n = 5, .mean = x, .sd = 0, .ci = {x, x}};
     };
-    auto const s = select(dominated_fdr{}, ranked({point(0, 1), point(1, 2)}));
+    auto const s = select(blacklist::dominated_fdr{}, ranked({point(0, 1), point(1, 2)}));
     CHECK(s.who == ids{1});
     CHECK(s.candidates[0].value == 0.0);
-    CHECK(select(dominated_fdr{}, ranked({point(0, 1), point(1, 1)})).who.empty());
-    CHECK(select(dominated_fdr{}, ranked({point(0, 1)})).note == selection_note::too_few_nodes);
-    CHECK(select(dominated_fdr{}, {}).note == selection_note::too_few_nodes);
+    CHECK(select(blacklist::dominated_fdr{}, ranked({point(0, 1), point(1, 1)})).who.empty());
+    CHECK(select(blacklist::dominated_fdr{}, ranked({point(0, 1)})).note ==
+          blacklist::selection_note::too_few_nodes);
+    CHECK(select(blacklist::dominated_fdr{}, {}).note == blacklist::selection_note::too_few_nodes);
 }
 
 TEST_CASE("selecting again allocates nothing") {
@@ -482,13 +492,13 @@ TEST_CASE("selecting again allocates nothing") {
     std::vector<double> slowness(60, 0.0);
     for (std::size_t i = 0; i < 10; ++i) slowness[i] = 2.0;
     auto const nodes = simulated(engine, slowness, 30);
-    selection_scratch scratch;
-    std::vector<candidate> out;
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> out;
     auto const run = [&] {
         out.clear();
-        (void)dominated{}.select(std::span(nodes), scratch, out);
+        (void)blacklist::dominated{}.select(std::span(nodes), scratch, out);
         out.clear();
-        (void)dominated_fdr{}.select(std::span(nodes), scratch, out);
+        (void)blacklist::dominated_fdr{}.select(std::span(nodes), scratch, out);
     };
     run();
     CHECK(out.size() == 10);

@@ -4,7 +4,7 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <support/allocations.hpp>
 
@@ -30,10 +30,10 @@ std::vector<node> nodes_with(std::vector<double> const& means) {
 
 template <class Policy>
 std::vector<std::uint32_t> select(Policy policy, std::vector<node> const& nodes,
-                                  std::vector<candidate>* all = nullptr) {
-    selection_scratch scratch;
-    std::vector<candidate> out{{77, 0, 0}}; // what stood there before stays
-    CHECK(policy.select(std::span<node const>(nodes), scratch, out) == selection_note::none);
+                                  std::vector<blacklist::candidate>* all = nullptr) {
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> out{{77, 0, 0}}; // what stood there before stays
+    CHECK(policy.select(std::span<node const>(nodes), scratch, out) == blacklist::selection_note::none);
     CHECK(out.front().node == 77);
     std::vector<std::uint32_t> places;
     for (std::size_t i = 1; i < out.size(); ++i) places.push_back(out[i].node);
@@ -50,11 +50,11 @@ auto by_table(std::vector<double> table) {
 struct above_ten {
     static constexpr std::string_view name = "above_ten";
     template <class Node>
-    selection_note select(std::span<Node const> nodes, selection_scratch&,
-                          std::vector<candidate>& out) const {
+    blacklist::selection_note select(std::span<Node const> nodes, blacklist::selection_scratch&,
+                                     std::vector<blacklist::candidate>& out) const {
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
             if (nodes[i].mean > 10) out.push_back({i, nodes[i].mean, 10});
-        return selection_note::none;
+        return blacklist::selection_note::none;
     }
 };
 
@@ -67,14 +67,15 @@ constexpr attempt_fields fields{.job = &attempt::job, .node = &attempt::host, .d
 } // namespace
 
 TEST_CASE("forecast_weak: the likeliest first, ties by the worse mean, then by who was seen first") {
-    std::vector<candidate> all;
+    std::vector<blacklist::candidate> all;
     auto const nodes = nodes_with({0, 1, 2, 0, 0, 3});
-    CHECK(select(forecast_weak{by_table({0.5, 0.9, 0.9, 0.49, 0.5, 1.0})}, nodes, &all) ==
+    CHECK(select(blacklist::forecast_weak{by_table({0.5, 0.9, 0.9, 0.49, 0.5, 1.0})}, nodes, &all) ==
           places{5, 2, 1, 0, 4});
     CHECK(all[1].value == 0.9);
     CHECK(all[1].threshold == 0.5);
-    CHECK(select(forecast_weak{by_table({0.5, 0.9, 0.9, 0.49, 0.5, 1.0}), 0.95}, nodes) == places{5});
-    CHECK(select(forecast_weak{by_table({})}, {}).empty());
+    CHECK(select(blacklist::forecast_weak{by_table({0.5, 0.9, 0.9, 0.49, 0.5, 1.0}), 0.95}, nodes) ==
+          places{5});
+    CHECK(select(blacklist::forecast_weak{by_table({})}, {}).empty());
 }
 
 TEST_CASE("forecast_weak: what is no probability is no forecast") {
@@ -83,29 +84,32 @@ TEST_CASE("forecast_weak: what is no probability is no forecast") {
         if (id > 3) return status::insufficient_evidence;
         return numbers[id];
     };
-    CHECK(select(forecast_weak{forecast, 0.0}, nodes_with({9, 9, 9, 0, 9})) == places{3});
+    CHECK(select(blacklist::forecast_weak{forecast, 0.0}, nodes_with({9, 9, 9, 0, 9})) == places{3});
 }
 
 TEST_CASE("forecast_weak: either of two policies") {
     auto const nodes = nodes_with({0, 0, 0, 0, 0, 0, 0, 0, 0, 50});
     auto const forecast = by_table({0, 0, 0.8, 0, 0, 0, 0, 0, 0, 0.9});
-    std::vector<candidate> all;
-    either policy{above_ten{}, forecast_weak{forecast}};
+    std::vector<blacklist::candidate> all;
+    blacklist::either policy{above_ten{}, blacklist::forecast_weak{forecast}};
     CHECK(std::string_view(policy.name) == "either(above_ten,forecast_weak)");
     CHECK(select(policy, nodes, &all) == places{9, 2});
     CHECK(all[0].value == 50); // as the first policy found it
     CHECK(all[1].value == 0.8);
-    CHECK(select(either{forecast_weak{forecast}, above_ten{}}, nodes, &all) == places{9, 2});
+    CHECK(select(blacklist::either{blacklist::forecast_weak{forecast}, above_ten{}}, nodes, &all) ==
+          places{9, 2});
     CHECK(all[0].value == 0.9);
     CHECK(all[0].rule == "forecast_weak");
-    either three{policy, either{above_ten{}, forecast_weak{by_table({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}}};
+    blacklist::either three{
+        policy,
+        blacklist::either{above_ten{}, blacklist::forecast_weak{by_table({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}}};
     CHECK(select(three, nodes, &all) == places{9, 2, 0});
     CHECK(all[0].rule == "above_ten"); // the innermost
     CHECK(all[2].rule == "forecast_weak");
-    static_assert(selection_policy<decltype(policy)>);
+    static_assert(blacklist::selection_policy<decltype(policy)>);
 }
 
-TEST_CASE("forecast_weak: enters a decision under the same guards, with its reason") {
+TEST_CASE("forecast_weak: enters a decision under the same limits, with its reason") {
     std::vector<attempt> attempts;
     for (int job = 0; job < 30; ++job)
         for (int i = 0; i < 20; ++i)
@@ -116,7 +120,8 @@ TEST_CASE("forecast_weak: enters a decision under the same guards, with its reas
         auto const at = forecast.find(id);
         return at == forecast.end() ? outcome<double>(status::insufficient_evidence) : at->second;
     };
-    blacklister keeper{either{dominated{}, forecast_weak{probability_of}}, at_most{2}};
+    blacklister keeper{blacklist::either{blacklist::dominated{}, blacklist::forecast_weak{probability_of}},
+                       blacklist::at_most{2}};
     auto const ranking = rank_nodes(attempts, fields);
     auto const decision = keeper.decide(ranking);
     REQUIRE(decision.blacklisted().size() == 2);
@@ -134,10 +139,11 @@ TEST_CASE("forecast_weak: enters a decision under the same guards, with its reas
 
 TEST_CASE("forecast_weak: allocates nothing in the steady state") {
     auto const nodes = nodes_with(std::vector<double>(1000, 1.0));
-    either policy{mean_plus_sigmas{},
-                  forecast_weak{[](std::uint64_t id) { return id % 3 == 0 ? 0.9 : 0.1; }}};
-    selection_scratch scratch;
-    std::vector<candidate> out;
+    blacklist::either policy{blacklist::mean_plus_sigmas{}, blacklist::forecast_weak{[](std::uint64_t id) {
+                                 return id % 3 == 0 ? 0.9 : 0.1;
+                             }}};
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> out;
     auto const work = [&] {
         out.clear();
         (void)policy.select(std::span<node const>(nodes), scratch, out);

@@ -22,9 +22,9 @@ namespace {
 using node = ranked_node<std::uint64_t>;
 
 // Nodes with these intervals, in the order a ranking has: by level, then as given. The id is the place given.
-std::vector<node> nodes_with(std::vector<interval> const& intervals) {
+std::vector<node> nodes_with(std::vector<stats::interval> const& intervals) {
     std::vector<straggle_test::machine> machines;
-    for (interval const& i : intervals) machines.push_back({.low = i.low, .high = i.high});
+    for (stats::interval const& i : intervals) machines.push_back({.low = i.low, .high = i.high});
     auto const levels =
         straggle_test::literal_levels(machines, straggle_test::literal_rule::not_same_point).value();
     std::vector<node> nodes;
@@ -41,17 +41,17 @@ std::vector<node> nodes_with(std::vector<interval> const& intervals) {
 }
 
 struct selected {
-    selection_note note;
+    blacklist::selection_note note;
     std::vector<std::uint64_t> ids;
-    std::vector<candidate> candidates;
+    std::vector<blacklist::candidate> candidates;
 };
 
 template <class Policy>
 selected select(Policy policy, std::vector<node> const& nodes) {
-    selection_scratch scratch;
+    blacklist::selection_scratch scratch;
     selected s{};
     s.note = policy.select(std::span(nodes), scratch, s.candidates);
-    for (candidate const& c : s.candidates) s.ids.push_back(nodes[c.node].id);
+    for (blacklist::candidate const& c : s.candidates) s.ids.push_back(nodes[c.node].id);
     return s;
 }
 
@@ -60,40 +60,47 @@ using ids = std::vector<std::uint64_t>;
 // Near misses of a policy.
 struct no_name {
     template <class Node>
-    selection_note select(std::span<Node const>, selection_scratch&, std::vector<candidate>&) const;
+    blacklist::selection_note select(std::span<Node const>, blacklist::selection_scratch&,
+                                     std::vector<blacklist::candidate>&) const;
 };
 struct no_note {
     [[maybe_unused]] static constexpr std::string_view name = "no_note";
     template <class Node>
-    void select(std::span<Node const>, selection_scratch&, std::vector<candidate>&) const;
+    void select(std::span<Node const>, blacklist::selection_scratch&,
+                std::vector<blacklist::candidate>&) const;
 };
 struct no_scratch {
     [[maybe_unused]] static constexpr std::string_view name = "no_scratch";
     template <class Node>
-    selection_note select(std::span<Node const>, std::vector<candidate>&) const;
+    blacklist::selection_note select(std::span<Node const>, std::vector<blacklist::candidate>&) const;
 };
 struct minimal {
     static constexpr char const* name = "minimal";
     template <class Node>
-    selection_note select(std::span<Node const>, selection_scratch&, std::vector<candidate>&);
+    blacklist::selection_note select(std::span<Node const>, blacklist::selection_scratch&,
+                                     std::vector<blacklist::candidate>&);
 };
 
-static_assert(selection_policy<weakest_level> && selection_policy<dominated> &&
-              selection_policy<dominated_fdr> && selection_policy<median_mad> &&
-              selection_policy<leave_top_k_out> && selection_policy<mean_plus_sigmas> &&
-              selection_policy<top_k_intersection<>> &&
-              selection_policy<top_k_intersection<std::mt19937_64>> && selection_policy<minimal>);
-static_assert(!selection_policy<no_name> && !selection_policy<no_note> && !selection_policy<no_scratch> &&
-              !selection_policy<int>);
+static_assert(blacklist::selection_policy<blacklist::weakest_level> &&
+              blacklist::selection_policy<blacklist::dominated> &&
+              blacklist::selection_policy<blacklist::dominated_fdr> &&
+              blacklist::selection_policy<blacklist::median_mad> &&
+              blacklist::selection_policy<blacklist::leave_top_k_out> &&
+              blacklist::selection_policy<blacklist::mean_plus_sigmas> &&
+              blacklist::selection_policy<blacklist::top_k_intersection<>> &&
+              blacklist::selection_policy<blacklist::top_k_intersection<std::mt19937_64>> &&
+              blacklist::selection_policy<minimal>);
+static_assert(!blacklist::selection_policy<no_name> && !blacklist::selection_policy<no_note> &&
+              !blacklist::selection_policy<no_scratch> && !blacklist::selection_policy<int>);
 
 } // namespace
 
 TEST_CASE("weakest_level takes all of level 0, worst mean first") {
     auto const nodes = nodes_with({{0, 1}, {4, 6}, {5, 6}, {2, 3}, {3, 7}});
-    auto const s = select(weakest_level{}, nodes);
-    CHECK(s.note == selection_note::none);
+    auto const s = select(blacklist::weakest_level{}, nodes);
+    CHECK(s.note == blacklist::selection_note::none);
     CHECK(s.ids == ids{2, 1, 4}); // means 5.5, 5, 5: the tie goes to the one seen first
-    for (candidate const& c : s.candidates) {
+    for (blacklist::candidate const& c : s.candidates) {
         CHECK(c.value == nodes[c.node].ci.high);
         CHECK(c.threshold == 5.0); // the largest lower end of all
         CHECK(c.value > c.threshold);
@@ -102,40 +109,40 @@ TEST_CASE("weakest_level takes all of level 0, worst mean first") {
 
 TEST_CASE("weakest_level: one level only") {
     auto const overlapping = nodes_with({{0, 3}, {1, 4}, {2, 5}});
-    CHECK(select(weakest_level{}, overlapping).note == selection_note::all_overlap);
-    CHECK(select(weakest_level{}, overlapping).ids.empty());
-    auto const all = select(weakest_level{.when_all_overlap = true}, overlapping);
-    CHECK(all.note == selection_note::none);
+    CHECK(select(blacklist::weakest_level{}, overlapping).note == blacklist::selection_note::all_overlap);
+    CHECK(select(blacklist::weakest_level{}, overlapping).ids.empty());
+    auto const all = select(blacklist::weakest_level{.when_all_overlap = true}, overlapping);
+    CHECK(all.note == blacklist::selection_note::none);
     CHECK(all.ids == ids{2, 1, 0});
     // One node alone overlaps with everybody there is.
     auto const one = nodes_with({{0, 1}});
-    CHECK(select(weakest_level{}, one).note == selection_note::all_overlap);
-    CHECK(select(weakest_level{.when_all_overlap = true}, one).ids == ids{0});
+    CHECK(select(blacklist::weakest_level{}, one).note == blacklist::selection_note::all_overlap);
+    CHECK(select(blacklist::weakest_level{.when_all_overlap = true}, one).ids == ids{0});
 }
 
 TEST_CASE("weakest_level: nobody to judge") {
-    CHECK(select(weakest_level{}, {}).note == selection_note::too_few_nodes);
-    CHECK(select(weakest_level{}, {}).ids.empty());
-    CHECK(select(weakest_level{.when_all_overlap = true}, {}).ids.empty());
+    CHECK(select(blacklist::weakest_level{}, {}).note == blacklist::selection_note::too_few_nodes);
+    CHECK(select(blacklist::weakest_level{}, {}).ids.empty());
+    CHECK(select(blacklist::weakest_level{.when_all_overlap = true}, {}).ids.empty());
 }
 
 TEST_CASE("weakest_level is algorithm 3 on random intervals") {
     std::mt19937_64 engine(1);
     for (int trial = 0; trial < 300; ++trial) {
-        std::vector<interval> intervals;
+        std::vector<stats::interval> intervals;
         std::size_t const n = 1 + engine() % 30;
         for (std::size_t i = 0; i < n; ++i) {
             double const low = static_cast<double>(engine() % 40);
             intervals.push_back({low, low + static_cast<double>(engine() % 10)});
         }
         std::vector<straggle_test::machine> machines;
-        for (interval const& i : intervals) machines.push_back({.low = i.low, .high = i.high});
+        for (stats::interval const& i : intervals) machines.push_back({.low = i.low, .high = i.high});
         straggle_test::literal_edges(machines, straggle_test::literal_rule::not_same_point);
         auto const weakest = straggle_test::literal_weakest(machines);
-        auto found = select(weakest_level{.when_all_overlap = true}, nodes_with(intervals)).ids;
+        auto found = select(blacklist::weakest_level{.when_all_overlap = true}, nodes_with(intervals)).ids;
         std::ranges::sort(found);
         CHECK(found == ids(weakest.begin(), weakest.end()));
-        auto const cautious = select(weakest_level{}, nodes_with(intervals)).ids;
+        auto const cautious = select(blacklist::weakest_level{}, nodes_with(intervals)).ids;
         CHECK(cautious.size() == (weakest.size() == n ? 0 : weakest.size()));
     }
 }
@@ -143,8 +150,8 @@ TEST_CASE("weakest_level is algorithm 3 on random intervals") {
 TEST_CASE("policies append to what is there") {
     auto const nodes = nodes_with({{0, 1}, {2, 3}, {4, 5}, {4, 6}, {10, 11}, {10, 10.5}});
     auto const appends = [&](auto policy) {
-        selection_scratch scratch;
-        std::vector<candidate> out{{77, 1.0, 2.0}};
+        blacklist::selection_scratch scratch;
+        std::vector<blacklist::candidate> out{{77, 1.0, 2.0}};
         (void)policy.select(std::span(nodes), scratch, out);
         auto const alone = select(policy, nodes);
         REQUIRE(out.size() == alone.candidates.size() + 1);
@@ -156,28 +163,28 @@ TEST_CASE("policies append to what is there") {
             CHECK(out[i + 1].threshold == alone.candidates[i].threshold);
         }
     };
-    appends(weakest_level{});
-    appends(dominated{});
-    appends(dominated_fdr{});
-    appends(median_mad{.deviations = 1, .ratio = 0});
-    appends(mean_plus_sigmas{.sigmas = 1});
-    appends(leave_top_k_out{.k = 2, .sigmas = 2});
-    appends(top_k_intersection(1));
+    appends(blacklist::weakest_level{});
+    appends(blacklist::dominated{});
+    appends(blacklist::dominated_fdr{});
+    appends(blacklist::median_mad{.deviations = 1, .ratio = 0});
+    appends(blacklist::mean_plus_sigmas{.sigmas = 1});
+    appends(blacklist::leave_top_k_out{.k = 2, .sigmas = 2});
+    appends(blacklist::top_k_intersection(1));
 }
 
 TEST_CASE("ties go to the node seen first") {
     auto const nodes = nodes_with({{0, 1}, {5, 7}, {5, 7}, {5, 7}});
-    CHECK(select(weakest_level{}, nodes).ids == ids{1, 2, 3});
-    CHECK(select(dominated{.q = 0.1}, nodes).ids == ids{1, 2, 3});
-    CHECK(select(mean_plus_sigmas{.sigmas = 0.1, .min_nodes = 2}, nodes).ids == ids{1, 2, 3});
+    CHECK(select(blacklist::weakest_level{}, nodes).ids == ids{1, 2, 3});
+    CHECK(select(blacklist::dominated{.q = 0.1}, nodes).ids == ids{1, 2, 3});
+    CHECK(select(blacklist::mean_plus_sigmas{.sigmas = 0.1, .min_nodes = 2}, nodes).ids == ids{1, 2, 3});
 }
 
 TEST_CASE("names of notes") {
-    CHECK(to_string(selection_note::none) == "none");
-    CHECK(to_string(selection_note::all_overlap) == "all_overlap");
-    CHECK(to_string(selection_note::too_few_nodes) == "too_few_nodes");
-    CHECK(to_string(selection_note::unreachable_threshold) == "unreachable_threshold");
-    CHECK(to_string(static_cast<selection_note>(200)) == "unknown");
+    CHECK(to_string(blacklist::selection_note::none) == "none");
+    CHECK(to_string(blacklist::selection_note::all_overlap) == "all_overlap");
+    CHECK(to_string(blacklist::selection_note::too_few_nodes) == "too_few_nodes");
+    CHECK(to_string(blacklist::selection_note::unreachable_threshold) == "unreachable_threshold");
+    CHECK(to_string(static_cast<blacklist::selection_note>(200)) == "unknown");
 }
 
 TEST_CASE("pooled moments are those of all values together") {

@@ -22,11 +22,11 @@ using ids = std::vector<std::uint64_t>;
 
 template <class Policy>
 ids select(Policy policy, std::vector<node> const& nodes) {
-    selection_scratch scratch;
-    std::vector<candidate> candidates;
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> candidates;
     (void)policy.select(std::span(nodes), scratch, candidates);
     ids result;
-    for (candidate const& c : candidates) result.push_back(nodes[c.node].id);
+    for (blacklist::candidate const& c : candidates) result.push_back(nodes[c.node].id);
     return result;
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("the paper's example: five common nodes, the sixth by chance from M6 a
     int const seeds = 2000;
     for (int seed = 0; seed < seeds; ++seed) {
         std::mt19937_64 engine(static_cast<std::uint64_t>(seed));
-        auto found = select(top_k_intersection(6, engine), nodes);
+        auto found = select(blacklist::top_k_intersection(6, engine), nodes);
         REQUIRE(found.size() == 6);
         std::ranges::sort(found);
         CHECK(std::equal(found.begin(), found.begin() + 5, ids{1, 2, 3, 4, 5}.begin()));
@@ -97,21 +97,21 @@ TEST_CASE("the paper's example: five common nodes, the sixth by chance from M6 a
 }
 
 TEST_CASE("the paper's example, deterministic: the sixth is the one with the worse mean") {
-    CHECK(select(top_k_intersection(6), paper_example()) == ids{1, 2, 3, 4, 5, 7});
+    CHECK(select(blacklist::top_k_intersection(6), paper_example()) == ids{1, 2, 3, 4, 5, 7});
 }
 
 TEST_CASE("as many as there are, or none") {
     auto const nodes = paper_example();
-    CHECK(select(top_k_intersection(10), nodes) == ids{1, 2, 3, 4, 5, 7, 6, 8, 9, 10});
-    CHECK(select(top_k_intersection(11), nodes).size() == 10);
-    CHECK(select(top_k_intersection(1000), nodes).size() == 10);
-    CHECK(select(top_k_intersection(9), nodes).size() == 9);
-    CHECK(select(top_k_intersection(1), nodes) == ids{1});
-    CHECK(select(top_k_intersection(0), nodes).empty());
-    CHECK(select(top_k_intersection(3), {}).empty());
+    CHECK(select(blacklist::top_k_intersection(10), nodes) == ids{1, 2, 3, 4, 5, 7, 6, 8, 9, 10});
+    CHECK(select(blacklist::top_k_intersection(11), nodes).size() == 10);
+    CHECK(select(blacklist::top_k_intersection(1000), nodes).size() == 10);
+    CHECK(select(blacklist::top_k_intersection(9), nodes).size() == 9);
+    CHECK(select(blacklist::top_k_intersection(1), nodes) == ids{1});
+    CHECK(select(blacklist::top_k_intersection(0), nodes).empty());
+    CHECK(select(blacklist::top_k_intersection(3), {}).empty());
     std::mt19937 engine;
-    CHECK(select(top_k_intersection(0, engine), nodes).empty());
-    CHECK(select(top_k_intersection(10, engine), nodes).size() == 10);
+    CHECK(select(blacklist::top_k_intersection(0, engine), nodes).empty());
+    CHECK(select(blacklist::top_k_intersection(10, engine), nodes).size() == 10);
     CHECK((engine == std::mt19937{})); // nothing to draw, nothing drawn
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("places left are filled by worse mean, then more scores, then first se
         a.sd = 1;
         b.sd = 2;
         node const c{.id = 3, .n = 5, .mean = 0, .sd = 0, .ci = {0, 1}, .seen = 2};
-        return select(top_k_intersection(1), {a, b, c});
+        return select(blacklist::top_k_intersection(1), {a, b, c});
     };
     CHECK(pair({.id = 1, .n = 5, .mean = 2, .ci = {}, .seen = 0},
                {.id = 2, .n = 9, .mean = 1, .ci = {}, .seen = 1}) == ids{1});
@@ -137,8 +137,8 @@ TEST_CASE("always the common nodes, the rest from the singles, never more than k
     for (int trial = 0; trial < 500; ++trial) {
         std::size_t const n = 1 + engine() % 25, k = engine() % (n + 2);
         auto const nodes = random_nodes(engine, n, trial % 2 ? 5u : 1000u); // with many ties and without
-        auto const fixed = select(top_k_intersection(k), nodes);
-        auto const random = select(top_k_intersection(k, engine), nodes);
+        auto const fixed = select(blacklist::top_k_intersection(k), nodes);
+        auto const random = select(blacklist::top_k_intersection(k, engine), nodes);
         CHECK(fixed.size() == std::min(n, k));
         CHECK(random.size() == std::min(n, k));
         if (k >= n) continue;
@@ -163,7 +163,7 @@ TEST_CASE("the random fill is uniform over all singles") {
     std::mt19937_64 engine(4);
     int const trials = 10'000;
     for (int i = 0; i < trials; ++i)
-        for (std::uint64_t id : select(top_k_intersection(3, engine), nodes)) ++drawn[id];
+        for (std::uint64_t id : select(blacklist::top_k_intersection(3, engine), nodes)) ++drawn[id];
     CHECK(drawn.size() == 6);
     for (auto const& [id, times] : drawn) { // five deviations: 250
         CHECK(times > trials / 2 - 250);
@@ -173,27 +173,27 @@ TEST_CASE("the random fill is uniform over all singles") {
 
 TEST_CASE("the verdict tells the mean and where the cut is") {
     auto const nodes = paper_example();
-    selection_scratch scratch;
-    std::vector<candidate> out;
-    auto policy = top_k_intersection(6);
-    CHECK(policy.select(std::span(nodes), scratch, out) == selection_note::none);
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> out;
+    auto policy = blacklist::top_k_intersection(6);
+    CHECK(policy.select(std::span(nodes), scratch, out) == blacklist::selection_note::none);
     REQUIRE(out.size() == 6);
-    for (candidate const& c : out) {
+    for (blacklist::candidate const& c : out) {
         CHECK(c.value == nodes[c.node].mean);
         CHECK(c.threshold == 4.0); // the sixth largest mean
         CHECK(c.value >= c.threshold);
     }
     out.clear();
-    CHECK(policy.select(std::span<node const>{}, scratch, out) == selection_note::too_few_nodes);
+    CHECK(policy.select(std::span<node const>{}, scratch, out) == blacklist::selection_note::too_few_nodes);
 }
 
 TEST_CASE("selecting again allocates nothing") {
     std::mt19937_64 engine(3);
     auto const nodes = random_nodes(engine, 500, 1000);
-    selection_scratch scratch;
-    std::vector<candidate> out;
-    top_k_intersection fixed(40);
-    top_k_intersection random(40, engine);
+    blacklist::selection_scratch scratch;
+    std::vector<blacklist::candidate> out;
+    blacklist::top_k_intersection fixed(40);
+    blacklist::top_k_intersection random(40, engine);
     (void)fixed.select(std::span(nodes), scratch, out);
     for (int i = 0; i < 20; ++i) { // the number of singles varies with the data only
         out.clear();

@@ -5,7 +5,7 @@
 /// Rankings of windows with the scores a test wants, for tests about more than one window.
 #pragma once
 
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,11 +20,14 @@ struct as_is {
 
 /// A node's interval is its mean, a quarter to either side.
 struct within_a_quarter {
-    straggle::outcome<straggle::interval> operator()(std::uint64_t n, double mean, double) const noexcept {
+    straggle::outcome<straggle::stats::interval> operator()(std::uint64_t n, double mean,
+                                                            double) const noexcept {
         if (n < 2) return straggle::status::insufficient_evidence;
-        return straggle::interval{mean - 0.25, mean + 0.25};
+        return straggle::stats::interval{mean - 0.25, mean + 0.25};
     }
-    straggle::deviation_kind deviation() const noexcept { return straggle::deviation_kind::population; }
+    straggle::stats::deviation_kind deviation() const noexcept {
+        return straggle::stats::deviation_kind::population;
+    }
 };
 
 /// What one node did in a window: n tasks with a score each.

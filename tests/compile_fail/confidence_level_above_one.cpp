@@ -7,7 +7,7 @@
 #include <straggle/stats/interval.hpp>
 
 #ifdef STRAGGLE_CONTROL
-straggle::t_interval const rule{0.99};
+straggle::stats::t_interval const rule{0.99};
 #else
-straggle::t_interval const rule{1.5};
+straggle::stats::t_interval const rule{1.5};
 #endif

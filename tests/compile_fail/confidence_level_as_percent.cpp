@@ -6,7 +6,7 @@
 #include <straggle/stats/confidence.hpp>
 
 #ifdef STRAGGLE_CONTROL
-constexpr straggle::confidence_level level{0.95};
+constexpr straggle::stats::confidence_level level{0.95};
 #else
-constexpr straggle::confidence_level level{95};
+constexpr straggle::stats::confidence_level level{95};
 #endif

@@ -4,12 +4,12 @@
 // expect-clang: not a constant expression
 #include <straggle/stats/interval.hpp>
 
-straggle::outcome<straggle::interval> interval_at(double level) {
+straggle::outcome<straggle::stats::interval> interval_at(double level) {
 #ifdef STRAGGLE_CONTROL
-    auto const checked = straggle::confidence_level::from(level);
+    auto const checked = straggle::stats::confidence_level::from(level);
     if (!checked) return checked.reason();
-    return straggle::t_interval(*checked)(10, 0.0, 1.0);
+    return straggle::stats::t_interval(*checked)(10, 0.0, 1.0);
 #else
-    return straggle::t_interval(level)(10, 0.0, 1.0);
+    return straggle::stats::t_interval(level)(10, 0.0, 1.0);
 #endif
 }

@@ -2,7 +2,7 @@
 // expect: contract_in_constant_evaluation\.cpp:\d+:\d+: error
 // expect: contract_broken
 // expect: has_value\(\)
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 
 #ifdef STRAGGLE_CONTROL
 constexpr straggle::outcome<int> answer = 42;

@@ -3,7 +3,7 @@
 // expect: timed_fields
 // expect: duration_field
 // expect-clang: duration_like
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <string>
 #include <vector>

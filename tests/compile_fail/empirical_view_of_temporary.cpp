@@ -6,11 +6,11 @@
 
 #include <vector>
 
-straggle::empirical read();
+straggle::stats::empirical read();
 
 double mean() {
 #ifdef STRAGGLE_CONTROL
-    straggle::empirical const times = read();
+    straggle::stats::empirical const times = read();
     return times.view().mean().value_or(0);
 #else
     return read().view().mean().value_or(0);

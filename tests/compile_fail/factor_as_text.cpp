@@ -16,8 +16,10 @@ struct task {
 void read() {
     using namespace straggle;
 #ifdef STRAGGLE_CONTROL
-    (void)factor_reader_of<task>(factors(categorical(&task::job), numeric(&task::input)));
+    (void)predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job), predict::numeric(&task::input)));
 #else
-    (void)factor_reader_of<task>(factors(categorical(&task::job), numeric(&task::host)));
+    (void)predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job), predict::numeric(&task::host)));
 #endif
 }

@@ -2,7 +2,7 @@
 // expect: fields_of_another_record\.cpp:\d+:\d+: error
 // expect: job_field
 // expect: projection_of
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>
 

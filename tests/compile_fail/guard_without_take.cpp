@@ -1,6 +1,6 @@
-// A guard has to be told whom it let through.
+// A limit has to be told whom it let through.
 // expect: guard_without_take\.cpp:\d+:\d+: error
-// expect: capacity_guard
+// expect: node_limit
 // expect: take
 #include <straggle/blacklist/blacklister.hpp>
 
@@ -20,6 +20,6 @@ struct one_in_two {
 };
 
 bool avoids_nobody(straggle::node_ranking<std::uint64_t> const& ranking) {
-    straggle::blacklister chooser{straggle::weakest_level{}, one_in_two{}};
+    straggle::blacklister chooser{straggle::blacklist::weakest_level{}, one_in_two{}};
     return chooser.decide(ranking).avoids(0);
 }

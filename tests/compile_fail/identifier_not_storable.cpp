@@ -1,7 +1,7 @@
 // Only text and whole numbers mean the same in the next run; other identifiers are refused, by name.
 // expect: identifier_not_storable\.cpp:\d+:\d+: error
 // expect: storable_identifier
-#include <straggle/core/bytes.hpp>
+#include <straggle/base/bytes.hpp>
 
 #ifdef STRAGGLE_CONTROL
 using node_id = unsigned;

@@ -2,7 +2,7 @@
 // expect: job_without_hash\.cpp:\d+:\d+: error
 // expect: job_field
 // expect: identifier
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // expect: normalizer_without_status\.cpp:\d+:\d+: error
 // expect: constraint
 // expect: normalizer
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>
 

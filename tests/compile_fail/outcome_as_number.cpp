@@ -5,8 +5,8 @@
 
 double usual(std::span<double> durations) {
 #ifdef STRAGGLE_CONTROL
-    return straggle::median_in_place(durations).value_or(0);
+    return straggle::stats::median_in_place(durations).value_or(0);
 #else
-    return straggle::median_in_place(durations);
+    return straggle::stats::median_in_place(durations);
 #endif
 }

@@ -1,11 +1,13 @@
 // A node has one count of probes: two trials at once would each count them.
 // expect: the probes of a node are counted once
-#include <straggle/blacklist/sentences.hpp>
+#include <straggle/blacklist/exclusion.hpp>
 
 #ifdef STRAGGLE_CONTROL
-constexpr straggle::probation<straggle::hysteresis<straggle::escalating>> policy;
+constexpr straggle::blacklist::probation<straggle::blacklist::hysteresis<straggle::blacklist::escalating>>
+    policy;
 #else
-constexpr straggle::probation<straggle::hysteresis<straggle::probation<>>> policy;
+constexpr straggle::blacklist::probation<straggle::blacklist::hysteresis<straggle::blacklist::probation<>>>
+    policy;
 #endif
 
 std::uint64_t probes() {

@@ -9,11 +9,12 @@ struct slower_than_one {
     static constexpr std::string_view name = "slower_than_one";
 #endif
     template <class Node>
-    straggle::selection_note select(std::span<Node const> nodes, straggle::selection_scratch&,
-                                    std::vector<straggle::candidate>& out) const {
+    straggle::blacklist::selection_note select(std::span<Node const> nodes,
+                                               straggle::blacklist::selection_scratch&,
+                                               std::vector<straggle::blacklist::candidate>& out) const {
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
             if (nodes[i].mean > 1) out.push_back({i, nodes[i].mean, 1});
-        return straggle::selection_note::none;
+        return straggle::blacklist::selection_note::none;
     }
 };
 

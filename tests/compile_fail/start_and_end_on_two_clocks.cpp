@@ -2,7 +2,7 @@
 // expect: start_and_end_on_two_clocks\.cpp:\d+:\d+: error
 // expect: timed_fields
 // expect: on_one_clock
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <chrono>
 #include <vector>

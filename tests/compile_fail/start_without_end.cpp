@@ -2,7 +2,7 @@
 // expect: start_without_end\.cpp:\d+:\d+: error
 // expect: timed_fields
 // expect: time_field
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>
 

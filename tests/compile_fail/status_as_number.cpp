@@ -1,7 +1,7 @@
 // What an exit code means is the user's to say, not the library's to guess.
 // expect: status_as_number\.cpp:\d+:\d+: error
 // expect: status_field
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>
 

@@ -42,20 +42,22 @@ std::vector<attempt> some_work() {
 
 // The usual way through the library; what goes wrong first, or null.
 char const* failure() {
-    constexpr straggle::confidence_level level{0.5};
-    if (level.tail() != 0.25 || straggle::confidence_level::from(1.5)) return "confidence_level";
+    constexpr straggle::stats::confidence_level level{0.5};
+    if (level.tail() != 0.25 || straggle::stats::confidence_level::from(1.5)) return "confidence_level";
 
     auto const ranking = straggle::rank_nodes(some_work(), fields);
     if (ranking.nodes().size() != 4) return "there are four nodes";
     if (ranking.attempts().used != 390 || ranking.attempts().failed != 10) return "ten tasks failed";
     if (ranking.level(0).size() != 1 || ranking.level(0)[0].id != "host-3") return "host-3 is the slow one";
 
-    auto const decision = straggle::blacklister{straggle::dominated{}, straggle::at_most{1}}.decide(ranking);
+    auto const decision =
+        straggle::blacklister{straggle::blacklist::dominated{}, straggle::blacklist::at_most{1}}.decide(
+            ranking);
     if (decision.blacklisted().size() != 1 || !decision.avoids("host-3")) return "host-3 is to be avoided";
     if (decision.avoids("host-0")) return "host-0 is not";
 
     // 1.812 in every table of the t distribution.
-    auto const quantile = straggle::student_t_quantile(0.95, 10.0);
+    auto const quantile = straggle::stats::student_t_quantile(0.95, 10.0);
     if (!quantile || !(*quantile > 1.8124 && *quantile < 1.8125)) return "Student's t";
     return nullptr;
 }

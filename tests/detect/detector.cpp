@@ -12,28 +12,28 @@ using namespace straggle;
 
 TEST_CASE("detection_note: each has a name of its own") {
     std::set<std::string_view> names;
-    for (std::uint8_t i = 0; i < 5; ++i) names.insert(to_string(static_cast<detection_note>(i)));
+    for (std::uint8_t i = 0; i < 5; ++i) names.insert(to_string(static_cast<detect::detection_note>(i)));
     CHECK(names == std::set<std::string_view>{"none", "too_early", "too_few_finished", "too_few_running",
                                               "cap_reached"});
-    CHECK(to_string(static_cast<detection_note>(5)) == "unknown");
+    CHECK(to_string(static_cast<detect::detection_note>(5)) == "unknown");
 }
 
 TEST_CASE("a view of nothing, a task of which nothing is known") {
-    job_view const view;
+    detect::job_view const view;
     CHECK(view.running.empty());
     CHECK(view.finished.empty());
     CHECK(view.finished_per_input.empty());
     CHECK(view.tasks == 0);
     CHECK(view.slots == 0);
-    running_task const task;
+    detect::running_task const task;
     CHECK(task.input == 1);
     CHECK(task.copies == 1);
 }
 
 TEST_CASE("a suspect leads to the row of the snapshot it is about") {
-    std::vector<running_task> const tasks{{.row = 4}, {.row = 7}};
-    job_view view;
+    std::vector<detect::running_task> const tasks{{.row = 4}, {.row = 7}};
+    detect::job_view view;
     view.running = tasks;
-    CHECK(view.row_of(suspect{.task = 0}) == 4);
-    CHECK(view.row_of(suspect{.task = 1}) == 7);
+    CHECK(view.row_of(detect::suspect{.task = 0}) == 4);
+    CHECK(view.row_of(detect::suspect{.task = 1}) == 7);
 }

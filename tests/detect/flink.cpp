@@ -20,7 +20,7 @@ job_data one_of_three() {
     job.finished = {9};
     return job;
 }
-flink rule(double ratio, double multiplier, double lower_bound = 0) {
+detect::flink rule(double ratio, double multiplier, double lower_bound = 0) {
     return {.multiplier = multiplier, .ratio = ratio, .lower_bound = lower_bound};
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("Flink's tests") {
         CHECK(ask(rule(0, 1), running({{0, 0}, {0, 0}, {0, 0}})).tasks() == places{0, 1, 2});
     }
     SUBCASE("testFinishedTaskNotExceedRatio") {
-        CHECK(ask(rule(0.5, 1), one_of_three()).note == detection_note::too_few_finished);
+        CHECK(ask(rule(0.5, 1), one_of_three()).note == detect::detection_note::too_few_finished);
         CHECK(ask(rule(0.5, 1), one_of_three()).suspects.empty());
     }
     SUBCASE("testFinishedTaskExceedRatio") {
@@ -63,17 +63,17 @@ TEST_CASE("flink: by hand") {
     // Three of four: round(0.75 * 4) = 3 taken, the middle one 20; threshold 30, and not strict.
     job_data job = running({{0.1, 100}});
     job.finished = {10, 60, 20};
-    auto const a = ask(flink{}, job);
-    CHECK(a.note == detection_note::none);
+    auto const a = ask(detect::flink{}, job);
+    CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0] == suspect{0, 100, 30, 20});
+    CHECK(a.suspects[0] == detect::suspect{0, 100, 30, 20});
     job.running[0].elapsed = 60;
-    CHECK(ask(flink{}, job).tasks() == places{0});
-    CHECK(ask(flink{.lower_bound = 60.5}, job).suspects.empty());
+    CHECK(ask(detect::flink{}, job).tasks() == places{0});
+    CHECK(ask(detect::flink{.lower_bound = 60.5}, job).suspects.empty());
     job.running[0].elapsed = 30;
-    CHECK(ask(flink{.lower_bound = 0}, job).tasks() == places{0});
+    CHECK(ask(detect::flink{.lower_bound = 0}, job).tasks() == places{0});
     job.running[0].elapsed = 29.9;
-    CHECK(ask(flink{.lower_bound = 0}, job).suspects.empty());
+    CHECK(ask(detect::flink{.lower_bound = 0}, job).suspects.empty());
     SUBCASE("its median is that of the shortest, here of the first two of four") {
         job.finished = {10, 20, 30, 40};
         job.running[0].elapsed = 30;
@@ -84,26 +84,26 @@ TEST_CASE("flink: by hand") {
         job.inputs = {1, 30, 4}; // 10, 2, 5 per unit
         job.running[0].elapsed = 64;
         job.running[0].input = 8;
-        auto const b = ask(flink{}, job);
-        CHECK(b.suspects[0] == suspect{0, 8, 7.5, 5});
+        auto const b = ask(detect::flink{}, job);
+        CHECK(b.suspects[0] == detect::suspect{0, 8, 7.5, 5});
         job.running[0].input = 9;
-        CHECK(ask(flink{}, job).suspects.empty());
+        CHECK(ask(detect::flink{}, job).suspects.empty());
     }
 }
 
 TEST_CASE("flink: nobody runs, ties, no numbers") {
-    CHECK(ask(flink{}, running({})).note == detection_note::too_few_running);
-    CHECK(ask(rule(0, 1), running({})).note == detection_note::too_few_running);
-    CHECK(ask(flink{}, running({{0.5, 1e9}})).note == detection_note::too_few_finished);
+    CHECK(ask(detect::flink{}, running({})).note == detect::detection_note::too_few_running);
+    CHECK(ask(rule(0, 1), running({})).note == detect::detection_note::too_few_running);
+    CHECK(ask(detect::flink{}, running({{0.5, 1e9}})).note == detect::detection_note::too_few_finished);
     job_data job = running({{0, 3}, {0, std::nan("")}, {0, 4}, {0, 3}, {0, 0}});
     job.finished = {1, 1, 1, 1, 1};
     CHECK(ask(rule(0.5, 2), job).tasks() == places{2, 0, 3});
-    CHECK(ask(rule(std::nan(""), 2), job).note == detection_note::too_few_finished);
-    job_view view = job.view();
+    CHECK(ask(rule(std::nan(""), 2), job).note == detect::detection_note::too_few_finished);
+    detect::job_view view = job.view();
     view.finished_per_input = {}; // made by hand, without
     CHECK(ask(rule(0.5, 2), view).tasks() == places{2, 0, 3});
     view.finished = {};
-    CHECK(ask(rule(0.1, 2), view).note == detection_note::too_few_finished);
+    CHECK(ask(rule(0.1, 2), view).note == detect::detection_note::too_few_finished);
 }
 
 TEST_CASE("flink: as defined, on random jobs") {
@@ -113,12 +113,12 @@ TEST_CASE("flink: as defined, on random jobs") {
     std::size_t found = 0;
     for (int i = 0; i < 600; ++i) {
         job_data job = random_job(engine);
-        job_view const view = job.view();
-        flink const r{.multiplier = 1.2, .ratio = 0.3, .lower_bound = 8};
+        detect::job_view const view = job.view();
+        detect::flink const r{.multiplier = 1.2, .ratio = 0.3, .lower_bound = 8};
         auto const a = ask(r, view);
         std::size_t const n = job.finished.size();
         if (view.running.empty() || static_cast<double>(n) / static_cast<double>(view.tasks) < 0.3) {
-            CHECK(a.note != detection_note::none);
+            CHECK(a.note != detect::detection_note::none);
             CHECK(a.suspects.empty());
             continue;
         }
@@ -130,7 +130,7 @@ TEST_CASE("flink: as defined, on random jobs") {
         check_definition(
             a, view.running.size(),
             [&](std::uint32_t t) {
-                running_task const& task = view.running[t];
+                detect::running_task const& task = view.running[t];
                 return task.elapsed >= 8 ? wide(task.elapsed) / wide(task.input) : not_known;
             },
             threshold, 1);
@@ -140,5 +140,5 @@ TEST_CASE("flink: as defined, on random jobs") {
 }
 
 TEST_CASE("flink allocates nothing the second time") {
-    CHECK(allocations_of_second_look(flink{.lower_bound = 1}, 17) == 0);
+    CHECK(allocations_of_second_look(detect::flink{.lower_bound = 1}, 17) == 0);
 }

@@ -33,7 +33,7 @@ constexpr running_fields fields{.node = &task::host,
                                 .start = &task::started,
                                 .input = &task::bytes,
                                 .copies = &task::attempts};
-using job = job_progress<std::string, std::chrono::seconds>;
+using job = detect::job_progress<std::string, std::chrono::seconds>;
 
 std::vector<double> values(std::span<double const> x) {
     return {x.begin(), x.end()};
@@ -49,7 +49,7 @@ TEST_CASE("job_progress: tasks as detectors see them") {
     CHECK(counts.used == 3);
     CHECK(counts.unreported == 1);
     CHECK(counts.total_rejected() == 0);
-    job_view const v = j.view();
+    detect::job_view const v = j.view();
     REQUIRE(v.running.size() == 3);
     CHECK(v.running[0].progress == 0.5);
     CHECK(v.running[0].elapsed == 90);
@@ -96,7 +96,7 @@ TEST_CASE("job_progress: without a progress nothing is known to be done; times m
         int host;
         double started;
     };
-    job_progress<int, double> j;
+    detect::job_progress<int, double> j;
     std::vector<plain> const tasks{{7, 1.5}, {7, std::nan("")}};
     auto const& counts =
         j.running(tasks, running_fields{.node = &plain::host, .start = &plain::started}, 4.0);
@@ -115,7 +115,7 @@ TEST_CASE("job_progress: finished tasks") {
     CHECK_FALSE(j.finished("c", -1s));
     CHECK_FALSE(j.finished("c", std::nan("")));
     CHECK_FALSE(j.finished("c", std::numeric_limits<double>::infinity()));
-    job_view const v = j.view();
+    detect::job_view const v = j.view();
     CHECK(values(v.finished) == std::vector{1.5, 4.5, 60.0});
     CHECK(values(v.finished_per_input) == values(v.finished));
     CHECK(v.finished_input == 3);
@@ -143,7 +143,7 @@ TEST_CASE("job_progress: inputs of finished tasks, told late and not always") {
     REQUIRE(j.finished("a", 12s, 4));
     REQUIRE(j.finished("a", 5s, -4)); // not an input
     REQUIRE(j.finished("a", 1s, std::nan("")));
-    job_view const v = j.view();
+    detect::job_view const v = j.view();
     CHECK(values(v.finished) == std::vector{1.0, 2.0, 5.0, 6.0, 12.0});
     CHECK(values(v.finished_per_input) == std::vector{1.0, 2.0, 3.0, 5.0, 6.0});
     CHECK(v.finished_input == 8);
@@ -157,7 +157,7 @@ TEST_CASE("job_progress: what the user says of the job and its nodes") {
     j.set_slowness("slow", 2.5);
     std::vector<task> const tasks{{"slow", 0.5, 30s, 1, 1}};
     j.running(tasks, fields, 50s);
-    job_view const v = j.view();
+    detect::job_view const v = j.view();
     CHECK(v.tasks == 100);
     CHECK(v.slots == 40);
     CHECK(v.age == 30);
@@ -189,7 +189,7 @@ TEST_CASE("job_progress: times stay in order however they come, and a cleared jo
             std::ranges::sort(times);
             std::ranges::sort(per_input);
             for (job* j : {&reused, &fresh}) {
-                job_view const v = j->view();
+                detect::job_view const v = j->view();
                 CHECK(values(v.finished) == times);
                 CHECK(values(v.finished_per_input) == per_input);
                 CHECK(v.tasks == times.size());

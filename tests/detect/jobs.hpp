@@ -24,23 +24,23 @@ namespace straggle_test {
 
 /// What a `job_view` looks at.
 struct job_data {
-    std::vector<straggle::running_task> running;
+    std::vector<straggle::detect::running_task> running;
     std::vector<double> finished; ///< in any order
     std::vector<double> inputs;   ///< of the finished tasks; empty: 1 each
-    std::vector<straggle::job_node> nodes;
+    std::vector<straggle::detect::job_node> nodes;
     std::uint64_t tasks = 0;
     std::uint64_t slots = 0;
     double age = 0;
 
     /// Valid until the data change.
-    straggle::job_view view() {
+    straggle::detect::job_view view() {
         if (inputs.empty()) inputs.assign(finished.size(), 1.0);
         per_input_.resize(finished.size());
         for (std::size_t i = 0; i < finished.size(); ++i) per_input_[i] = finished[i] / inputs[i];
         sorted_ = finished;
         std::ranges::sort(sorted_);
         std::ranges::sort(per_input_);
-        straggle::job_view v;
+        straggle::detect::job_view v;
         v.running = running;
         v.finished = sorted_;
         v.finished_per_input = per_input_;
@@ -62,8 +62,8 @@ struct job_data {
 
 /// What a detector said.
 struct answer {
-    straggle::detection_note note = straggle::detection_note::none;
-    std::vector<straggle::suspect> suspects;
+    straggle::detect::detection_note note = straggle::detect::detection_note::none;
+    std::vector<straggle::detect::suspect> suspects;
 
     [[nodiscard]] std::vector<std::uint32_t> tasks() const {
         std::vector<std::uint32_t> t;
@@ -75,13 +75,13 @@ using places = std::vector<std::uint32_t>;
 
 /// Asks a detector. What stood in the output before it must still stand there.
 template <class Detector>
-answer ask(Detector detector, straggle::job_view const& view) {
-    straggle::detector_scratch scratch;
+answer ask(Detector detector, straggle::detect::job_view const& view) {
+    straggle::detect::detector_scratch scratch;
     scratch.values = {7, 8, 9}; // left over from something else
     scratch.node_values = {3};
     scratch.order = {1, 2};
-    straggle::suspect const before{9, 1, 2, 3};
-    std::vector<straggle::suspect> out{before};
+    straggle::detect::suspect const before{9, 1, 2, 3};
+    std::vector<straggle::detect::suspect> out{before};
     answer a;
     a.note = detector.detect(view, scratch, out);
     REQUIRE_FALSE(out.empty());
@@ -115,7 +115,7 @@ inline job_data random_job(std::mt19937_64& engine) {
     bool const coarse = below(2) == 0, inputs = below(2) == 0;
     job.nodes.resize(nodes);
     for (std::size_t i = 0; i < running; ++i) {
-        straggle::running_task t;
+        straggle::detect::running_task t;
         t.progress = coarse ? static_cast<double>(below(5)) / 4.0 : unit();
         t.elapsed = coarse ? static_cast<double>(below(4)) * 10.0 : 40.0 * unit();
         if (below(10) == 0) t.progress = 0;
@@ -189,10 +189,10 @@ std::size_t allocations_of_second_look(Detector detector, std::uint64_t seed) {
     std::mt19937_64 engine(seed);
     std::vector<job_data> jobs;
     for (int i = 0; i < 20; ++i) jobs.push_back(random_job(engine));
-    std::vector<straggle::job_view> views;
+    std::vector<straggle::detect::job_view> views;
     for (auto& job : jobs) views.push_back(job.view());
-    straggle::detector_scratch scratch;
-    std::vector<straggle::suspect> out;
+    straggle::detect::detector_scratch scratch;
+    std::vector<straggle::detect::suspect> out;
     auto const look = [&] {
         for (auto const& view : views) {
             out.clear();

@@ -22,23 +22,23 @@
 
 namespace {
 
-using straggle::by_row;
-using straggle::detection_note;
-using straggle::gain_state;
-using straggle::job_view;
-using straggle::largest_gain;
 using straggle::outcome;
-using straggle::running_task;
 using straggle::status;
-using straggle::suspect;
+using straggle::detect::by_row;
+using straggle::detect::detection_note;
+using straggle::detect::gain_state;
+using straggle::detect::job_view;
+using straggle::detect::largest_gain;
+using straggle::detect::running_task;
+using straggle::detect::suspect;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
 constexpr double inf = limits::infinity();
 
-static_assert(straggle::straggler_detector<largest_gain<>>);
-static_assert(straggle::straggler_detector<
-              largest_gain<by_row<straggle::simple_exponential>, straggle::cautious_replacement>>);
+static_assert(straggle::detect::straggler_detector<largest_gain<>>);
+static_assert(straggle::detect::straggler_detector<largest_gain<by_row<straggle::predict::simple_exponential>,
+                                                                straggle::detect::cautious_replacement>>);
 
 // A job whose finished tasks are given, sorted.
 job_view job_of(std::vector<running_task> const& running, std::vector<double> const& finished,
@@ -59,7 +59,7 @@ job_view job_of(std::vector<running_task> const& running, std::vector<double> co
 template <class Detector>
 std::vector<suspect> suspects(Detector const& detector, job_view const& job,
                               detection_note note = detection_note::none) {
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found;
     CHECK(detector.detect(job, scratch, found) == note);
     return found;
@@ -94,7 +94,7 @@ TEST_CASE("largest gain: by hand") {
 TEST_CASE("largest gain: suspects are appended, ties in the order of the view") {
     std::vector<running_task> const running(4, {.progress = 0.25, .elapsed = 100});
     std::vector<double> const finished = {50};
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found = {{7, 1, 2, 3}};
     largest_gain<>{.most = 3}.detect(job_of(running, finished), scratch, found);
     REQUIRE(found.size() == 4);
@@ -160,7 +160,8 @@ TEST_CASE("largest gain: odd estimates") {
     CHECK(found == std::vector<suspect>{{4, (limits::max)(), 50, 50}, {3, 60, 50, 50}});
     auto const negative = [](running_task const&, job_view const&) { return -1.0; };
     CHECK(largest_gain{negative}.judge(running[0], job_of(running, finished)).state == gain_state::too_new);
-    CHECK(suspects(largest_gain<straggle::linear_estimate, decltype(negative)>{.replacement = negative},
+    CHECK(suspects(largest_gain<straggle::detect::average_rate_estimate, decltype(negative)>{.replacement =
+                                                                                                 negative},
                    job_of(running, finished))
               .empty());
     auto const number = [](running_task const&, job_view const&) { return 51.0; };
@@ -170,7 +171,8 @@ TEST_CASE("largest gain: odd estimates") {
     auto const unknown = [](running_task const&, job_view const&) -> outcome<double> {
         return status::insufficient_evidence;
     };
-    CHECK(suspects(largest_gain<straggle::linear_estimate, decltype(unknown)>{.replacement = unknown},
+    CHECK(suspects(largest_gain<straggle::detect::average_rate_estimate, decltype(unknown)>{.replacement =
+                                                                                                unknown},
                    job_of(running, finished))
               .empty());
 }
@@ -179,12 +181,13 @@ TEST_CASE("largest gain: numbers that are none") {
     std::vector<double> const finished = {50};
     std::vector<running_task> const running = {{.progress = nan, .elapsed = 100},
                                                {.progress = 0.5, .elapsed = nan}};
-    std::vector<straggle::linear> table(2);
+    std::vector<straggle::predict::average_rate> table(2);
     for (auto& t : table) t.update(100, 0.1);
     CHECK(suspects(largest_gain<>{}, job_of(running, finished)).empty());
-    CHECK(suspects(largest_gain{straggle::node_scaled_estimate{}}, job_of(running, finished)).empty());
-    auto const found =
-        suspects(largest_gain{by_row<straggle::linear>{table}}, job_of({running[1]}, finished));
+    CHECK(
+        suspects(largest_gain{straggle::detect::sibling_time_estimate{}}, job_of(running, finished)).empty());
+    auto const found = suspects(largest_gain{by_row<straggle::predict::average_rate>{table}},
+                                job_of({running[1]}, finished));
     CHECK(found.empty());
 }
 
@@ -195,9 +198,9 @@ TEST_CASE("largest gain: under Hadoop's cap") {
         for (std::size_t n : {20u, 150u}) {
             std::vector<running_task> running(n, {.progress = 0.1, .elapsed = 100});
             for (std::uint32_t i = 0; i < copied; ++i) running[i].copies = 2;
-            straggle::cap rule{largest_gain<>{}};
+            straggle::detect::cap rule{largest_gain<>{}};
             CHECK(decltype(rule)::name == "cap(largest_gain)");
-            straggle::detector_scratch scratch;
+            straggle::detect::detector_scratch scratch;
             std::vector<suspect> found;
             CHECK(rule.detect(job_of(running, finished), scratch, found) == detection_note::cap_reached);
             bool const launches = copied < (n == 20 ? 10u : 15u);
@@ -211,7 +214,7 @@ TEST_CASE("largest gain: under Hadoop's cap") {
 TEST_CASE("largest gain: Hadoop's MapReduce application, silent task") {
     // All at 0.8 after 2000 ms, four end; the fifth is not heard of again. Its silence counts as no progress.
     std::vector<double> const finished(4, 2000.0);
-    std::vector<straggle::linear> table(1);
+    std::vector<straggle::predict::average_rate> table(1);
     table[0].update(2000, 0.8);
     std::vector<running_task> running = {{.progress = 0.8, .elapsed = 2000}};
     CHECK(suspects(largest_gain{by_row(table)}, job_of(running, finished, 5)).empty());
@@ -227,8 +230,8 @@ TEST_CASE("largest gain: Hadoop's MapReduce application, silent task") {
 TEST_CASE("largest gain: Hadoop's MapReduce application, stalled task") {
     // All at 0.5 after 1000 ms, four end at 2000; the fifth is at 0.75 then, and still at 15000.
     std::vector<double> const finished(4, 2000.0);
-    std::vector<straggle::exponential_rate> smoothed(1, straggle::exponential_rate(60000));
-    std::vector<straggle::linear> table(1);
+    std::vector<straggle::predict::exponential_rate> smoothed(1, straggle::predict::exponential_rate(60000));
+    std::vector<straggle::predict::average_rate> table(1);
     auto const report = [&](double elapsed, double progress) {
         smoothed[0].update(elapsed, progress);
         table[0].update(elapsed, progress);
@@ -281,21 +284,21 @@ void replay(Estimator const& fresh) {
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, progress of the snapshot") {
     CHECK(std::ceil(second_gain) == 208242);
-    straggle_test::mapreduce_job<straggle::linear> job({});
+    straggle_test::mapreduce_job<straggle::predict::average_rate> job({});
     auto const& events = job.run([](auto const&) { return largest_gain<>{}; });
     check_replay(job, events, second_gain);
 }
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, linear") {
-    replay(straggle::linear());
+    replay(straggle::predict::average_rate());
 }
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, exponential rate") {
-    replay(straggle::exponential_rate(60000));
+    replay(straggle::predict::exponential_rate(60000));
 }
 
 TEST_CASE("largest gain: Hadoop's 350 tasks, simple exponential") {
-    replay(straggle::simple_exponential({.tau = 120000}));
+    replay(straggle::predict::simple_exponential({.tau = 120000}));
 }
 
 // ExponentiallySmoothedTaskRuntimeEstimator as it is in Hadoop: the old speed counts exp(+dt / 60 s).
@@ -328,10 +331,11 @@ TEST_CASE("largest gain: Hadoop's 350 tasks, exponential rate with Hadoop's sign
 TEST_CASE("largest gain: Hadoop's 350 tasks, simple exponential and its own time of a copy") {
     // SimpleExponentialTaskRuntimeEstimator also counts on a slower copy: the same four are copied at the
     // same times, for a smaller gain where the finished times differ.
-    straggle_test::mapreduce_job<straggle::simple_exponential> job(
-        straggle::simple_exponential({.tau = 120000}));
-    auto const& events = job.run([](std::span<straggle::simple_exponential const> table) {
-        return largest_gain{.estimate = by_row(table), .replacement = straggle::cautious_replacement{}};
+    straggle_test::mapreduce_job<straggle::predict::simple_exponential> job(
+        straggle::predict::simple_exponential({.tau = 120000}));
+    auto const& events = job.run([](std::span<straggle::predict::simple_exponential const> table) {
+        return largest_gain{.estimate = by_row(table),
+                            .replacement = straggle::detect::cautious_replacement{}};
     });
     std::vector<std::string> told;
     for (auto const& e : events) told.push_back(std::to_string(e.time / 1000) + " " + e.what);
@@ -352,7 +356,7 @@ TEST_CASE("largest gain: any job") {
     std::uint64_t const seed = straggle_test::seed_or(61);
     INFO("seed ", seed);
     straggle_test::golden_sequence next(seed);
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found;
     for (int k = 0; k < 500; ++k) {
         std::vector<running_task> running(1 + next() % 60);
@@ -390,7 +394,7 @@ TEST_CASE("largest gain: any job") {
 
 TEST_CASE("largest gain: at least one suspect may be named") {
     straggle_test::contract_trap const trap;
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found;
     CHECK_THROWS_AS(largest_gain<>{.most = 0}.detect({}, scratch, found), straggle_test::broken_contract);
 }

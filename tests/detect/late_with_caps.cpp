@@ -17,14 +17,14 @@ namespace {
 
 constexpr double milliseconds = 1000; // a second in the unit of the times
 
-late_with_caps hadoop(double slow_task) {
-    late_with_caps rule = late_with_caps::mr1(milliseconds);
+detect::late_with_caps hadoop(double slow_task) {
+    detect::late_with_caps rule = detect::late_with_caps::mr1(milliseconds);
     rule.slow_task = slow_task;
     return rule;
 }
 
-places slow_nodes(late_with_caps const& rule, job_data job) {
-    detector_scratch scratch;
+places slow_nodes(detect::late_with_caps const& rule, job_data job) {
+    detect::detector_scratch scratch;
     places out{77};
     rule.slow_nodes(job.view(), scratch, out);
     REQUIRE_FALSE(out.empty());
@@ -33,7 +33,7 @@ places slow_nodes(late_with_caps const& rule, job_data job) {
     return out;
 }
 
-job_data with_nodes(std::vector<job_node> nodes) {
+job_data with_nodes(std::vector<detect::job_node> nodes) {
     job_data job;
     job.nodes = std::move(nodes);
     return job;
@@ -43,7 +43,7 @@ job_data with_nodes(std::vector<job_node> nodes) {
 
 TEST_CASE("Hadoop 1, testIsSlowTracker") {
     // Three tasks each of 1000, 2000 and later 102000 ms.
-    auto const mr1 = late_with_caps::mr1(milliseconds);
+    auto const mr1 = detect::late_with_caps::mr1(milliseconds);
     CHECK(slow_nodes(mr1, with_nodes({{3, 3000.0}, {3, 6000.0}, {}})).empty());
     // mean 35000, deviation 47378.6
     CHECK(slow_nodes(mr1, with_nodes({{3, 3000.0}, {3, 6000.0}, {3, 306000.0}})) == places{2});
@@ -87,7 +87,7 @@ TEST_CASE("Hadoop 1, testTaskLATEScheduling: the longest time to end, not the lo
     CHECK(time_to_end(1) == doctest::Approx(5.59e4).epsilon(1e-3));
     // Over the running tasks alone only the other would have had a low rate.
     auto rule = hadoop(0.5);
-    rule.over = task_scope::running;
+    rule.over = detect::task_scope::running;
     CHECK(ask(rule, job).tasks() == places{0});
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("Hadoop 1, testAtSpeculativeCap") {
         auto j = job(r.total, r.finished, r.map_slots);
         auto const all = ask(hadoop(1.0), j);
         CHECK(all.suspects.size() == r.expected);
-        CHECK(all.note == detection_note::cap_reached);
+        CHECK(all.note == detect::detection_note::cap_reached);
         // The same one copy at a time.
         std::size_t launched = 0;
         for (; launched < 100; ++launched) {
@@ -118,9 +118,9 @@ TEST_CASE("Hadoop 1, testAtSpeculativeCap") {
             j.running[a.suspects[0].task].copies = 2;
         }
         CHECK(launched == r.expected);
-        CHECK(ask(hadoop(1.0), j).note == detection_note::cap_reached);
+        CHECK(ask(hadoop(1.0), j).note == detect::detection_note::cap_reached);
     }
-    CHECK(ask(hadoop(1.0), job(800, 800, 10)).note == detection_note::too_few_running);
+    CHECK(ask(hadoop(1.0), job(800, 800, 10)).note == detect::detection_note::too_few_running);
 }
 
 TEST_CASE("Hadoop 1, testRunningTaskCountWithSpeculation: the last task gets its copy") {
@@ -131,7 +131,7 @@ TEST_CASE("Hadoop 1, testRunningTaskCountWithSpeculation: the last task gets its
     job.running[0].elapsed = 60000;
     CHECK(ask(hadoop(0.5), job).tasks() == places{0});
     job.running[0].elapsed = 59999; // Hadoop's lag is the task's
-    CHECK(ask(hadoop(0.5), job).note == detection_note::too_early);
+    CHECK(ask(hadoop(0.5), job).note == detect::detection_note::too_early);
 }
 
 TEST_CASE("Hadoop 1: a task that has just begun counts as a millisecond old") {
@@ -146,51 +146,53 @@ TEST_CASE("Hadoop 1: a task that has just begun counts as a millisecond old") {
 TEST_CASE("late_with_caps: the paper's quantiles by hand") {
     // Rates 1 2 3 4 5 per 100 seconds; the 25 % quantile is 2 and only the first is below.
     auto job = running({{0.05, 100}, {0.04, 100}, {0.03, 100}, {0.02, 100}, {0.01, 100}});
-    auto const a = ask(late_with_caps{}, job);
-    CHECK(a.note == detection_note::none);
+    auto const a = ask(detect::late_with_caps{}, job);
+    CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{4});
     CHECK(a.suspects[0].value == 0.01 / 100);
     CHECK(a.suspects[0].threshold == doctest::Approx(0.0002).epsilon(1e-15));
     CHECK(a.suspects[0].baseline == doctest::Approx(0.0003).epsilon(1e-15));
     // The median: two below, of which a cap of a tenth of five running tasks leaves one.
-    auto const half = ask(late_with_caps{.slow_task = 0.5}, job);
+    auto const half = ask(detect::late_with_caps{.slow_task = 0.5}, job);
     CHECK(half.tasks() == places{4});
-    CHECK(half.note == detection_note::cap_reached);
-    CHECK(ask(late_with_caps{.slow_task = 0.5, .cap_of_running = 0.21}, job).tasks() == places{4, 3});
+    CHECK(half.note == detect::detection_note::cap_reached);
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.5, .cap_of_running = 0.21}, job).tasks() == places{4, 3});
     job.slots = 11; // more than one copy in eleven slots is too many, but one is fewer than 1.1
-    CHECK(ask(late_with_caps{.slow_task = 0.5}, job).tasks() == places{4, 3});
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.5}, job).tasks() == places{4, 3});
     job.slots = 10;
-    CHECK(ask(late_with_caps{.slow_task = 0.5}, job).tasks() == places{4});
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.5}, job).tasks() == places{4});
     job.running[2].copies = 2; // anybody's copy counts
-    CHECK(ask(late_with_caps{.slow_task = 0.5}, job).tasks().empty());
-    CHECK(ask(late_with_caps{.slow_task = 0.5}, job).note == detection_note::cap_reached);
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.5}, job).tasks().empty());
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.5}, job).note == detect::detection_note::cap_reached);
 }
 
 TEST_CASE("late_with_caps: nodes that have done little in all") {
     auto job = with_nodes({{4, 40.0}, {3, 30.0}, {0, 0.0}, {2, 30.0}, {2, 20.0}});
     job.running = {{.progress = 0.5, .elapsed = 5, .node = 2}, {.progress = 0.5, .elapsed = 5, .node = 3}};
     // Totals 4, 3, 0.5, 2.5, 2: the quantile is 2.
-    CHECK(slow_nodes(late_with_caps{}, job) == places{2});
-    CHECK(slow_nodes(late_with_caps{.slow_node = 0.6}, job) == places{2, 3, 4});
+    CHECK(slow_nodes(detect::late_with_caps{}, job) == places{2});
+    CHECK(slow_nodes(detect::late_with_caps{.slow_node = 0.6}, job) == places{2, 3, 4});
     job.running[0].progress = std::nan("");
-    CHECK(slow_nodes(late_with_caps{}, job) == places{2});
-    CHECK(slow_nodes(late_with_caps{.slow_node = std::nan("")}, job).empty());
+    CHECK(slow_nodes(detect::late_with_caps{}, job) == places{2});
+    CHECK(slow_nodes(detect::late_with_caps{.slow_node = std::nan("")}, job).empty());
 }
 
 TEST_CASE("late_with_caps: few tasks, equal tasks, nothing done, no numbers") {
     double const nan = std::nan("");
-    for (late_with_caps const& rule : {late_with_caps{}, late_with_caps::mr1()}) {
-        CHECK(ask(rule, running({})).note == detection_note::too_few_running);
-        CHECK(ask(rule, running({{0.5, 100}})).note == detection_note::too_few_running);
+    for (detect::late_with_caps const& rule : {detect::late_with_caps{}, detect::late_with_caps::mr1()}) {
+        CHECK(ask(rule, running({})).note == detect::detection_note::too_few_running);
+        CHECK(ask(rule, running({{0.5, 100}})).note == detect::detection_note::too_few_running);
         CHECK(ask(rule, running({{0.5, 100}, {0.5, 100}, {0.5, 100}})).suspects.empty());
         CHECK(ask(rule, running({{0, 100}, {0, 100}, {0, 100}})).suspects.empty());
         CHECK(ask(rule, running({{nan, 100}, {0.5, nan}, {0.5, 100}, {0.4, 100}})).suspects.size() <= 1);
     }
-    CHECK(ask(late_with_caps{}, running({{0, 0}, {0, 0}})).note == detection_note::too_early);
-    CHECK(ask(late_with_caps{}, running({{0.1, 59}, {0.9, 59}})).note == detection_note::too_early);
-    CHECK(ask(late_with_caps{.slow_task = nan}, running({{0.1, 100}, {0.9, 100}})).suspects.empty());
+    CHECK(ask(detect::late_with_caps{}, running({{0, 0}, {0, 0}})).note == detect::detection_note::too_early);
+    CHECK(ask(detect::late_with_caps{}, running({{0.1, 59}, {0.9, 59}})).note ==
+          detect::detection_note::too_early);
+    CHECK(ask(detect::late_with_caps{.slow_task = nan}, running({{0.1, 100}, {0.9, 100}})).suspects.empty());
     // Of those that have done all the rate decides.
-    CHECK(ask(late_with_caps{.slow_task = 0.9, .cap_of_running = 1}, running({{1, 90}, {1, 100}, {1, 80}}))
+    CHECK(ask(detect::late_with_caps{.slow_task = 0.9, .cap_of_running = 1},
+              running({{1, 90}, {1, 100}, {1, 80}}))
               .tasks() == places{1, 0});
 }
 
@@ -202,17 +204,17 @@ TEST_CASE("late_with_caps: as defined, on random jobs") {
     for (int i = 0; i < 600; ++i) {
         job_data job = random_job(engine);
         if (i % 3 == 0) job.slots = 1 + engine() % 300;
-        job_view const view = job.view();
+        detect::job_view const view = job.view();
         bool const quantile = i % 2 == 0;
-        late_with_caps rule;
+        detect::late_with_caps rule;
         rule.lag = 5;
         if (!quantile) {
-            rule = late_with_caps::mr1();
+            rule = detect::late_with_caps::mr1();
             rule.lag = 5;
             rule.cap_at_least = engine() % 4;
         }
         auto const rate = [&](std::uint32_t t) {
-            running_task const& task = view.running[t];
+            detect::running_task const& task = view.running[t];
             double const elapsed = std::max(task.elapsed, rule.tick);
             return elapsed > 0 ? task.progress / elapsed : std::nan("");
         };
@@ -257,7 +259,7 @@ TEST_CASE("late_with_caps: as defined, on random jobs") {
         places wanted;
         for (std::size_t k = 0; k < allowed; ++k) wanted.push_back(expected[k].second);
         CHECK(a.tasks() == wanted);
-        CHECK((a.note == detection_note::cap_reached) == (allowed < expected.size()));
+        CHECK((a.note == detect::detection_note::cap_reached) == (allowed < expected.size()));
         found += wanted.size();
         cut += allowed < expected.size();
     }
@@ -266,16 +268,16 @@ TEST_CASE("late_with_caps: as defined, on random jobs") {
 }
 
 TEST_CASE("late_with_caps allocates nothing the second time") {
-    CHECK(allocations_of_second_look(late_with_caps{}, 13) == 0);
-    CHECK(allocations_of_second_look(late_with_caps::mr1(), 13) == 0);
+    CHECK(allocations_of_second_look(detect::late_with_caps{}, 13) == 0);
+    CHECK(allocations_of_second_look(detect::late_with_caps::mr1(), 13) == 0);
     std::mt19937_64 engine(1);
     auto job = random_job(engine);
     auto const view = job.view();
-    detector_scratch scratch;
+    detect::detector_scratch scratch;
     places out;
     auto const look = [&] {
         out.clear();
-        late_with_caps{}.slow_nodes(view, scratch, out);
+        detect::late_with_caps{}.slow_nodes(view, scratch, out);
     };
     look();
     CHECK(allocations_during(look) == 0);

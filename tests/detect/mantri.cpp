@@ -18,14 +18,14 @@
 
 namespace {
 
-using straggle::detection_note;
-using straggle::job_view;
-using straggle::mantri;
 using straggle::outcome;
-using straggle::running_task;
 using straggle::status;
-using straggle::suspect;
-using straggle::uncertain_time;
+using straggle::detect::detection_note;
+using straggle::detect::job_view;
+using straggle::detect::mantri;
+using straggle::detect::running_task;
+using straggle::detect::suspect;
+using straggle::detect::uncertain_time;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
@@ -42,11 +42,12 @@ struct a_guess {
 struct text {
     char const* operator()(running_task const&, job_view const&) const { return "soon"; }
 };
-static_assert(straggle::straggler_detector<mantri<>>);
-static_assert(straggle::straggler_detector<mantri<a_time>>);
-static_assert(straggle::straggler_detector<mantri<a_guess>>);
-static_assert(straggle::uncertain_time_estimate<a_guess> && !straggle::uncertain_time_estimate<a_time>);
-static_assert(!straggle::uncertain_time_estimate<text> && !straggle::time_estimate<text>);
+static_assert(straggle::detect::straggler_detector<mantri<>>);
+static_assert(straggle::detect::straggler_detector<mantri<a_time>>);
+static_assert(straggle::detect::straggler_detector<mantri<a_guess>>);
+static_assert(straggle::detect::uncertain_time_estimate<a_guess> &&
+              !straggle::detect::uncertain_time_estimate<a_time>);
+static_assert(!straggle::detect::uncertain_time_estimate<text> && !straggle::detect::time_estimate<text>);
 
 job_view job_of(std::vector<running_task> const& running, std::vector<double> const& finished) {
     job_view job;
@@ -60,7 +61,7 @@ job_view job_of(std::vector<running_task> const& running, std::vector<double> co
 template <class Detector>
 std::vector<suspect> suspects(Detector const& detector, job_view const& job,
                               detection_note note = detection_note::none) {
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found = {{9, 9, 9, 9}};
     CHECK(detector.detect(job, scratch, found) == note);
     REQUIRE(found.front() == suspect{9, 9, 9, 9}); // appended
@@ -173,7 +174,7 @@ TEST_CASE("mantri: the definition, task by task") {
     std::uint64_t const seed = straggle_test::seed_or(71);
     INFO("seed ", seed);
     straggle_test::golden_sequence next(seed);
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found;
     for (int k = 0; k < 300; ++k) {
         std::vector<running_task> running(1 + next() % 30);
@@ -191,7 +192,7 @@ TEST_CASE("mantri: the definition, task by task") {
         std::size_t expected = 0;
         for (std::uint32_t i = 0; i < running.size(); ++i) {
             running_task const& t = running[i];
-            auto const left = straggle::linear_remaining(t.elapsed, t.progress);
+            auto const left = straggle::predict::average_rate_remaining(t.elapsed, t.progress);
             if (!left) continue;
             double const c = t.copies;
             double wins = 0;
@@ -231,7 +232,7 @@ TEST_CASE("mantri: doubt makes the probability smooth, and it grows with the tim
 
 TEST_CASE("mantri: broken contracts") {
     straggle_test::contract_trap const trap;
-    straggle::detector_scratch scratch;
+    straggle::detect::detector_scratch scratch;
     std::vector<suspect> found;
     for (auto const& bad : {mantri<>{.delta = 1}, mantri<>{.delta = -0.1}, mantri<>{.delta = nan},
                             mantri<>{.start_up = -1}, mantri<>{.start_up = nan}, mantri<>{.min_finished = 0}})

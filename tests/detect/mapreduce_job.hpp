@@ -188,11 +188,11 @@ class mapreduce_job {
             table_.push_back(reports_[row.number]);
         }
         progress_[is_map].running(rows_, mapreduce_fields, now_);
-        straggle::job_view const view = progress_[is_map].view();
+        straggle::detect::job_view const view = progress_[is_map].view();
         suspects_.clear();
         auto const detector = detector_for(std::span<Estimator const>(table_));
         detector.detect(view, scratch_, suspects_);
-        for (straggle::suspect const& s : suspects_) {
+        for (straggle::detect::suspect const& s : suspects_) {
             task& t = tasks_[rows_[view.row_of(s)].number / 2];
             t.attempts.emplace_back();
             reports_[number(t, 1)] = fresh_;
@@ -206,15 +206,15 @@ class mapreduce_job {
     std::vector<Estimator> reports_; // by number of the attempt
     std::vector<task> tasks_;
     std::vector<mapreduce_event> events_;
-    straggle::job_progress<int, std::int64_t> progress_[2];
+    straggle::detect::job_progress<int, std::int64_t> progress_[2];
     int waiting_[2] = {0, 0};
     int in_use_ = 0, won_ = 0;
     std::int64_t now_ = 1000, end_ = 0, shuffled_ = 0, maps_looked_at_ = 0;
     std::size_t maps_done_ = 0;
     std::vector<mapreduce_attempt> rows_;
     std::vector<Estimator> table_;
-    straggle::detector_scratch scratch_;
-    std::vector<straggle::suspect> suspects_;
+    straggle::detect::detector_scratch scratch_;
+    std::vector<straggle::detect::suspect> suspects_;
 };
 
 } // namespace straggle_test

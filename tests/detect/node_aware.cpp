@@ -32,7 +32,7 @@
 using namespace straggle;
 using namespace straggle_test;
 
-static_assert(straggler_detector<node_aware<>>);
+static_assert(detect::straggler_detector<detect::node_aware<>>);
 
 namespace {
 
@@ -56,8 +56,8 @@ TEST_CASE("node_aware: a node known to be slow is enough, before anything is rep
     for (double const slowness : {edge * 0.999, edge * 1.001}) {
         job_data job = on_nodes({{{0, 0}}, {{0, 0}}});
         job.nodes[1] = {.slowness = slowness, .modelled = true};
-        answer const a = ask(node_aware<>{.usual_time = 60}, job);
-        CHECK(a.note == detection_note::none);
+        answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
+        CHECK(a.note == detect::detection_note::none);
         REQUIRE(a.suspects.size() == (slowness > edge ? 1u : 0u));
         if (a.suspects.empty()) continue;
         CHECK(a.suspects[0].task == 1);
@@ -76,7 +76,9 @@ TEST_CASE("node_aware: a task alone, reckoned by hand") {
     double const blur = std::pow(0.02 / 0.25, 2) + std::pow(0.1 * 0.75, 2) + 9.0 / 12 / (38.5 * 38.5);
     double const log = (own * variance + mean * blur) / (variance + blur);
     double const sd = std::sqrt(variance * blur / (variance + blur));
-    auto const with = [](double sureness) { return node_aware<>{.sureness = sureness, .usual_time = 60}; };
+    auto const with = [](double sureness) {
+        return detect::node_aware<>{.sureness = sureness, .usual_time = 60};
+    };
     answer const a = ask(with(0.3), running({{0.25, 40}}));
     REQUIRE(a.suspects.size() == 1);
     CHECK(a.suspects[0].value == doctest::Approx(60 * std::exp(log)).epsilon(1e-12));
@@ -89,7 +91,7 @@ TEST_CASE("node_aware: a task alone, reckoned by hand") {
 TEST_CASE("node_aware: stragglers that no copy could overtake are named on request") {
     // Takes 100 / 0.7 where 100 are usual, and is at 70 per cent: 43 are left, a copy needs 100.
     job_data const late = running({{0.7, 100}});
-    node_aware<> rule{.usual_time = 100, .report_interval = 1};
+    detect::node_aware<> rule{.usual_time = 100, .report_interval = 1};
     CHECK(ask(rule, late).suspects.empty());
     rule.in_time = false;
     answer const a = ask(rule, late);
@@ -100,7 +102,7 @@ TEST_CASE("node_aware: stragglers that no copy could overtake are named on reque
     // Whoever can be overtaken is named either way.
     job_data const early = running({{0.1, 40}});
     CHECK(ask(rule, early).suspects ==
-          ask(node_aware<>{.usual_time = 100, .report_interval = 1}, early).suspects);
+          ask(detect::node_aware<>{.usual_time = 100, .report_interval = 1}, early).suspects);
     CHECK(ask(rule, early).suspects.size() == 1);
 }
 
@@ -112,15 +114,16 @@ TEST_CASE("node_aware: a start-up that is told, reckoned by hand") {
     double const own = std::log(35.5 / (0.25 * 60));
     double const blur = std::pow(0.02 / 0.25, 2) + std::pow(0.1 * 0.75, 2) + 9.0 / 12 / (35.5 * 35.5);
     double const log = (own * variance + mean * blur) / (variance + blur);
-    answer const a = ask(node_aware<>{.usual_time = 60, .start_up = 4}, running({{0.25, 40}}));
+    answer const a = ask(detect::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0.25, 40}}));
     REQUIRE(a.suspects.size() == 1);
     CHECK(a.suspects[0].value == doctest::Approx(60 * std::exp(log)).epsilon(1e-12));
     // Still starting up: nothing is known but that its node may be any.
-    CHECK(ask(node_aware<>{.usual_time = 60, .start_up = 4}, running({{0, 3}})).suspects.empty());
+    CHECK(ask(detect::node_aware<>{.usual_time = 60, .start_up = 4}, running({{0, 3}})).suspects.empty());
     // To have begun at once is what is believed where nothing is told or known.
-    auto const without = ask(node_aware<>{.usual_time = 60}, running({{0.25, 40}})).suspects;
-    CHECK(ask(node_aware<>{.usual_time = 60, .start_up = 0}, running({{0.25, 40}})).suspects == without);
-    CHECK(ask(node_aware<>{.start_up = 4}, running({{0.5, 30}, {0.5, 30}})).suspects.empty());
+    auto const without = ask(detect::node_aware<>{.usual_time = 60}, running({{0.25, 40}})).suspects;
+    CHECK(ask(detect::node_aware<>{.usual_time = 60, .start_up = 0}, running({{0.25, 40}})).suspects ==
+          without);
+    CHECK(ask(detect::node_aware<>{.start_up = 4}, running({{0.5, 30}, {0.5, 30}})).suspects.empty());
 }
 
 TEST_CASE("node_aware: what tasks of all nodes are late is no slowness") {
@@ -130,10 +133,10 @@ TEST_CASE("node_aware: what tasks of all nodes are late is no slowness") {
         return std::vector<std::pair<double, double>>(4, {(25 - 1.5 - 10) / (100 * slowness), 25.0});
     };
     job_data job = on_nodes({tasks(1), tasks(1), tasks(1), tasks(3), tasks(2)});
-    for (job_node& n : job.nodes) n.modelled = true;
+    for (detect::job_node& n : job.nodes) n.modelled = true;
     job.nodes[4].slowness = 2;
     auto const rule = [](std::optional<double> start_up) {
-        return node_aware<>{.usual_time = 100, .report_interval = 3, .start_up = start_up};
+        return detect::node_aware<>{.usual_time = 100, .report_interval = 3, .start_up = start_up};
     };
     // By hand: a task of a good node has done 0.135 in 23.5 instead of 13.5, with 0.865 to go; so it is on
     // three nodes, and on the others once less, once more. Variance of a node: the model's 0.15, the tasks'
@@ -148,26 +151,26 @@ TEST_CASE("node_aware: what tasks of all nodes are late is no slowness") {
     REQUIRE(learnt.tasks() == told.tasks());
     for (std::size_t i = 0; i < told.suspects.size(); ++i)
         CHECK(learnt.suspects[i].value == doctest::Approx(told.suspects[i].value).epsilon(1e-12));
-    for (suspect const& s : learnt.suspects) CHECK(job.running[s.task].node >= 3);
+    for (detect::suspect const& s : learnt.suspects) CHECK(job.running[s.task].node >= 3);
     CHECK(learnt.suspects.size() == 8);
     CHECK(ask(rule(0), job).suspects.size() == 20); // all look slow
 
     // Finished tasks tell as much of their nodes as a model does.
-    for (job_node& n : job.nodes)
+    for (detect::job_node& n : job.nodes)
         n = {.compared = 50, .log_mean = std::log(100.0) + (&n == &job.nodes[4] ? std::log(2.0) : 0.0)};
     CHECK(ask(rule(std::nullopt), job).tasks() == places{16, 17, 18, 19}); // fifty outweigh node 3's four
     CHECK(ask(rule(0), job).suspects.size() == 20);
     // Of nodes nobody knows nothing is learnt, nor from tasks that are no longer young or have no progress.
-    for (job_node& n : job.nodes) n = {};
+    for (detect::job_node& n : job.nodes) n = {};
     CHECK(ask(rule(std::nullopt), job).suspects == ask(rule(0), job).suspects);
     job.nodes.assign(5, {.modelled = true});
     job_data old = job;
-    for (running_task& t : old.running) t.elapsed = 30.01;
+    for (detect::running_task& t : old.running) t.elapsed = 30.01;
     CHECK(ask(rule(std::nullopt), old).suspects == ask(rule(0), old).suspects);
-    for (running_task& t : job.running) t.progress = 0;
+    for (detect::running_task& t : job.running) t.progress = 0;
     CHECK(ask(rule(std::nullopt), job).suspects == ask(rule(0), job).suspects);
     // Earlier than expected is no start-up.
-    for (running_task& t : job.running) t.progress = 0.2;
+    for (detect::running_task& t : job.running) t.progress = 0.2;
     CHECK(ask(rule(std::nullopt), job).suspects == ask(rule(0), job).suspects);
 }
 
@@ -175,12 +178,12 @@ TEST_CASE("node_aware: a young task is judged by its siblings") {
     std::vector<std::pair<double, double>> const fast{{0.5, 30}, {0.4, 25}, {0.6, 36}, {0.01, 1}};
     std::vector<std::pair<double, double>> const slow{{0.2, 30}, {0.17, 25}, {0.24, 36}, {0.01, 1}};
     job_data const job = on_nodes({fast, fast, fast, slow});
-    CHECK(ask(node_aware<>{}, job).tasks().size() == 4);
-    answer const a = ask(node_aware<>{.usual_time = 60}, job);
+    CHECK(ask(detect::node_aware<>{}, job).tasks().size() == 4);
+    answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
     REQUIRE(a.tasks().size() == 4);
     CHECK(a.suspects[0].task == 15); // has the longest way to go
     for (auto const& s : a.suspects) CHECK(s.task >= 12);
-    CHECK(ask(node_aware<>{}, on_nodes({fast, fast, fast, fast})).suspects.empty());
+    CHECK(ask(detect::node_aware<>{}, on_nodes({fast, fast, fast, fast})).suspects.empty());
 }
 
 TEST_CASE("node_aware: finished tasks tell of their node") {
@@ -192,7 +195,7 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
         .node = &snapshot::node, .progress = &snapshot::done, .start = &snapshot::start};
     std::vector<snapshot> const young{{0, 0.0, 100.0}, {1, 0.0, 100.0}, {2, 0.0, 100.0}};
     auto const ask_about = [&](double input, double usual, auto detector) {
-        job_progress<int, double> job;
+        detect::job_progress<int, double> job;
         for (int i = 0; i < 5; ++i)
             for (int node : {0, 1, 2})
                 job.finished(node, (node == 2 ? 120.0 : 60.0) * input, node == 2 ? 1.0 : input,
@@ -201,12 +204,14 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
         job.running(young, fields, 101.0);
         return ask(detector, job.view()).tasks();
     };
-    CHECK(ask_about(1, 0, node_aware<>{}) == places{2});
-    CHECK(ask_about(1, 0, node_aware<>{.usual_time = 60}) == places{2});
+    CHECK(ask_about(1, 0, detect::node_aware<>{}) == places{2});
+    CHECK(ask_about(1, 0, detect::node_aware<>{.usual_time = 60}) == places{2});
     // The tasks of nodes 0 and 1 were three times as large.
-    CHECK(ask_about(3, 0, node_aware<>{.usual_time = 60}) == places{2});
-    auto const usual_60 = [](running_task const&, job_view const&) -> outcome<double> { return 60.0; };
-    node_aware<decltype(usual_60)> const predicted{.usual_time_of = usual_60};
+    CHECK(ask_about(3, 0, detect::node_aware<>{.usual_time = 60}) == places{2});
+    auto const usual_60 = [](detect::running_task const&, detect::job_view const&) -> outcome<double> {
+        return 60.0;
+    };
+    detect::node_aware<decltype(usual_60)> const predicted{.usual_time_of = usual_60};
     CHECK(ask_about(1, 60, predicted) == places{2});
     CHECK(ask_about(1, 120, predicted).empty()); // tasks that usually take as long
     CHECK(ask_about(1, 0, predicted).empty());   // nothing to compare with was told
@@ -221,8 +226,8 @@ TEST_CASE("node_aware: what all tasks of a node have in common may change") {
     double const log = 0.3 * fresh / (fresh + old), sd = std::sqrt(0.0225 + 1 / (fresh + old));
     double const sure = (log - std::log(1.2)) / sd;
     REQUIRE(sure > 0);
-    CHECK(ask(node_aware<>{.sureness = sure - 0.001, .usual_time = 60}, job).suspects.size() == 1);
-    CHECK(ask(node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
+    CHECK(ask(detect::node_aware<>{.sureness = sure - 0.001, .usual_time = 60}, job).suspects.size() == 1);
+    CHECK(ask(detect::node_aware<>{.sureness = sure + 0.001, .usual_time = 60}, job).suspects.empty());
 }
 
 TEST_CASE("node_aware: a slow node that empties gets faster") {
@@ -233,7 +238,8 @@ TEST_CASE("node_aware: a slow node that empties gets faster") {
     double const emptier = std::log(8 * 60 / 72.0);
     double const own_siblings = std::log((80 - 1.5) / (0.8 * 60)); // what the other one says
     auto const with = [](double sharing, double sureness = 0) {
-        return node_aware<>{.sureness = sureness, .usual_time = 60, .report_interval = 3, .sharing = sharing};
+        return detect::node_aware<>{
+            .sureness = sureness, .usual_time = 60, .report_interval = 3, .sharing = sharing};
     };
     answer const stays = ask(with(0), job);
     REQUIRE(stays.tasks().front() == 0);
@@ -266,10 +272,10 @@ TEST_CASE("node_aware: job_progress knows how full a node was") {
     };
     running_fields const fields{
         .node = &snapshot::node, .progress = &snapshot::done, .start = &snapshot::start};
-    job_progress<int, double> job;
+    detect::job_progress<int, double> job;
     job.running(std::vector<snapshot>{{7, 0, 0}, {7, 0, 0}, {8, 0, 0}, {7, 2, 0}}, fields, 1.0);
     job.running(std::vector<snapshot>{{8, 0, 0}, {8, 0, 0}}, fields, 2.0);
-    job_view const view = job.view();
+    detect::job_view const view = job.view();
     REQUIRE(view.nodes.size() == 2);
     CHECK(view.nodes[0].running == 0);
     CHECK(view.nodes[0].most_running == 2); // the third was no progress
@@ -284,75 +290,78 @@ TEST_CASE("node_aware: the usual time is found in the middle of the good nodes, 
         nodes.emplace_back(8, std::pair(0.5, time / 2 + report));
     }
     nodes.emplace_back(8, std::pair(0.1, 30.0));
-    answer const a = ask(node_aware<>{.report_interval = 3}, on_nodes(nodes));
+    answer const a = ask(detect::node_aware<>{.report_interval = 3}, on_nodes(nodes));
     REQUIRE(a.suspects.size() == 8);
     CHECK(a.suspects[0].baseline == doctest::Approx(60).epsilon(0.03)); // the fast fifth is 12 % below
 }
 
 TEST_CASE("node_aware: large tasks are no slow ones, if that is known") {
     job_data job = on_nodes({{{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.16, 30}}});
-    CHECK(ask(node_aware<>{}, job).tasks() == places{5});
+    CHECK(ask(detect::node_aware<>{}, job).tasks() == places{5});
     job.running[5].input = 3;
-    CHECK(ask(node_aware<>{}, job).tasks().empty());
-    CHECK(ask(node_aware<>{.usual_time = 60}, job).tasks().empty());
+    CHECK(ask(detect::node_aware<>{}, job).tasks().empty());
+    CHECK(ask(detect::node_aware<>{.usual_time = 60}, job).tasks().empty());
     job.running[5].input = 1;
-    auto const sizes = [](running_task const& t, job_view const&) -> outcome<double> {
+    auto const sizes = [](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         if (t.progress > 0.4) return status::insufficient_evidence; // like the others
         return 180.0;
     };
-    using sized = node_aware<decltype(sizes)>;
+    using sized = detect::node_aware<decltype(sizes)>;
     CHECK(ask(sized{.usual_time = 60, .usual_time_of = sizes}, job).tasks().empty());
     CHECK(ask(sized{.usual_time_of = sizes}, job).tasks().empty());
-    auto const nonsense = [](running_task const& t, job_view const&) -> outcome<double> {
+    auto const nonsense = [](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         return t.progress > 0.4 ? no_number : -1.0;
     };
-    CHECK(ask(node_aware<decltype(nonsense)>{.usual_time_of = nonsense}, job).tasks() == places{5});
+    CHECK(ask(detect::node_aware<decltype(nonsense)>{.usual_time_of = nonsense}, job).tasks() == places{5});
 }
 
 TEST_CASE("node_aware: tasks that hang, and jobs that do not report") {
     job_data job = on_nodes({{{0.5, 30}, {0.5, 30}, {0, 30}}, {{0.5, 30}, {0.5, 30}, {0.5, 30}}});
-    CHECK(ask(node_aware<>{.usual_time = 60}, job).tasks() == places{2});
-    CHECK(ask(node_aware<>{}, job).tasks() == places{2});
+    CHECK(ask(detect::node_aware<>{.usual_time = 60}, job).tasks() == places{2});
+    CHECK(ask(detect::node_aware<>{}, job).tasks() == places{2});
     // Nobody reports: young, old, and so old that it will last as long again.
     job = on_nodes({{{0, 30}, {0, 70}, {0, 200}}});
-    answer const a = ask(node_aware<>{.usual_time = 60}, job);
+    answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
     REQUIRE(a.tasks() == places{2});
     CHECK(a.suspects[0].value == doctest::Approx(400));
-    CHECK(ask(node_aware<>{}, job).note == detection_note::too_early);
+    CHECK(ask(detect::node_aware<>{}, job).note == detect::detection_note::too_early);
 }
 
 TEST_CASE("node_aware: jobs that say little") {
-    CHECK(ask(node_aware<>{}, job_data{}).note == detection_note::too_few_running);
-    CHECK(ask(node_aware<>{}, running({{0, 0}, {0, 0}})).note == detection_note::too_early);
-    CHECK(ask(node_aware<>{}, running({{1, 60}})).suspects.empty());
-    CHECK(ask(node_aware<>{.usual_time = 60}, running({{1, 1e300}, {0, 0}, {1, 0}})).suspects.empty());
-    CHECK(ask(node_aware<>{}, running({{1e-300, 1e300}, {1e-300, 1e300}})).suspects.empty());
+    CHECK(ask(detect::node_aware<>{}, job_data{}).note == detect::detection_note::too_few_running);
+    CHECK(ask(detect::node_aware<>{}, running({{0, 0}, {0, 0}})).note == detect::detection_note::too_early);
+    CHECK(ask(detect::node_aware<>{}, running({{1, 60}})).suspects.empty());
+    CHECK(
+        ask(detect::node_aware<>{.usual_time = 60}, running({{1, 1e300}, {0, 0}, {1, 0}})).suspects.empty());
+    CHECK(ask(detect::node_aware<>{}, running({{1e-300, 1e300}, {1e-300, 1e300}})).suspects.empty());
     // All nodes slow: seen only by who knows what is usual.
     job_data const slow = on_nodes({{{0.25, 30}, {0.25, 30}}, {{0.25, 30}, {0.25, 30}}});
-    CHECK(ask(node_aware<>{}, slow).suspects.empty());
-    CHECK(ask(node_aware<>{.usual_time = 60}, slow).tasks() == places{0, 1, 2, 3}); // ties in their order
+    CHECK(ask(detect::node_aware<>{}, slow).suspects.empty());
+    CHECK(ask(detect::node_aware<>{.usual_time = 60}, slow).tasks() ==
+          places{0, 1, 2, 3}); // ties in their order
     // One task too slow among its equals on the only node there is.
-    CHECK(ask(node_aware<>{}, running({{0.5, 30}, {0.5, 30}, {0.5, 30}, {0.1, 30}})).tasks() == places{3});
+    CHECK(ask(detect::node_aware<>{}, running({{0.5, 30}, {0.5, 30}, {0.5, 30}, {0.1, 30}})).tasks() ==
+          places{3});
     // A view made by hand may not list its nodes.
     job_data unlisted = slow;
     unlisted.nodes.clear();
-    CHECK(ask(node_aware<>{.usual_time = 60}, unlisted).tasks() == places{0, 1, 2, 3});
+    CHECK(ask(detect::node_aware<>{.usual_time = 60}, unlisted).tasks() == places{0, 1, 2, 3});
 }
 
 TEST_CASE("node_aware: numbers that are none suspect nobody and spoil nothing") {
     job_data const good = on_nodes({{{0.5, 30}, {0.2, 30}}, {{0.5, 30}, {0.5, 30}}, {{0.5, 30}, {0.5, 30}}});
-    REQUIRE(ask(node_aware<>{}, good).tasks() == places{1});
+    REQUIRE(ask(detect::node_aware<>{}, good).tasks() == places{1});
     double const inf = std::numeric_limits<double>::infinity();
     for (double const bad : {no_number, inf, -inf, -1.0}) {
         job_data job = good;
         job.running.push_back({.progress = bad, .elapsed = 30, .node = 0});
         job.running.push_back({.progress = 0.5, .elapsed = bad, .node = 0});
-        CHECK(ask(node_aware<>{}, job).tasks() == places{1});
+        CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
         job = good;
         job.running[3].input = bad; // counts as 1
         job.nodes[1] = {.slowness = bad, .modelled = true, .compared = 3, .log_mean = bad};
         if (bad == -1.0) job.nodes[1].compared = 0; // a fine logarithm
-        CHECK(ask(node_aware<>{}, job).tasks() == places{1});
+        CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
     }
 }
 
@@ -360,48 +369,48 @@ TEST_CASE("node_aware: random jobs") {
     std::mt19937_64 engine(20);
     for (int round = 0; round < 300; ++round) {
         job_data job = random_job(engine);
-        job_view const view = job.view();
-        answer const a = ask(node_aware<>{}, view);
+        detect::job_view const view = job.view();
+        answer const a = ask(detect::node_aware<>{}, view);
         for (std::size_t i = 0; i < a.suspects.size(); ++i) {
-            suspect const& s = a.suspects[i];
+            detect::suspect const& s = a.suspects[i];
             double const left = s.value - view.running[s.task].elapsed;
             CHECK(s.value > s.threshold);
             CHECK(left > s.baseline);
             CHECK(s.threshold == 1.2 * s.baseline);
             if (i == 0) continue;
-            suspect const& b = a.suspects[i - 1];
+            detect::suspect const& b = a.suspects[i - 1];
             double const before = b.value - view.running[b.task].elapsed;
             bool const in_order = before > left || (before == left && b.task < s.task);
             CHECK(in_order);
         }
-        CHECK(ask(node_aware<>{}, view).suspects == a.suspects);
+        CHECK(ask(detect::node_aware<>{}, view).suspects == a.suspects);
         // Who asks for more certainty is told of fewer.
-        auto few = ask(node_aware<>{.sureness = 1}, view).tasks(), many = a.tasks();
+        auto few = ask(detect::node_aware<>{.sureness = 1}, view).tasks(), many = a.tasks();
         std::ranges::sort(few);
         std::ranges::sort(many);
         CHECK(std::ranges::includes(many, few));
         // In another unit of time it is the same.
-        auto const warm = ask(node_aware<>{.usual_time = 20}, view).tasks();
+        auto const warm = ask(detect::node_aware<>{.usual_time = 20}, view).tasks();
         for (auto& t : job.running) t.elapsed *= 1024;
-        CHECK(ask(node_aware<>{.usual_time = 20 * 1024}, job.view()).tasks() == warm);
+        CHECK(ask(detect::node_aware<>{.usual_time = 20 * 1024}, job.view()).tasks() == warm);
     }
 }
 
 TEST_CASE("node_aware: allocates nothing once it has worked") {
-    CHECK(allocations_of_second_look(node_aware<>{}, 4) == 0);
+    CHECK(allocations_of_second_look(detect::node_aware<>{}, 4) == 0);
     job_data job;
     job.nodes.resize(1000);
     for (std::uint32_t i = 0; i < 100000; ++i) {
         double const elapsed = 10 + i % 17, speed = i % 1000 < 100 ? 2 : 1;
         job.running.push_back({.progress = elapsed / 60 / speed, .elapsed = elapsed, .node = i % 1000});
     }
-    job_view const view = job.view();
-    detector_scratch scratch;
-    std::vector<suspect> out;
-    node_aware<>{}.detect(view, scratch, out);
+    detect::job_view const view = job.view();
+    detect::detector_scratch scratch;
+    std::vector<detect::suspect> out;
+    detect::node_aware<>{}.detect(view, scratch, out);
     CHECK(out.size() == 10000);
     out.clear();
-    CHECK(allocations_during([&] { node_aware<>{}.detect(view, scratch, out); }) == 0);
+    CHECK(allocations_during([&] { detect::node_aware<>{}.detect(view, scratch, out); }) == 0);
 }
 
 namespace {
@@ -520,15 +529,15 @@ class contestant {
     template <class Detector>
     contestant(std::string n, Detector detector)
         : name(std::move(n)),
-          detect_([detector, scratch = detector_scratch{}](job_view const& job,
-                                                           std::vector<suspect>& out) mutable {
+          detect_([detector, scratch = detect::detector_scratch{}](
+                      detect::job_view const& job, std::vector<detect::suspect>& out) mutable {
               (void)detector.detect(job, scratch, out);
           }) {}
     void begin() { found_.assign(simulation::tasks, std::nullopt); }
-    void scan(job_view const& job, simulation const& s, double now) {
+    void scan(detect::job_view const& job, simulation const& s, double now) {
         out_.clear();
         detect_(job, out_);
-        for (suspect const& x : out_) {
+        for (detect::suspect const& x : out_) {
             task_of_world const& t = s.all[s.reports[job.row_of(x)].id];
             if (!found_[t.id]) found_[t.id] = now - t.start;
         }
@@ -540,12 +549,12 @@ class contestant {
     }
 
     std::string name;
-    detection_metrics metrics;
+    evaluate::detection_metrics metrics;
 
   private:
-    std::function<void(job_view const&, std::vector<suspect>&)> detect_;
+    std::function<void(detect::job_view const&, std::vector<detect::suspect>&)> detect_;
     std::vector<std::optional<double>> found_;
-    std::vector<suspect> out_;
+    std::vector<detect::suspect> out_;
 };
 
 constexpr running_fields reported_fields{.node = &reported_task::node,
@@ -558,42 +567,43 @@ constexpr running_fields reported_fields{.node = &reported_task::node,
 // begin late also "told" and "at once": warm, told how late or that they do not.
 scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
     std::vector<contestant> cold, warm;
-    cold.emplace_back("D", speculative_lag{progress_gap{}, 20.0});
-    cold.emplace_back("L", speculative_lag{late{}, 20.0});
-    cold.emplace_back("H", speculative_lag{hierarchical<progress_gap>{}, 20.0});
-    cold.emplace_back("progress_gap", progress_gap{});
-    cold.emplace_back("task_lag(progress_gap)", task_lag{progress_gap{}, 20.0});
-    cold.emplace_back("late", late{});
-    cold.emplace_back("task_lag(late)", task_lag{late{}, 20.0});
-    cold.emplace_back("hierarchical(late)", hierarchical<late>{});
-    cold.emplace_back("task_lag(hierarchical(late))", task_lag{hierarchical<late>{}, 20.0});
-    cold.emplace_back("late_with_caps", late_with_caps{.lag = 20});
-    cold.emplace_back("average_time", average_time{});
-    cold.emplace_back("over_median", over_median{});
-    cold.emplace_back("flink", flink{});
-    cold.emplace_back("largest_gain", largest_gain<>{.most = 1000});
-    cold.emplace_back("mantri", mantri<>{});
+    cold.emplace_back("D", detect::speculative_lag{detect::progress_gap{}, 20.0});
+    cold.emplace_back("L", detect::speculative_lag{detect::late{}, 20.0});
+    cold.emplace_back("H", detect::speculative_lag{detect::hierarchical<detect::progress_gap>{}, 20.0});
+    cold.emplace_back("progress_gap", detect::progress_gap{});
+    cold.emplace_back("task_lag(progress_gap)", detect::task_lag{detect::progress_gap{}, 20.0});
+    cold.emplace_back("late", detect::late{});
+    cold.emplace_back("task_lag(late)", detect::task_lag{detect::late{}, 20.0});
+    cold.emplace_back("hierarchical(late)", detect::hierarchical<detect::late>{});
+    cold.emplace_back("task_lag(hierarchical(late))",
+                      detect::task_lag{detect::hierarchical<detect::late>{}, 20.0});
+    cold.emplace_back("late_with_caps", detect::late_with_caps{.lag = 20});
+    cold.emplace_back("average_time", detect::average_time{});
+    cold.emplace_back("over_median", detect::over_median{});
+    cold.emplace_back("flink", detect::flink{});
+    cold.emplace_back("largest_gain", detect::largest_gain<>{.most = 1000});
+    cold.emplace_back("mantri", detect::mantri<>{});
     // A scheduler knows its heartbeat, and how far to trust its reports.
     double const interval = w.heartbeat, resolution = std::max(0.02, w.misreport);
-    cold.emplace_back("cold", node_aware<>{.resolution = resolution, .report_interval = interval});
+    cold.emplace_back("cold", detect::node_aware<>{.resolution = resolution, .report_interval = interval});
     simulation const* now_running = nullptr;
-    auto const predicted = [&](running_task const& t, job_view const&) -> outcome<double> {
+    auto const predicted = [&](detect::running_task const& t, detect::job_view const&) -> outcome<double> {
         return now_running->all[now_running->reports[t.row].id].predicted;
     };
     if (w.misprediction > 0)
-        warm.emplace_back("warm", node_aware<decltype(predicted)>{.resolution = resolution,
-                                                                  .report_interval = interval,
-                                                                  .usual_time_of = predicted});
+        warm.emplace_back("warm", detect::node_aware<decltype(predicted)>{.resolution = resolution,
+                                                                          .report_interval = interval,
+                                                                          .usual_time_of = predicted});
     else
-        warm.emplace_back("warm", node_aware<>{.usual_time = simulation::usual,
-                                               .resolution = resolution,
-                                               .report_interval = interval});
+        warm.emplace_back("warm", detect::node_aware<>{.usual_time = simulation::usual,
+                                                       .resolution = resolution,
+                                                       .report_interval = interval});
     if (w.launch > 0) // as if it were known, and as if it were not there
         for (auto const& [name, start_up] : {std::pair("told", w.launch), {"at once", 0.0}})
-            warm.emplace_back(name, node_aware<>{.usual_time = simulation::usual,
-                                                 .resolution = resolution,
-                                                 .report_interval = interval,
-                                                 .start_up = start_up});
+            warm.emplace_back(name, detect::node_aware<>{.usual_time = simulation::usual,
+                                                         .resolution = resolution,
+                                                         .report_interval = interval,
+                                                         .start_up = start_up});
 
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         // What four earlier jobs on the same cluster tell of its nodes.
@@ -607,7 +617,7 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
                         n[t.node] += 1;
                     },
                     [](simulation const&, double) {});
-        job_progress<std::uint32_t, double> job(simulation::tasks), known(simulation::tasks);
+        detect::job_progress<std::uint32_t, double> job(simulation::tasks), known(simulation::tasks);
         for (std::uint32_t k = 0; k < 20; ++k) known.set_slowness(k, std::exp(logs[k] / n[k]));
         simulation s(w, c, seed);
         now_running = &s;
@@ -665,7 +675,7 @@ TEST_CASE("node_aware: the spread of the paper's platform") {
     double const deviation = std::log(1.2) / 2.478;
     CHECK(std::erfc(2.478 / std::sqrt(2.0)) / 2 == doctest::Approx(0.0066).epsilon(0.01));
     CHECK(deviation == doctest::Approx(0.0736).epsilon(0.01));
-    CHECK(node_aware<>{}.spread > deviation);
+    CHECK(detect::node_aware<>{}.spread > deviation);
 }
 
 TEST_CASE("node_aware: beats the other rules on the experiments' clusters") {

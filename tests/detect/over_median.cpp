@@ -29,41 +29,45 @@ constexpr double minutes = 60;
 
 TEST_CASE("over_median: by hand") {
     // Three of four have finished; median 10, threshold 15.
-    auto const a = ask(over_median{}, spark({9, 12, 10}, {16}));
-    CHECK(a.note == detection_note::none);
+    auto const a = ask(detect::over_median{}, spark({9, 12, 10}, {16}));
+    CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0] == suspect{0, 16, 15, 10});
-    CHECK(ask(over_median{}, spark({9, 12, 10}, {15})).suspects.empty()); // longer, not as long
-    CHECK(ask(over_median{}, spark({9, 12, 10}, {16}, 6)).note == detection_note::too_few_finished);
+    CHECK(a.suspects[0] == detect::suspect{0, 16, 15, 10});
+    CHECK(ask(detect::over_median{}, spark({9, 12, 10}, {15})).suspects.empty()); // longer, not as long
+    CHECK(ask(detect::over_median{}, spark({9, 12, 10}, {16}, 6)).note ==
+          detect::detection_note::too_few_finished);
     // Of an even number the upper of the two in the middle: threshold 18, not 16.5.
-    CHECK(ask(over_median{}, spark({9, 10, 12, 13}, {17, 19})).note == detection_note::none);
-    CHECK(ask(over_median{.quantile = 0.5}, spark({9, 10, 12, 13}, {17, 19})).tasks() == places{1});
-    CHECK(ask(over_median{.multiplier = 0.001, .min_time = 20}, spark({9, 12, 10}, {20})).suspects.empty());
-    CHECK(ask(over_median{.multiplier = 0.001, .min_time = 19}, spark({9, 12, 10}, {20})).tasks() ==
+    CHECK(ask(detect::over_median{}, spark({9, 10, 12, 13}, {17, 19})).note == detect::detection_note::none);
+    CHECK(ask(detect::over_median{.quantile = 0.5}, spark({9, 10, 12, 13}, {17, 19})).tasks() == places{1});
+    CHECK(ask(detect::over_median{.multiplier = 0.001, .min_time = 20}, spark({9, 12, 10}, {20}))
+              .suspects.empty());
+    CHECK(ask(detect::over_median{.multiplier = 0.001, .min_time = 19}, spark({9, 12, 10}, {20})).tasks() ==
           places{0});
 }
 
 TEST_CASE("over_median: the share that must have finished is rounded down, but one must") {
-    CHECK(ask(over_median{}, spark({1, 1}, {9})).tasks() == places{0}); // floor(2.25) of 3
-    CHECK(ask(over_median{.quantile = 0}, spark({}, {9, 9})).note == detection_note::too_few_finished);
-    CHECK(ask(over_median{.quantile = 0}, spark({1}, {9, 9})).tasks() == places{0, 1});
-    CHECK(ask(over_median{.quantile = 1}, spark({1, 1, 1}, {9})).note == detection_note::too_few_finished);
+    CHECK(ask(detect::over_median{}, spark({1, 1}, {9})).tasks() == places{0}); // floor(2.25) of 3
+    CHECK(ask(detect::over_median{.quantile = 0}, spark({}, {9, 9})).note ==
+          detect::detection_note::too_few_finished);
+    CHECK(ask(detect::over_median{.quantile = 0}, spark({1}, {9, 9})).tasks() == places{0, 1});
+    CHECK(ask(detect::over_median{.quantile = 1}, spark({1, 1, 1}, {9})).note ==
+          detect::detection_note::too_few_finished);
 }
 
 TEST_CASE("over_median: Spark 4") {
-    constexpr over_median spark_4 = over_median::spark_4();
+    constexpr detect::over_median spark_4 = detect::over_median::spark_4();
     CHECK(spark_4.multiplier == 3);
     CHECK(spark_4.quantile == 0.9);
     CHECK(spark_4.efficiency);
-    CHECK(over_median::spark_4(1000).min_time == 100);
+    CHECK(detect::over_median::spark_4(1000).min_time == 100);
     CHECK(ask(spark_4, spark(std::vector<double>(8, 10.0), {99, 99})).note ==
-          detection_note::too_few_finished);
+          detect::detection_note::too_few_finished);
     CHECK(ask(spark_4, spark(std::vector<double>(9, 10.0), {31})).tasks() == places{0});
     CHECK(ask(spark_4, spark(std::vector<double>(9, 10.0), {30})).suspects.empty());
 }
 
 TEST_CASE("SPARK-26755: both others, and no more once they have a copy") {
-    without_copies rule{over_median{.multiplier = 0, .quantile = 0.5, .min_time = 0}};
+    detect::without_copies rule{detect::over_median{.multiplier = 0, .quantile = 0.5, .min_time = 0}};
     job_data job = spark({0.001, 0.001}, {0.002, 0.002});
     CHECK(ask(rule, job).tasks() == places{0, 1});
     for (auto& t : job.running) t.copies = 2;
@@ -72,32 +76,32 @@ TEST_CASE("SPARK-26755: both others, and no more once they have a copy") {
 
 TEST_CASE("SPARK-29976: a threshold for jobs of few tasks") {
     for (std::uint64_t const n : {1u, 2u}) {
-        over_median const rule{.quantile = 1, .task_threshold = 60 * minutes, .few_tasks = n};
+        detect::over_median const rule{.quantile = 1, .task_threshold = 60 * minutes, .few_tasks = n};
         std::vector<double> const on_time(n, 60 * minutes), late(n, 60 * minutes + 1);
         places all;
         for (std::uint32_t i = 0; i < n; ++i) all.push_back(i);
         CHECK(ask(rule, spark({}, on_time)).tasks().empty());
         CHECK(ask(rule, spark({}, late)).tasks() == all);
-        CHECK(ask(rule, spark({}, late)).suspects[0] == suspect{0, 3601, 3600, 3600});
+        CHECK(ask(rule, spark({}, late)).suspects[0] == detect::suspect{0, 3601, 3600, 3600});
         auto other = rule;
         other.few_tasks = n - 1; // fewer slots than tasks
-        CHECK(ask(other, spark({}, late)).note == detection_note::too_few_finished);
+        CHECK(ask(other, spark({}, late)).note == detect::detection_note::too_few_finished);
         other = rule;
         other.task_threshold = 0; // not set
-        CHECK(ask(other, spark({}, late)).note == detection_note::too_few_finished);
+        CHECK(ask(other, spark({}, late)).note == detect::detection_note::too_few_finished);
     }
     SUBCASE("where enough have finished, the median decides") {
-        over_median const rule{.quantile = 0.5, .task_threshold = 60 * minutes, .few_tasks = 2};
+        detect::over_median const rule{.quantile = 0.5, .task_threshold = 60 * minutes, .few_tasks = 2};
         CHECK(ask(rule, spark({1}, {2})).tasks() == places{0});
     }
     SUBCASE("a single task") {
-        CHECK(ask(over_median{}, spark({}, {20})).suspects.empty());
-        CHECK(ask(over_median{.task_threshold = 15}, spark({}, {20})).tasks() == places{0});
+        CHECK(ask(detect::over_median{}, spark({}, {20})).suspects.empty());
+        CHECK(ask(detect::over_median{.task_threshold = 15}, spark({}, {20})).tasks() == places{0});
     }
 }
 
 TEST_CASE("SPARK-33741: the least time") {
-    over_median const rule{.quantile = 0.5, .min_time = 3};
+    detect::over_median const rule{.quantile = 0.5, .min_time = 3};
     CHECK(ask(rule, spark({1}, {2})).tasks().empty());
     CHECK(ask(rule, spark({1}, {4})).tasks() == places{0});
 }
@@ -113,7 +117,7 @@ TEST_CASE("SPARK-32170: tasks that only have more to do") {
         return j;
     };
     SUBCASE("the least time") {
-        over_median rule{.multiplier = 0, .quantile = 0.75, .min_time = 0, .efficiency = true};
+        detect::over_median rule{.multiplier = 0, .quantile = 0.75, .min_time = 0, .efficiency = true};
         CHECK(ask(rule, job({0.4, 5})).tasks() == places{0, 1}); // 20 s is more than twice nothing
         rule.min_time = 10;
         CHECK(ask(rule, job({0.4, 5})).tasks() == places{0});
@@ -121,13 +125,13 @@ TEST_CASE("SPARK-32170: tasks that only have more to do") {
         CHECK(ask(rule, job({0.4, 5})).tasks().empty());
     }
     SUBCASE("the rate") {
-        over_median rule{.multiplier = 0, .min_time = 15, .efficiency = true, .process_rate = 0.5};
+        detect::over_median rule{.multiplier = 0, .min_time = 15, .efficiency = true, .process_rate = 0.5};
         CHECK(ask(rule, job({0.6})).tasks().empty());
         rule.process_rate = 0.8;
         CHECK(ask(rule, job({0.6})).tasks() == places{0});
     }
     SUBCASE("the time after which the rate no longer saves it") {
-        over_median rule{.multiplier = 0, .min_time = 15, .efficiency = true, .process_rate = 0.5};
+        detect::over_median rule{.multiplier = 0, .min_time = 15, .efficiency = true, .process_rate = 0.5};
         rule.long_run = 1;
         CHECK(ask(rule, job({0.6})).tasks() == places{0});
         rule.long_run = 2;
@@ -140,41 +144,41 @@ TEST_CASE("SPARK-32170: tasks that only have more to do") {
         j.inputs.assign(8, 10000.0);
         j.running = {{.progress = 11.0 / 18, .elapsed = 30.1, .input = 18000},
                      {.progress = 15.0 / 18, .elapsed = 30.1, .input = 18000}};
-        CHECK(ask(over_median{}, j).tasks() == places{0, 1});
-        CHECK(ask(over_median{.efficiency = true}, j).tasks() == places{0});
+        CHECK(ask(detect::over_median{}, j).tasks() == places{0, 1});
+        CHECK(ask(detect::over_median{.efficiency = true}, j).tasks() == places{0});
     }
     SUBCASE("where inputs are not known it is progress that counts") {
         job_data j = spark({10, 10, 10}, {});
         j.running = {{.progress = 0.9, .elapsed = 16}, {.progress = 0.9, .elapsed = 11}};
-        over_median const rule{.multiplier = 1, .quantile = 0.5, .efficiency = true};
+        detect::over_median const rule{.multiplier = 1, .quantile = 0.5, .efficiency = true};
         CHECK(ask(rule, j).tasks() == places{0}); // 0.056 and 0.082 per second, to be above 0.075
     }
     SUBCASE("as fast as it has to be is fast enough") {
         job_data j = spark({16, 16, 16}, {});
-        over_median const rule{.multiplier = 1, .efficiency = true};
+        detect::over_median const rule{.multiplier = 1, .efficiency = true};
         j.running = {{.progress = 0.9375, .elapsed = 20}}; // 3/64 per second, just 3/4 of 1/16
         CHECK(ask(rule, j).tasks().empty());
         j.running = {{.progress = 0.9374, .elapsed = 20}};
         CHECK(ask(rule, j).tasks() == places{0});
-        job_view view = j.view();
+        detect::job_view view = j.view();
         j.running[0].progress = 1;
         CHECK(ask(rule, view).tasks().empty());
         view.finished_input = 0; // made by hand, without
         CHECK(ask(rule, view).tasks() == places{0});
     }
     SUBCASE("without any time to compare with") {
-        CHECK(ask(over_median{.min_time = 1, .efficiency = true}, spark({0, 0, 0}, {2})).tasks() ==
+        CHECK(ask(detect::over_median{.min_time = 1, .efficiency = true}, spark({0, 0, 0}, {2})).tasks() ==
               places{0});
     }
 }
 
 TEST_CASE("over_median: nobody runs, ties, no numbers") {
-    CHECK(ask(over_median{}, spark({}, {})).note == detection_note::too_few_running);
-    CHECK(ask(over_median{}, spark({1}, {})).note == detection_note::too_few_running);
-    CHECK(ask(over_median{.quantile = 0}, spark({1}, {3, 2, 4, std::nan(""), 3, 0})).tasks() ==
+    CHECK(ask(detect::over_median{}, spark({}, {})).note == detect::detection_note::too_few_running);
+    CHECK(ask(detect::over_median{}, spark({1}, {})).note == detect::detection_note::too_few_running);
+    CHECK(ask(detect::over_median{.quantile = 0}, spark({1}, {3, 2, 4, std::nan(""), 3, 0})).tasks() ==
           places{2, 0, 4, 1});
-    CHECK(
-        ask(over_median{.multiplier = 0, .quantile = 0, .min_time = 0}, spark({0}, {0, 0})).suspects.empty());
+    CHECK(ask(detect::over_median{.multiplier = 0, .quantile = 0, .min_time = 0}, spark({0}, {0, 0}))
+              .suspects.empty());
 }
 
 TEST_CASE("over_median: as defined, on random jobs") {
@@ -184,14 +188,14 @@ TEST_CASE("over_median: as defined, on random jobs") {
     std::size_t found = 0;
     for (int i = 0; i < 800; ++i) {
         job_data job = random_job(engine);
-        job_view const view = job.view();
+        detect::job_view const view = job.view();
         bool const efficiency = i % 2 == 1;
-        over_median const rule{
+        detect::over_median const rule{
             .multiplier = 1.1, .quantile = 0.25, .efficiency = efficiency, .long_run = 1.5};
         auto const a = ask(rule, view);
         std::size_t const n = view.finished.size();
         if (view.running.empty() || n < std::max<std::size_t>(view.tasks / 4, 1)) {
-            CHECK(a.note != detection_note::none);
+            CHECK(a.note != detect::detection_note::none);
             CHECK(a.suspects.empty());
             continue;
         }
@@ -201,7 +205,7 @@ TEST_CASE("over_median: as defined, on random jobs") {
         for (double const x : job.inputs) input += wide(x);
         bool close = false;
         auto const value = [&](std::uint32_t t) -> long double {
-            running_task const& task = view.running[t];
+            detect::running_task const& task = view.running[t];
             long double const elapsed = wide(task.elapsed), rate = wide(task.progress * task.input) / elapsed;
             long double const slow = 0.75L * input / time;
             close = close || std::fabs(rate - slow) < 1e-11L * slow ||
@@ -217,6 +221,6 @@ TEST_CASE("over_median: as defined, on random jobs") {
 }
 
 TEST_CASE("over_median allocates nothing the second time") {
-    CHECK(allocations_of_second_look(over_median{}, 16) == 0);
-    CHECK(allocations_of_second_look(over_median::spark_4(), 16) == 0);
+    CHECK(allocations_of_second_look(detect::over_median{}, 16) == 0);
+    CHECK(allocations_of_second_look(detect::over_median::spark_4(), 16) == 0);
 }

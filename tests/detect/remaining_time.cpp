@@ -22,17 +22,17 @@
 
 namespace {
 
-using straggle::by_row;
-using straggle::job_view;
 using straggle::outcome;
-using straggle::running_task;
 using straggle::status;
+using straggle::detect::by_row;
+using straggle::detect::job_view;
+using straggle::detect::running_task;
 
-static_assert(straggle::time_estimate<straggle::linear_estimate>);
-static_assert(straggle::time_estimate<straggle::node_scaled_estimate>);
-static_assert(straggle::time_estimate<by_row<straggle::linear>>);
-static_assert(straggle::time_estimate<straggle::mean_replacement>);
-static_assert(straggle::time_estimate<straggle::cautious_replacement>);
+static_assert(straggle::detect::time_estimate<straggle::detect::average_rate_estimate>);
+static_assert(straggle::detect::time_estimate<straggle::detect::sibling_time_estimate>);
+static_assert(straggle::detect::time_estimate<by_row<straggle::predict::average_rate>>);
+static_assert(straggle::detect::time_estimate<straggle::detect::mean_replacement>);
+static_assert(straggle::detect::time_estimate<straggle::detect::cautious_replacement>);
 
 // A function object of the user, and near misses.
 struct a_number {
@@ -47,13 +47,13 @@ struct of_the_task_alone {
 struct text {
     std::string operator()(running_task const&, job_view const&) const { return "soon"; }
 };
-static_assert(straggle::time_estimate<a_number>);
-static_assert(!straggle::time_estimate<not_const>);
-static_assert(!straggle::time_estimate<of_the_task_alone>);
-static_assert(!straggle::time_estimate<text>);
+static_assert(straggle::detect::time_estimate<a_number>);
+static_assert(!straggle::detect::time_estimate<not_const>);
+static_assert(!straggle::detect::time_estimate<of_the_task_alone>);
+static_assert(!straggle::detect::time_estimate<text>);
 
 TEST_CASE("remaining time: from the snapshot") {
-    straggle::linear_estimate const linear;
+    straggle::detect::average_rate_estimate const linear;
     CHECK(linear({.progress = 0.25, .elapsed = 10}, {}) == outcome<double>(30.0));
     CHECK(linear({.progress = 0, .elapsed = 10}, {}).reason() == status::insufficient_evidence);
     CHECK(linear({.progress = std::numeric_limits<double>::quiet_NaN(), .elapsed = 10}, {}).reason() ==
@@ -61,10 +61,10 @@ TEST_CASE("remaining time: from the snapshot") {
     CHECK(linear({.progress = 0.5, .elapsed = std::numeric_limits<double>::quiet_NaN()}, {}).reason() ==
           status::out_of_domain);
 
-    straggle::node_scaled_estimate const scaled;
+    straggle::detect::sibling_time_estimate const scaled;
     CHECK(scaled({.elapsed = 10}, {}).reason() == status::insufficient_evidence);
     std::vector<double> const finished = {90, 110};
-    std::vector<straggle::job_node> const nodes = {{}, {.slowness = 1.5}};
+    std::vector<straggle::detect::job_node> const nodes = {{}, {.slowness = 1.5}};
     job_view job;
     job.finished = finished;
     job.mean_finished = 100;
@@ -76,7 +76,7 @@ TEST_CASE("remaining time: from the snapshot") {
 }
 
 TEST_CASE("remaining time: from the user's table") {
-    std::vector<straggle::linear> table(3);
+    std::vector<straggle::predict::average_rate> table(3);
     table[0].update(10, 0.5);
     table[2].update(10, 0.25);
     by_row const estimate(table);
@@ -87,7 +87,7 @@ TEST_CASE("remaining time: from the user's table") {
     table[1].update(20, 0.5); // it looks at the table, not at a copy
     CHECK(estimate({.elapsed = 20, .row = 1}, {}) == outcome<double>(20.0));
     straggle_test::contract_trap const trap;
-    by_row<straggle::linear> const of_two{std::span(table).first(2)};
+    by_row<straggle::predict::average_rate> const of_two{std::span(table).first(2)};
     CHECK_THROWS_AS((void)of_two({.elapsed = 10, .row = 2}, {}), straggle_test::broken_contract);
 }
 
@@ -98,10 +98,10 @@ TEST_CASE("remaining time: rows are those of the user's range") {
         double done, since;
     };
     std::vector<snapshot> const tasks = {{1, 0.5, 0}, {1, 7.0, 0}, {2, 0.25, 20}};
-    std::vector<straggle::exponential_rate> table(3);
+    std::vector<straggle::predict::exponential_rate> table(3);
     table[0].update(60, 0.5);
     table[2].update(40, 0.25);
-    straggle::job_progress<int, double> job;
+    straggle::detect::job_progress<int, double> job;
     job.running(tasks,
                 straggle::running_fields{
                     .node = &snapshot::host, .progress = &snapshot::done, .start = &snapshot::since},
@@ -132,28 +132,29 @@ TEST_CASE("remaining time: a table beside the tasks") {
         tasks[2].done = (std::max)(now - 90, 0.0) / 80;
         return now <= 100;
     };
-    straggle::job_progress<std::string, double> job;
+    straggle::detect::job_progress<std::string, double> job;
     for (int i = 0; i < 5; ++i) job.finished("host-1", 80.0);
     //! [table]
     // Beside the tasks, in their order; what lies 20 seconds back counts 1/e.
-    std::vector<straggle::exponential_rate> table(tasks.size(), straggle::exponential_rate(20));
+    std::vector<straggle::predict::exponential_rate> table(tasks.size(),
+                                                           straggle::predict::exponential_rate(20));
     while (next_second())
         for (std::size_t i = 0; i < tasks.size(); ++i) table[i].update(now - tasks[i].started, tasks[i].done);
 
-    straggle::straggler_scan scan{straggle::largest_gain{by_row(table)}};
+    straggle::detect::straggler_scan scan{straggle::detect::largest_gain{by_row(table)}};
     job.running(tasks, fields, now);
-    for (straggle::suspect const& s : scan(job.view())) found += tasks[job.view().row_of(s)].host;
+    for (straggle::detect::suspect const& s : scan(job.view())) found += tasks[job.view().row_of(s)].host;
     //! [table]
     CHECK(found == "host-2");
     CHECK(table[1].remaining().value() > 250); // 0.4 / (0.01 / e^2)
     // By its average speed it has 67 s left, less than a copy would take.
-    CHECK(straggle::linear_remaining(now, tasks[1].done).value() < 70);
-    CHECK(straggle::straggler_scan{straggle::largest_gain<>{}}(job.view()).empty());
+    CHECK(straggle::predict::average_rate_remaining(now, tasks[1].done).value() < 70);
+    CHECK(straggle::detect::straggler_scan{straggle::detect::largest_gain<>{}}(job.view()).empty());
 }
 
 TEST_CASE("remaining time: how long a copy takes") {
-    straggle::mean_replacement const mean;
-    straggle::cautious_replacement const cautious;
+    straggle::detect::mean_replacement const mean;
+    straggle::detect::cautious_replacement const cautious;
     CHECK(mean({}, {}).reason() == status::insufficient_evidence);
     CHECK(cautious({}, {}).reason() == status::insufficient_evidence);
     std::vector<double> finished = {100};
@@ -172,15 +173,16 @@ TEST_CASE("remaining time: how long a copy takes") {
 }
 
 TEST_CASE("remaining time: allocates nothing") {
-    std::vector<straggle::linear> table(1);
+    std::vector<straggle::predict::average_rate> table(1);
     std::vector<double> const finished = {1, 2};
     job_view job;
     job.finished = finished;
     double sum = 0;
     CHECK(straggle_test::allocations_during([&] {
-              sum += straggle::linear_estimate{}({}, job).value_or(0) + by_row(table)({}, job).value_or(0) +
-                     straggle::node_scaled_estimate{}({}, job).value_or(0) +
-                     straggle::cautious_replacement{}({}, job).value_or(0);
+              sum += straggle::detect::average_rate_estimate{}({}, job).value_or(0) +
+                     by_row(table)({}, job).value_or(0) +
+                     straggle::detect::sibling_time_estimate{}({}, job).value_or(0) +
+                     straggle::detect::cautious_replacement{}({}, job).value_or(0);
           }) == 0);
     CHECK(sum >= 0);
 }

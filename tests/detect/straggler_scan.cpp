@@ -34,17 +34,17 @@ TEST_CASE("straggler_scan: from the user's tasks to names") {
                                   {"a", 0.7, 10s}, {"c", 0.1, 20s}, {"b", 0.5, 40s}};
     std::string found;
     //! [scan]
-    straggle::job_progress<std::string, std::chrono::seconds> job(20);
-    straggle::straggler_scan scan{straggle::hierarchical{straggle::late{}}};
+    straggle::detect::job_progress<std::string, std::chrono::seconds> job(20);
+    straggle::detect::straggler_scan scan{straggle::detect::hierarchical{straggle::detect::late{}}};
 
     job.running(tasks, fields, 100s);
-    for (straggle::suspect const& s : scan(job.view())) {
-        straggle::running_task const& slow = job.view().running[s.task];
+    for (straggle::detect::suspect const& s : scan(job.view())) {
+        straggle::detect::running_task const& slow = job.view().running[s.task];
         found += tasks[slow.row].host + " ";
     }
     //! [scan]
     CHECK(found == "c c ");
-    CHECK(scan.note() == detection_note::none);
+    CHECK(scan.note() == detect::detection_note::none);
     CHECK(scan.suspects().size() == 2);
     CHECK(scan.suspects()[0].task == 4);
     CHECK(scan.name() == "hierarchical(late)");
@@ -55,7 +55,7 @@ TEST_CASE("straggler_scan: from the user's tasks to names") {
 }
 
 TEST_CASE("straggler_scan: each answer replaces the one before") {
-    straggler_scan scan{over_median{}};
+    detect::straggler_scan scan{detect::over_median{}};
     job_data job = running({{0.1, 20}, {0.1, 30}});
     job.finished.assign(6, 10.0);
     CHECK(scan(job.view()).size() == 2);
@@ -66,8 +66,8 @@ TEST_CASE("straggler_scan: each answer replaces the one before") {
     CHECK(std::as_const(scan).detector().multiplier == 2.5);
     job.finished.clear();
     CHECK(scan(job.view()).empty());
-    CHECK(scan.note() == detection_note::too_few_finished);
-    straggler_scan<late> usual;
+    CHECK(scan.note() == detect::detection_note::too_few_finished);
+    detect::straggler_scan<detect::late> usual;
     CHECK(usual(job.view()).empty());
-    CHECK(usual.note() == detection_note::none);
+    CHECK(usual.note() == detect::detection_note::none);
 }

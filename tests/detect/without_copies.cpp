@@ -14,16 +14,18 @@ TEST_CASE("without_copies: only those of which one attempt runs") {
     job.finished = {5};
     job.running[0].copies = 2;
     job.running[2].copies = 0; // a view made by hand
-    auto const base = ask(average_time{}, job), a = ask(without_copies{average_time{}}, job);
+    auto const base = ask(detect::average_time{}, job),
+               a = ask(detect::without_copies{detect::average_time{}}, job);
     CHECK(base.tasks() == places{0, 1, 2});
     CHECK(a.tasks() == places{1, 2});
     CHECK(a.suspects[0] == base.suspects[1]);
-    CHECK(a.note == detection_note::none);
+    CHECK(a.note == detect::detection_note::none);
     job.finished.clear();
-    CHECK(ask(without_copies{average_time{}}, job).note == detection_note::too_few_finished);
+    CHECK(ask(detect::without_copies{detect::average_time{}}, job).note ==
+          detect::detection_note::too_few_finished);
 }
 
 TEST_CASE("without_copies: name, allocations") {
-    CHECK(without_copies<average_time>::name == "without_copies(average_time)");
-    CHECK(allocations_of_second_look(without_copies{average_time{}}, 21) == 0);
+    CHECK(detect::without_copies<detect::average_time>::name == "without_copies(average_time)");
+    CHECK(allocations_of_second_look(detect::without_copies{detect::average_time{}}, 21) == 0);
 }

@@ -18,15 +18,15 @@
 
 namespace {
 
-using straggle::detection_counts;
-using straggle::detection_metrics;
-using straggle::job_tail;
-using straggle::judging;
-using straggle::killed_attempts;
 using straggle::outcome;
-using straggle::outcome_rejection;
 using straggle::status;
-using straggle::task_outcome;
+using straggle::evaluate::detection_counts;
+using straggle::evaluate::detection_metrics;
+using straggle::evaluate::job_tail;
+using straggle::evaluate::judging;
+using straggle::evaluate::killed_attempts;
+using straggle::evaluate::outcome_rejection;
+using straggle::evaluate::task_outcome;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double huge = (std::numeric_limits<double>::max)();
@@ -93,7 +93,7 @@ static_assert(!detection_metrics{}.precision() && !job_tail{}.ratio());
 TEST_CASE("detection metrics: an example") {
     // clang-format off
     //! [metrics]
-    straggle::detection_metrics metrics;
+    straggle::evaluate::detection_metrics metrics;
     metrics.add({.usual = 60,         // seconds, as the task took in earlier runs
                  .execution = 90,     // until a copy finished and this attempt was killed
                  .progress = 0.6,     // done by then: it would have taken 150
@@ -312,7 +312,7 @@ TEST_CASE("detection metrics: times of very different size, exactly") {
 }
 
 TEST_CASE("detection metrics: allocate nothing, and are merged only with their like") {
-    detection_metrics m, other({.straggler = straggle::straggler_rule::dsb_2019()});
+    detection_metrics m, other({.straggler = straggle::evaluate::straggler_rule::dsb_2019()});
     CHECK(straggle_test::allocations_during([&] {
               for (auto const& t : by_hand) m.add(t);
               m.merge(hand);

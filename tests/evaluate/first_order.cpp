@@ -18,20 +18,20 @@
 
 namespace {
 
-using straggle::case_shares;
-using straggle::detection_metrics;
-using straggle::detector_profile;
-using straggle::energy_sweep;
-using straggle::first_order_cost;
-using straggle::first_order_options;
-using straggle::largest_straggler_ratio;
 using straggle::outcome;
-using straggle::power_model;
-using straggle::predict_cost;
-using straggle::rank_by;
-using straggle::rank_detectors;
-using straggle::shares_of;
 using straggle::status;
+using straggle::evaluate::case_shares;
+using straggle::evaluate::detection_metrics;
+using straggle::evaluate::detector_profile;
+using straggle::evaluate::energy_sweep;
+using straggle::evaluate::first_order_cost;
+using straggle::evaluate::first_order_options;
+using straggle::evaluate::largest_straggler_ratio;
+using straggle::evaluate::power_model;
+using straggle::evaluate::predict_cost;
+using straggle::evaluate::rank_by;
+using straggle::evaluate::rank_detectors;
+using straggle::evaluate::shares_of;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -260,7 +260,7 @@ struct simulated {
         double const copy_ran = detected ? end - detected_at : 0;
         time.add(end);
         energy.add(end + copy_ran * copy_power);
-        straggle::task_outcome t{.usual = 1, .execution = end};
+        straggle::evaluate::task_outcome t{.usual = 1, .execution = end};
         sweep.add(2 * task, 0, end);
         if (detected) {
             sweep.add(2 * task + 1, detected_at, end);
@@ -385,8 +385,8 @@ TEST_CASE("first order: from metrics that lack something") {
 
 TEST_CASE("first order: ranking") {
     //! [rank]
-    using straggle::detector_profile, straggle::predict_cost;
-    straggle::outcome<straggle::first_order_cost> const costs[] = {
+    using straggle::evaluate::detector_profile, straggle::evaluate::predict_cost;
+    straggle::outcome<straggle::evaluate::first_order_cost> const costs[] = {
         predict_cost(detector_profile{.straggler_ratio = 0.1, // Hadoop's default, paper's table 6, C4
                                       .precision = 0.12,
                                       .recall = 0.50,
@@ -403,7 +403,7 @@ TEST_CASE("first order: ranking") {
                                       .detection_latency = 0.48,
                                       .undetected_time = 2.0})};
     std::uint32_t best_first[3];
-    straggle::rank_detectors(costs, straggle::rank_by::energy, best_first); // 1, 2, 0
+    straggle::evaluate::rank_detectors(costs, straggle::evaluate::rank_by::energy, best_first); // 1, 2, 0
     //! [rank]
     CHECK(std::vector<std::uint32_t>(best_first, best_first + 3) == std::vector<std::uint32_t>{1, 2, 0});
     rank_detectors(costs, rank_by::time, best_first);

@@ -37,21 +37,21 @@ struct report {
     std::int64_t time = 0;
     double progress = 0;
 };
-constexpr straggle::recorded_fields recorded_members{.job = &recorded::job,
-                                                     .task = &recorded::task,
-                                                     .attempt = &recorded::number,
-                                                     .node = &recorded::node,
-                                                     .start = &recorded::start,
-                                                     .end = &recorded::end,
-                                                     .status = &recorded::status,
-                                                     .input = &recorded::input,
-                                                     .usual = &recorded::usual,
-                                                     .predicted = &recorded::predicted};
-constexpr straggle::reading_fields report_members{.job = &report::job,
-                                                  .task = &report::task,
-                                                  .attempt = &report::number,
-                                                  .time = &report::time,
-                                                  .progress = &report::progress};
+constexpr straggle::evaluate::recorded_fields recorded_members{.job = &recorded::job,
+                                                               .task = &recorded::task,
+                                                               .attempt = &recorded::number,
+                                                               .node = &recorded::node,
+                                                               .start = &recorded::start,
+                                                               .end = &recorded::end,
+                                                               .status = &recorded::status,
+                                                               .input = &recorded::input,
+                                                               .usual = &recorded::usual,
+                                                               .predicted = &recorded::predicted};
+constexpr straggle::evaluate::reading_fields report_members{.job = &report::job,
+                                                            .task = &report::task,
+                                                            .attempt = &report::number,
+                                                            .time = &report::time,
+                                                            .progress = &report::progress};
 
 /// A history in memory.
 struct past {
@@ -59,7 +59,7 @@ struct past {
     std::vector<report> reports;
 
     [[nodiscard]] auto taped() const {
-        return straggle::recording(attempts, recorded_members, reports, report_members);
+        return straggle::evaluate::recording(attempts, recorded_members, reports, report_members);
     }
 };
 

@@ -17,12 +17,12 @@
 
 namespace {
 
-using straggle::energy_sweep;
-using straggle::node_load;
-using straggle::power_model;
-using straggle::power_source;
-using straggle::schedule_energy;
 using straggle::status;
+using straggle::evaluate::energy_sweep;
+using straggle::evaluate::node_load;
+using straggle::evaluate::power_model;
+using straggle::evaluate::power_source;
+using straggle::evaluate::schedule_energy;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -119,11 +119,12 @@ TEST_CASE("energy: schedules by hand") {
 
 TEST_CASE("energy: an example") {
     //! [energy]
-    straggle::energy_sweep sweep;
+    straggle::evaluate::energy_sweep sweep;
     sweep.add(0, 0.0, 90.0);   // a task on node 0, killed after 90 s
     sweep.add(7, 40.0, 90.0);  // its copy on node 7
     sweep.add(7, 20.0, 130.0); // another task there
-    straggle::power_model const node{.static_watts = 65, .dynamic_watts = 17, .cores = 4, .threads = 2};
+    straggle::evaluate::power_model const node{
+        .static_watts = 65, .dynamic_watts = 17, .cores = 4, .threads = 2};
     double const joules = sweep.energy(node)->joules;
     //! [energy]
     CHECK(joules == 82.0 * 90 + 82 * 110 + 17 * 50);

@@ -40,15 +40,16 @@ bool breaks_contract(Action action) {
 
 } // namespace
 
-static_assert(job_scan<straggler_scan<late>>);
-static_assert(job_scan<any_scan>);
-static_assert(!job_scan<late>); // wants a scratch
-static_assert(job_scans<std::vector<any_scan>>);
-static_assert(!job_scans<std::vector<late>>);
+static_assert(evaluate::job_scan<detect::straggler_scan<detect::late>>);
+static_assert(evaluate::job_scan<any_scan>);
+static_assert(!evaluate::job_scan<detect::late>); // wants a scratch
+static_assert(evaluate::job_scans<std::vector<any_scan>>);
+static_assert(!evaluate::job_scans<std::vector<detect::late>>);
 
 // Compilers are tempted to crash here: the type is complete before the replay's is deduced.
-[[maybe_unused]] static std::uint64_t looks_of(std::optional<recording<int, int, double>> const& history) {
-    replayer player(*history, {.how = {.straggler = straggler_rule{1.3}}});
+[[maybe_unused]] static std::uint64_t
+looks_of(std::optional<evaluate::recording<int, int, double>> const& history) {
+    evaluate::replayer player(*history, {.how = {.straggler = evaluate::straggler_rule{1.3}}});
     return player.counts().looks;
 }
 
@@ -70,13 +71,13 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
                  {{.job = "j", .task = 6, .time = 170, .progress = 0.5}}};
     auto const history = p.taped();
     // Finished in 60, 90, 100, 100, 100, 110, 190, 300: usual is 100, stragglers are 4, 5 and 6.
-    replayer player(history, {.interval = 50});
-    straggler_scan late_alarm{over{120}}, early_alarm{over{80}}, no_alarm{over{1e9}};
+    evaluate::replayer player(history, {.interval = 50});
+    detect::straggler_scan late_alarm{over{120}}, early_alarm{over{80}}, no_alarm{over{1e9}};
     auto const m = player.run(late_alarm, early_alarm, no_alarm);
     REQUIRE(m.size() == 3);
     CHECK(player.counts() ==
-          replay_counts{.looks = 8, .tasks = 9, .judged = 8, .never_finished = 1}); // 0, 50 ... 350
-    for (detection_metrics const& x : m) {
+          evaluate::replay_counts{.looks = 8, .tasks = 9, .judged = 8, .never_finished = 1}); // 0, 50 ... 350
+    for (evaluate::detection_metrics const& x : m) {
         CHECK(x.counts().seen == 8);
         CHECK(x.counts().judged == 8);
         CHECK(x.counts().stragglers == 3);
@@ -113,18 +114,19 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
     for (recorded& a : told.attempts)
         if (a.task >= 7) a.usual = 20;
     auto const told_history = told.taped();
-    replayer told_player(told_history, {.interval = 50});
+    evaluate::replayer told_player(told_history, {.interval = 50});
     CHECK(told_player.run(early_alarm)[0].counts().stragglers == 4);
     CHECK(told_player.result_of(7, 0)->usual == 20);
-    replayer twice(told_history, {.interval = 50, .usual = 60});
+    evaluate::replayer twice(told_history, {.interval = 50, .usual = 60});
     CHECK(twice.run(early_alarm)[0].counts().stragglers == 8); // above 72, or 24
     CHECK(twice.result_of(0, 0)->usual == 60);
     CHECK(twice.result_of(7, 0)->usual == 20);
     // With another quantile and another threshold.
-    replayer shortest(history, {.interval = 50, .quantile = 0, .how = {.straggler = straggler_rule{1.7}}});
+    evaluate::replayer shortest(
+        history, {.interval = 50, .quantile = 0, .how = {.straggler = evaluate::straggler_rule{1.7}}});
     CHECK(shortest.run(no_alarm)[0].counts().stragglers == 4); // above 102: 2, 4, 5, 6
     // A job of nine tasks, eight of them finished.
-    replayer demanding(history, {.min_tasks = 9});
+    evaluate::replayer demanding(history, {.min_tasks = 9});
     CHECK(demanding.run(no_alarm)[0].counts().seen == 0);
     CHECK(demanding.counts().usual_unknown == 8);
 }
@@ -139,8 +141,8 @@ TEST_CASE("replay: copies, kills and failures") {
             a.usual = 10;
         }
         auto const history = p.taped();
-        replayer player(history);
-        straggler_scan all{over{-1}};
+        evaluate::replayer player(history);
+        detect::straggler_scan all{over{-1}};
         player.run(all);
         return player.result_of(0, 0);
     };
@@ -187,13 +189,13 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
     std::mt19937_64 engine(4);
     past const p = random_past(engine, 6);
     auto const history = p.taped();
-    replayer player(history, {.interval = 2});
+    evaluate::replayer player(history, {.interval = 2});
     std::vector<any_scan> all = every_rule(1);
     auto const together = player.run(all);
-    std::vector<detection_metrics> const first(together.begin(), together.end());
+    std::vector<evaluate::detection_metrics> const first(together.begin(), together.end());
     for (std::size_t i = 0; i < all.size(); ++i) CHECK(player.run(all[i])[0] == first[i]);
     // In a pack, beside a list.
-    straggler_scan one{late{}};
+    detect::straggler_scan one{detect::late{}};
     auto const mixed = player.run(one, all);
     REQUIRE(mixed.size() == all.size() + 1);
     CHECK(mixed[0] == first[1]);
@@ -208,7 +210,7 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
         return std::tuple(r.time, r.job, r.task, r.number, r.progress);
     });
     auto const sorted_history = sorted.taped();
-    replayer sorted_player(sorted_history, {.interval = 2});
+    evaluate::replayer sorted_player(sorted_history, {.interval = 2});
     auto const again = sorted_player.run(all);
     CHECK(again[5].counts() == first[5].counts()); // over_median looks at times alone
 }
@@ -222,7 +224,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
         std::vector<std::string> jobs;
         std::vector<std::size_t> rows;
         std::int64_t now = 0;
-        void begins(starting_job<std::string, std::string, std::int64_t>& job) {
+        void begins(evaluate::starting_job<std::string, std::string, std::int64_t>& job) {
             CHECK(job.now() >= now);
             now = job.now();
             jobs.push_back(job.job());
@@ -240,20 +242,20 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
     std::size_t modelled = 0;
     for (std::int64_t const interval : {0, 3, 1000}) {
         memory known{p, {}, {}};
-        replayer player(history, {.interval = interval});
-        player.run(known, [&](job_view const& job) {
+        evaluate::replayer player(history, {.interval = interval});
+        player.run(known, [&](detect::job_view const& job) {
             CHECK(job.slots == 12);
-            for (job_node const& n : job.nodes) {
+            for (detect::job_node const& n : job.nodes) {
                 CHECK(n.slowness == (n.modelled ? 3 : 1));
                 modelled += n.modelled ? 1u : 0u;
             }
-            return std::span<suspect const>();
+            return std::span<detect::suspect const>();
         });
         CHECK(std::ranges::is_permutation(
             known.jobs, std::vector<std::string>{"job 0", "job 1", "job 2", "job 3", "job 4", "job 5"}));
         std::size_t finished = 0;
         for (std::size_t task = 0; task < history.tasks(); ++task)
-            finished += history.fate_of(task) == task_fate::never_finished ? 0u : 1u;
+            finished += history.fate_of(task) == evaluate::task_fate::never_finished ? 0u : 1u;
         CHECK(known.rows.size() == finished);
     }
     CHECK(modelled > 0);
@@ -297,7 +299,7 @@ struct node_memory {
     void begins(Job& job) {
         std::vector<double> times;
         for (std::size_t const row : finished_in_job) times.push_back(took(row));
-        auto const usual = straggle::median_in_place(times);
+        auto const usual = straggle::stats::median_in_place(times);
         for (std::size_t const row : finished_in_job) {
             auto& [sum, n] = logs[attempts[row].node];
             sum += std::log(took(row) / *usual);
@@ -319,10 +321,10 @@ TEST_CASE("replay: a detector that knows the nodes from earlier jobs does better
     std::mt19937_64 engine(6);
     past const p = slow_nodes(engine, 6);
     auto const history = p.taped();
-    replayer player(history, {.interval = 3000});
+    evaluate::replayer player(history, {.interval = 3000});
     auto const f1 = [&](auto&& run) {
-        straggler_scan scan{node_aware<>{.usual_time = 60000, .report_interval = 3000}};
-        detection_metrics const m = run(scan)[0];
+        detect::straggler_scan scan{detect::node_aware<>{.usual_time = 60000, .report_interval = 3000}};
+        evaluate::detection_metrics const m = run(scan)[0];
         CHECK(m.counts().judged == 360);
         CHECK(m.counts().stragglers > 60);
         return std::pair(number(m.f1_in_time()), number(m.detection_latency()));
@@ -342,10 +344,10 @@ TEST_CASE("replay: predicted times are told, by row too") {
     for (recorded& a : attempts) a.predicted = static_cast<double>(a.end - a.start) / 2;
     past const p{attempts, {}};
     auto const history = p.taped();
-    replayer player(history, {.interval = 1});
+    evaluate::replayer player(history, {.interval = 1});
     bool told = false;
-    player.run([&](job_view const& job) {
-        for (running_task const& t : job.running) {
+    player.run([&](detect::job_view const& job) {
+        for (detect::running_task const& t : job.running) {
             recorded const& a = attempts[t.row];
             CHECK(static_cast<double>(a.start) + t.elapsed == job.age); // the first begins at 0
         }
@@ -354,7 +356,7 @@ TEST_CASE("replay: predicted times are told, by row too") {
             CHECK(job.usual_told);
             CHECK(job.nodes[0].log_mean == doctest::Approx(std::log(2.0)));
         }
-        return std::span<suspect const>();
+        return std::span<detect::suspect const>();
     });
     CHECK(told);
 }
@@ -363,10 +365,10 @@ TEST_CASE("replay: without progress every task is an unreported one") {
     past p;
     for (int i = 0; i < 10; ++i)
         p.attempts.push_back({.job = "j", .node = "n", .task = i, .start = 0, .end = i == 0 ? 100 : 10});
-    recording const history(p.attempts, recorded_members);
-    replayer player(history, {.interval = 1});
-    straggler_scan by_time{over_median{}};
-    straggler_scan by_progress{late{}};
+    evaluate::recording const history(p.attempts, recorded_members);
+    evaluate::replayer player(history, {.interval = 1});
+    detect::straggler_scan by_time{detect::over_median{}};
+    detect::straggler_scan by_progress{detect::late{}};
     auto const m = player.run(by_time, by_progress);
     CHECK(number(m[0].recall()) == 1);
     CHECK(number(m[0].detection_latency()) == doctest::Approx(1.6)); // the first look above 15
@@ -376,14 +378,15 @@ TEST_CASE("replay: without progress every task is an unreported one") {
 TEST_CASE("replay: breaking its contract is noticed") {
     past const p;
     auto const history = p.taped();
-    using player = replayer<std::string, std::string, std::int64_t>;
+    using player = evaluate::replayer<std::string, std::string, std::int64_t>;
     CHECK(breaks_contract([&] { player(history, {.interval = -1}); }));
     CHECK(breaks_contract([&] { player(history, {.quantile = 1.5}); }));
     CHECK(breaks_contract([&] { player(history, {.usual = -1}); }));
     CHECK(breaks_contract([&] { player(history, {.quantile = std::nan("")}); }));
-    CHECK(breaks_contract([&] { player(history, {.how = {.straggler = straggler_rule{0.5}}}); }));
+    CHECK(breaks_contract([&] { player(history, {.how = {.straggler = evaluate::straggler_rule{0.5}}}); }));
     CHECK(breaks_contract([&] { (void)player(history).result_of(0, 0); }));
-    static_assert(!std::is_constructible_v<player, recording<std::string, std::string, std::int64_t>>);
+    static_assert(
+        !std::is_constructible_v<player, evaluate::recording<std::string, std::string, std::int64_t>>);
 }
 
 TEST_CASE("replay: a second run allocates nothing") {
@@ -391,10 +394,10 @@ TEST_CASE("replay: a second run allocates nothing") {
     past const p = random_past(engine, 8);
     auto const history = p.taped();
     for (std::int64_t const interval : {0, 5}) {
-        replayer player(history, {.interval = interval});
-        straggler_scan<late> a;
-        straggler_scan<node_aware<>> b;
-        straggler_scan<over_median> c;
+        evaluate::replayer player(history, {.interval = interval});
+        detect::straggler_scan<detect::late> a;
+        detect::straggler_scan<detect::node_aware<>> b;
+        detect::straggler_scan<detect::over_median> c;
         player.run(a, b, c);
         std::uint64_t const looks = player.counts().looks;
         CHECK(allocations_during([&] { player.run(a, b, c); }) == 0);
@@ -419,17 +422,17 @@ TEST_CASE("replay: the example of the documentation") {
         std::chrono::milliseconds time;
         double done;
     };
-    constexpr straggle::recorded_fields fields{.job = &attempt::job,
-                                               .task = &attempt::task,
-                                               .attempt = &attempt::number,
-                                               .node = &attempt::host,
-                                               .start = &attempt::begin,
-                                               .end = &attempt::end};
-    constexpr straggle::reading_fields progress{.job = &heartbeat::job,
-                                                .task = &heartbeat::task,
-                                                .attempt = &heartbeat::attempt,
-                                                .time = &heartbeat::time,
-                                                .progress = &heartbeat::done};
+    constexpr straggle::evaluate::recorded_fields fields{.job = &attempt::job,
+                                                         .task = &attempt::task,
+                                                         .attempt = &attempt::number,
+                                                         .node = &attempt::host,
+                                                         .start = &attempt::begin,
+                                                         .end = &attempt::end};
+    constexpr straggle::evaluate::reading_fields progress{.job = &heartbeat::job,
+                                                          .task = &heartbeat::task,
+                                                          .attempt = &heartbeat::attempt,
+                                                          .time = &heartbeat::time,
+                                                          .progress = &heartbeat::done};
     //! [records]
     using std::chrono::milliseconds;
     std::vector<attempt> attempts;
@@ -439,12 +442,12 @@ TEST_CASE("replay: the example of the documentation") {
     for (report const& r : p.reports)
         heartbeats.push_back({r.job, r.task, r.number, milliseconds(r.time), r.progress});
     //! [run]
-    straggle::recording const history(attempts, fields, heartbeats, progress);
-    straggle::straggler_scan late{straggle::hierarchical{straggle::late{}}};
-    straggle::straggler_scan ours{straggle::node_aware<>{}};
+    straggle::evaluate::recording const history(attempts, fields, heartbeats, progress);
+    straggle::detect::straggler_scan late{straggle::detect::hierarchical{straggle::detect::late{}}};
+    straggle::detect::straggler_scan ours{straggle::detect::node_aware<>{}};
 
-    straggle::replayer player(history, {.interval = 1s});
-    std::span<straggle::detection_metrics const> const metrics = player.run(late, ours);
+    straggle::evaluate::replayer player(history, {.interval = 1s});
+    std::span<straggle::evaluate::detection_metrics const> const metrics = player.run(late, ours);
     double const better = *metrics[1].f1_in_time() - *metrics[0].f1_in_time();
     //! [run]
     CHECK(better > 0);

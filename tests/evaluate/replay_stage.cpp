@@ -1,8 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include <straggle/evaluate/detail/replay_stage.hpp>
 #include <straggle/evaluate/replay.hpp>
-#include <straggle/evaluate/replay_stage.hpp>
 
 #include "../support/seed.hpp"
 #include "histories.hpp"
@@ -46,7 +46,7 @@ class by_hand {
 
     void watch(std::string const& job, std::vector<std::int64_t> const& times, std::vector<any_scan>& scans,
                std::function<void(std::size_t scan, task_key const&, std::int64_t)> const& named) {
-        job_progress<std::string, std::int64_t> progress(tasks_.at(job).size());
+        detect::job_progress<std::string, std::int64_t> progress(tasks_.at(job).size());
         std::int64_t begin = std::numeric_limits<std::int64_t>::max();
         for (recorded const& a : past_.attempts)
             if (a.job == job) begin = std::min(begin, a.start);
@@ -68,7 +68,7 @@ class by_hand {
                                             .copies = &shown::copies};
             progress.running(snapshot, fields, now);
             for (std::size_t s = 0; s < scans.size(); ++s)
-                for (suspect const& x : scans[s](progress.view()))
+                for (detect::suspect const& x : scans[s](progress.view()))
                     named(s, {job, snapshot[progress.view().row_of(x)].task}, now);
         }
     }
@@ -145,7 +145,7 @@ TEST_CASE("replay: says what one would find by going through the records at each
         REQUIRE(history.readings().used == p.reports.size());
         std::int64_t const interval = round % 2 == 0 ? 0 : 7;
         std::vector<any_scan> ours = every_rule(1), theirs = every_rule(1);
-        replayer player(history, {.interval = interval, .min_tasks = 1});
+        evaluate::replayer player(history, {.interval = interval, .min_tasks = 1});
         auto const m = player.run(ours);
         REQUIRE(m.size() == theirs.size());
 
@@ -206,17 +206,17 @@ TEST_CASE("replay: nothing that happens later makes a difference") {
     auto const seen_of = [](past const& p) {
         std::vector<seen_job> seen;
         auto const history = p.taped();
-        replayer player(history, {.interval = 3});
+        evaluate::replayer player(history, {.interval = 3});
         std::int64_t begin = std::numeric_limits<std::int64_t>::max();
         for (recorded const& a : p.attempts) begin = std::min(begin, a.start);
-        player.run([&](job_view const& job) {
-            if (static_cast<double>(begin) + job.age > today) return std::span<suspect const>();
+        player.run([&](detect::job_view const& job) {
+            if (static_cast<double>(begin) + job.age > today) return std::span<detect::suspect const>();
             std::vector<seen_task> tasks;
-            for (running_task const& t : job.running)
+            for (detect::running_task const& t : job.running)
                 tasks.push_back({t.progress, t.elapsed, t.node, t.row, t.copies});
             seen.emplace_back(job.age, job.tasks, std::vector(job.finished.begin(), job.finished.end()),
                               tasks);
-            return std::span<suspect const>();
+            return std::span<detect::suspect const>();
         });
         return seen;
     };
@@ -255,10 +255,10 @@ TEST_CASE("replay: looks only when somebody runs, and only at the grid") {
                                   .end = end});
         auto const history = p.taped();
         std::vector<std::int64_t> times;
-        replayer player(history, {.interval = step});
-        player.run([&](job_view const& job) {
+        evaluate::replayer player(history, {.interval = step});
+        player.run([&](detect::job_view const& job) {
             times.push_back(static_cast<std::int64_t>(job.age));
-            return std::span<suspect const>();
+            return std::span<detect::suspect const>();
         });
         CHECK(times.size() == player.counts().looks);
         return times;
@@ -283,20 +283,20 @@ TEST_CASE("replay: clocks of every kind") {
             int job, task, node;
             decltype(begin) start, end;
         };
-        recorded_fields const members{.job = &attempt::job,
-                                      .task = &attempt::task,
-                                      .node = &attempt::node,
-                                      .start = &attempt::start,
-                                      .end = &attempt::end};
+        evaluate::recorded_fields const members{.job = &attempt::job,
+                                                .task = &attempt::task,
+                                                .node = &attempt::node,
+                                                .start = &attempt::start,
+                                                .end = &attempt::end};
         std::vector<attempt> attempts;
         for (int i = 0; i < 4; ++i) {
             auto end = begin;
             for (int k = 0; k < (i == 0 ? 3 : 1); ++k) end = static_cast<decltype(begin)>(end + length);
             attempts.push_back({0, i, 0, begin, end});
         }
-        recording const history(attempts, members);
-        replayer player(history, {.interval = interval});
-        straggler_scan scan{over{25}};
+        evaluate::recording const history(attempts, members);
+        evaluate::replayer player(history, {.interval = interval});
+        detect::straggler_scan scan{over{25}};
         auto const m = player.run(scan);
         CHECK(m[0].counts().stragglers == 1);
         CHECK(number(m[0].detection_latency()) == doctest::Approx(1.5).epsilon(1e-12)); // minutes
@@ -316,18 +316,18 @@ TEST_CASE("replay: hadoop-sls with every detector") {
     auto const p = past_of_sls();
     if (!p) return;
     using std::chrono::milliseconds;
-    recorded_fields const members{.job = &recorded::job,
-                                  .task = &recorded::task,
-                                  .attempt = &recorded::number,
-                                  .node = &recorded::node,
-                                  .start = [](recorded const& a) { return milliseconds(a.start); },
-                                  .end = [](recorded const& a) { return milliseconds(a.end); }};
-    reading_fields const readings{.job = &report::job,
-                                  .task = &report::task,
-                                  .attempt = &report::number,
-                                  .time = [](report const& r) { return milliseconds(r.time); },
-                                  .progress = &report::progress};
-    recording const history(p->attempts, members, p->reports, readings);
+    evaluate::recorded_fields const members{.job = &recorded::job,
+                                            .task = &recorded::task,
+                                            .attempt = &recorded::number,
+                                            .node = &recorded::node,
+                                            .start = [](recorded const& a) { return milliseconds(a.start); },
+                                            .end = [](recorded const& a) { return milliseconds(a.end); }};
+    evaluate::reading_fields const readings{.job = &report::job,
+                                            .task = &report::task,
+                                            .attempt = &report::number,
+                                            .time = [](report const& r) { return milliseconds(r.time); },
+                                            .progress = &report::progress};
+    evaluate::recording const history(p->attempts, members, p->reports, readings);
 
     // The facts of the file. Half of 96 times lie below the usual one, between the two in the middle.
     std::map<std::string, std::vector<std::int64_t>> times;
@@ -358,7 +358,7 @@ TEST_CASE("replay: hadoop-sls with every detector") {
                 p->attempts, [&](recorded const& a) { return a.job == job && a.start <= t && t < a.end; });
 
     for (milliseconds const interval : {0ms, 1000ms}) {
-        replayer player(history, {.interval = interval});
+        evaluate::replayer player(history, {.interval = interval});
         std::vector<any_scan> all = every_rule(1);
         auto const m = player.run(all);
         CHECK(player.counts().tasks == 192);
@@ -366,13 +366,13 @@ TEST_CASE("replay: hadoop-sls with every detector") {
         if (interval == 0ms) CHECK(player.counts().looks == busy_moments);
         for (std::size_t i = 0; i < all.size(); ++i) {
             INFO(all[i].name);
-            detection_counts const& c = m[i].counts();
+            evaluate::detection_counts const& c = m[i].counts();
             CHECK(c.judged == 192);
             CHECK(c.stragglers == stragglers);
             CHECK(c.total_rejected() + c.undecided == 0);
             std::uint64_t named = 0, caught = 0, fakes = 0;
             for (std::size_t task = 0; task < 192; ++task) {
-                task_outcome const o = *player.result_of(task, i);
+                evaluate::task_outcome const o = *player.result_of(task, i);
                 recorded const& a = p->attempts[history.row_of(task)];
                 CHECK(o.execution == static_cast<double>(a.end - a.start) / 1000);
                 CHECK(o.usual == doctest::Approx(usual[a.job]).epsilon(1e-14));
@@ -392,8 +392,8 @@ TEST_CASE("replay: hadoop-sls with every detector") {
     // Who waits until a task is one makes no mistake, and misses those that end before the next look.
     std::map<double, std::uint64_t> found;
     for (auto const& [job, u] : usual) {
-        replayer player(history, {.interval = 1000ms});
-        straggler_scan scan{over{1.2 * u}};
+        evaluate::replayer player(history, {.interval = 1000ms});
+        detect::straggler_scan scan{over{1.2 * u}};
         std::uint64_t caught = 0;
         player.run(scan);
         for (std::size_t task = 0; task < history.tasks(); ++task)

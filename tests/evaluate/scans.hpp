@@ -38,46 +38,47 @@ using namespace straggle;
 struct over {
     static constexpr std::string_view name = "over";
     double limit = 0;
-    detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
+    detect::detection_note detect(detect::job_view const& job, detect::detector_scratch&,
+                                  std::vector<detect::suspect>& out) const {
         for (std::uint32_t i = 0; i < job.running.size(); ++i)
             if (job.running[i].elapsed > limit) out.push_back({i, job.running[i].elapsed, limit, 0});
-        return detection_note::none;
+        return detect::detection_note::none;
     }
 };
 
 /// Any detector, in a list with others.
 struct any_scan {
     std::string name;
-    std::function<std::span<suspect const>(job_view const&)> look;
+    std::function<std::span<detect::suspect const>(detect::job_view const&)> look;
     template <class Detector>
     explicit any_scan(Detector detector)
         : name(Detector::name),
-          look([scan = straggler_scan(std::move(detector))](job_view const& job) mutable {
+          look([scan = detect::straggler_scan(std::move(detector))](detect::job_view const& job) mutable {
               return scan(job);
           }) {}
-    std::span<suspect const> operator()(job_view const& job) { return look(job); }
+    std::span<detect::suspect const> operator()(detect::job_view const& job) { return look(job); }
 };
 
 /// One of each rule and wrapper; `second` is the unit of time.
 inline std::vector<any_scan> every_rule(double second) {
     std::vector<any_scan> all;
-    all.emplace_back(progress_gap{});
-    all.emplace_back(late{});
-    all.emplace_back(late_eval_2019{});
-    all.emplace_back(late_with_caps{.lag = 5 * second});
-    all.emplace_back(average_time{});
-    all.emplace_back(over_median{});
-    all.emplace_back(flink{.ratio = 0.5, .lower_bound = second});
-    all.emplace_back(largest_gain<>{});
-    all.emplace_back(mantri<>{.min_finished = 2});
-    all.emplace_back(node_aware<>{});
-    all.emplace_back(node_aware<>{.usual_time = 20 * second});
-    all.emplace_back(hierarchical<progress_gap>{});
-    all.emplace_back(speculative_lag{late{}, 10 * second});
-    all.emplace_back(task_lag{progress_gap{}, 10 * second});
-    all.emplace_back(min_progress{late{}});
-    all.emplace_back(without_copies{average_time{}});
-    all.emplace_back(cap{average_time{}, 1, 0, 0});
+    all.emplace_back(detect::progress_gap{});
+    all.emplace_back(detect::late{});
+    all.emplace_back(detect::late_eval_2019{});
+    all.emplace_back(detect::late_with_caps{.lag = 5 * second});
+    all.emplace_back(detect::average_time{});
+    all.emplace_back(detect::over_median{});
+    all.emplace_back(detect::flink{.ratio = 0.5, .lower_bound = second});
+    all.emplace_back(detect::largest_gain<>{});
+    all.emplace_back(detect::mantri<>{.min_finished = 2});
+    all.emplace_back(detect::node_aware<>{});
+    all.emplace_back(detect::node_aware<>{.usual_time = 20 * second});
+    all.emplace_back(detect::hierarchical<detect::progress_gap>{});
+    all.emplace_back(detect::speculative_lag{detect::late{}, 10 * second});
+    all.emplace_back(detect::task_lag{detect::progress_gap{}, 10 * second});
+    all.emplace_back(detect::min_progress{detect::late{}});
+    all.emplace_back(detect::without_copies{detect::average_time{}});
+    all.emplace_back(detect::cap{detect::average_time{}, 1, 0, 0});
     return all;
 }
 

@@ -11,15 +11,15 @@
 
 namespace {
 
-using straggle::judge;
-using straggle::judging;
-using straggle::killed_attempts;
-using straggle::outcome_rejection;
 using straggle::status;
-using straggle::straggler_rule;
-using straggle::task_outcome;
-using straggle::task_verdict;
 using straggle::detail::rejection_of;
+using straggle::evaluate::judge;
+using straggle::evaluate::judging;
+using straggle::evaluate::killed_attempts;
+using straggle::evaluate::outcome_rejection;
+using straggle::evaluate::straggler_rule;
+using straggle::evaluate::task_outcome;
+using straggle::evaluate::task_verdict;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -108,7 +108,7 @@ void check_rejected(outcome_rejection reason, Change change) {
     task_outcome t = overtaken;
     REQUIRE(judge(t).has_value());
     change(t);
-    INFO(straggle::to_string(reason));
+    INFO(to_string(reason));
     CHECK(rejection_of(t, {}) == reason);
     CHECK(judge(t).reason() ==
           (reason == outcome_rejection::out_of_range ? status::out_of_range : status::out_of_domain));

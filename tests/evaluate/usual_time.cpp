@@ -17,15 +17,15 @@
 
 namespace {
 
-using straggle::find_usual_time;
-using straggle::harmless_errors;
-using straggle::most_tolerant_slowdown;
 using straggle::status;
-using straggle::straggler_rule;
-using straggle::straggler_share;
-using straggle::tolerance_as_printed;
-using straggle::tolerance_of_guess;
-using straggle::usual_time;
+using straggle::evaluate::find_usual_time;
+using straggle::evaluate::harmless_errors;
+using straggle::evaluate::most_tolerant_slowdown;
+using straggle::evaluate::straggler_rule;
+using straggle::evaluate::straggler_share;
+using straggle::evaluate::tolerance_as_printed;
+using straggle::evaluate::tolerance_of_guess;
+using straggle::evaluate::usual_time;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();

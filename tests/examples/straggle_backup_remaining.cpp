@@ -21,7 +21,7 @@ namespace {
 
 time_left after(std::vector<double> const& similar, double elapsed,
                 std::optional<progress_report> const& report = std::nullopt, trust const& how = {}) {
-    straggle::empirical times;
+    straggle::stats::empirical times;
     times.assign(similar);
     return find_time_left(times.view(), elapsed, report, how);
 }
@@ -62,7 +62,7 @@ TEST_CASE("time left: similar tasks that took longer, and one that is beyond the
     CHECK(mean(left) == doctest::Approx(sum / 60).epsilon(1e-12));
     // Nothing is certain: one in eleven of what has just begun is longer than all that are known.
     time_left const begun = after(ten, 0);
-    straggle::empirical_view const all = begun.times.view();
+    straggle::stats::empirical_view const all = begun.times.view();
     CHECK(all.up_to(34).value() == doctest::Approx(10.0 / 11));
     CHECK(all.lowest().value() == 27);
 }
@@ -160,7 +160,7 @@ TEST_CASE("time left: whatever the numbers, times are finite and not negative") 
                         CAPTURE(done);
                         time_left const left =
                             after(times, elapsed, progress_report{at * elapsed, done, old});
-                        straggle::empirical_view const view = left.times.view();
+                        straggle::stats::empirical_view const view = left.times.view();
                         if (view.empty()) continue;
                         CHECK(view.lowest().value() >= 0);
                         CHECK(view.highest().has_value());

@@ -127,8 +127,8 @@ class KnownAnswers(Advisor):
         now = running(*[("now/map", f"t{i}", f"n{i}", NOW - 20_000, 0.4) for i in range(8)])
         got = self.advise(history(slow=()), now, "--slots", 2)
         self.assertEqual((got["plan"]["suspects"], got["plan"]["copies"], got["plan"]["storm"]), (8, 0, True))
-        self.assertEqual({(s["reason"], s["budget"]) for s in got["suspects"]}, {("over_budget", "storm_guard")})
-        self.assertEqual(got["plan"]["refused_by_budget"]["storm_guard"], 8)
+        self.assertEqual({(s["reason"], s["limit"]) for s in got["suspects"]}, {("over_limit", "suspect_share_limit")})
+        self.assertEqual(got["plan"]["refused_by_budget"]["suspect_share_limit"], 8)
         self.assertIn(b"STORM", self.ask(history(slow=()), now, "--slots", 2).stdout)
         got = self.advise(history(slow=()), now, "--slots", 2, "--storm", 1, "--max-copies", 1)
         self.assertFalse(got["plan"]["storm"])
@@ -289,7 +289,7 @@ class HowMany(Advisor):
         got = self.advise(history(), now)
         s = got["suspects"][0]
         self.assertEqual((s["attempts"], s["attempts_on"], s["node"]), (2, ["n2", "n6"], "n2"))
-        self.assertEqual((s["reason"], s["budget"], got["plan"]["copies_before"]), ("over_budget", "copies_per_task", 1))
+        self.assertEqual((s["reason"], s["limit"], got["plan"]["copies_before"]), ("over_limit", "copies_per_task", 1))
         self.assertIsNotNone(s["best"])  # what it misses
         s = self.only(history(), now, "--copies-per-task", 2, "--max-copies", 1)
         self.assertEqual(s["decision"], "launch")
@@ -297,7 +297,7 @@ class HowMany(Advisor):
         # One row that says so is the same; its copy may be anywhere.
         now = running(straggler() + (2,), *[r + (1,) for r in healthy(3)], header="job,task,node,start_ms,progress,copies")
         s = self.only(history(), now)
-        self.assertEqual((s["attempts"], s["budget"]), (2, "copies_per_task"))
+        self.assertEqual((s["attempts"], s["limit"]), (2, "copies_per_task"))
 
     def test_share_of_the_slots(self):
         now = running(*[straggler(job=f"j{i}/map", task=f"late{i}", node="n2") for i in range(5)], *healthy(20, job="x/map", first=0)[:3])
@@ -307,7 +307,7 @@ class HowMany(Advisor):
             limits[share] = got["plan"]["copies"]
         self.assertEqual(limits, {0: 0, 0.01: 1, 0.25: 5, 1: 5})  # 32 slots, one is always allowed
         got = self.advise(history(), now, "--slots", 4, "--storm", 1, "--max-copies", 0)
-        self.assertEqual({s["budget"] for s in got["suspects"]}, {"share_of_slots"})
+        self.assertEqual({s["limit"] for s in got["suspects"]}, {"speculative_cap"})
 
     def test_reserved_slots(self):
         now = running(*[straggler(job=f"j{i}/map", task=f"late{i}", node="n2") for i in range(4)], *healthy(4, job="x/map"))

@@ -121,7 +121,7 @@ class Forecast(unittest.TestCase):
             self.assertIn(v["value"], probabilities)
             self.assertIn("expected to be weak in the next period", v["why"])
         self.assertEqual(none["decision"]["rule"], "either(mean_plus_sigmas,forecast_weak)")
-        # Under the same guards.
+        # Under the same limits.
         one = self.forecast(self.last_month, "--max-nodes", "1", "--select", "mean_plus_sigmas:1000000")
         self.assertEqual(len(one["decision"]["blacklisted"]), 1)
         self.assertEqual({v["spared_by"] for v in one["decision"]["spared"]} - {"at_most"}, set())

@@ -28,14 +28,14 @@ class Replay(Folder):
     def test_every_policy(self):
         for select in ("dominated:0.3", "dominated_fdr:0.5:0.05", "weakest_level", "top_k:2", "top_k:2:77", "median_mad:3",
                        "leave_top_k_out:2:4", "mean_plus_sigmas:1.5"):
-            for sentences in ("rerank", "escalating:2:9", "probation", "hysteresis:2:3"):
-                log = self.logged(SLURM, "--window", "90s", "--slide", "30s", "--select", select, "--sentences", sentences)
+            for exclusions in ("rerank", "escalating:2:9", "probation", "hysteresis:2:3"):
+                log = self.logged(SLURM, "--window", "90s", "--slide", "30s", "--select", select, "--exclusions", exclusions)
                 self.assertEqual(self.replays(log), 32)
 
     def test_every_guard(self):
-        for guards in (("--max-nodes", 1), ("--min-healthy", 7), ("--domain", "n([0-3])", "--max-fraction", 0.9),
-                       ("--fail-open", 0.3, "--no-guards"), ("--preset", "dsb_2019", "--edge", "open"), ("--confidence", 0.8)):
-            self.replays(self.logged(SLURM, "--window", "1m", *guards))
+        for limits in (("--max-nodes", 1), ("--min-healthy", 7), ("--domain", "n([0-3])", "--max-fraction", 0.9),
+                       ("--fail-open", 0.3, "--no-limits"), ("--preset", "dsb_2019", "--edge", "open"), ("--confidence", 0.8)):
+            self.replays(self.logged(SLURM, "--window", "1m", *limits))
 
     def test_slots(self):
         text = "job,node,end_ms,duration,slots\n" + "".join(
@@ -54,7 +54,7 @@ class Replay(Folder):
     def test_what_is_in_a_line(self):
         log = self.logged(SLURM, "--window", "1m", "--max-fraction", 0.2)
         head, *lines = [json.loads(line) for line in log.read_text().splitlines()]
-        self.assertEqual((head["straggle_log"], head["time_unit"], head["options"]["select"], head["options"]["sentences"]),
+        self.assertEqual((head["straggle_log"], head["time_unit"], head["options"]["select"], head["options"]["exclusions"]),
                          (1, "ms", "dominated:0.5", "probation:3:1+escalating:1:16"))
         self.assertEqual({n["node"] for n in head["fleet"]}, {f"n{i}" for i in range(8)})
         table = cells(SLURM, "--window", "1m", "--max-fraction", 0.2)
@@ -70,7 +70,7 @@ class Replay(Folder):
                     self.assertEqual(v["rule"], "dominated")
                     self.assertEqual(v["spared_by"], "at_most_slot_fraction" if key == "spared" else None)
             self.assertLessEqual({v["node"] for v in line["blacklisted"] + line["on_probation"]},
-                                 {s["node"] for s in line["sentences"]})
+                                 {s["node"] for s in line["exclusions"]})
 
     def test_numbers_are_the_shortest_that_read_back(self):
         text = self.logged(SLURM, "--window", "1m").read_text()
@@ -94,17 +94,17 @@ class Replay(Folder):
         window, said = after(1, lambda l: l["blacklisted"][0].update(until=99))
         self.assertTrue(said.startswith(f"window {window}: blacklisted[0] (n2): until is 99 in the log, {window + 1} when decided again\n"), said)
         self.assertTrue(said.endswith("\n1 of 16 decisions differ\n"), said)
-        window, said = after(3, lambda l: l["sentences"][1].update(state="at_large"))
-        self.assertIn(f'window {window}: sentences[1] (n5): state is "at_large" in the log, "serving" when', said)
+        window, said = after(3, lambda l: l["exclusions"][1].update(state="healthy"))
+        self.assertIn(f'window {window}: exclusions[1] (n5): state is "healthy" in the log, "excluded" when', said)
         window, said = after(3, lambda l: l["blacklisted"].pop())
         self.assertIn(f"window {window}: blacklisted: count is 1 in the log, 2 when", said)
         window, said = after(3, lambda l: l["nodes"][0].update(mean=-9, low=-9, high=-9))
         self.assertIn(f"window {window}: ", said)
         window, said = after(4, lambda l: l.update(note="all_overlap"))
         self.assertIn(f'window {window}: note is "all_overlap" in the log, "none" when', said)
-        window, said = after(0, lambda l: l["options"].update(sentences="escalating:3:9"))
+        window, said = after(0, lambda l: l["options"].update(exclusions="escalating:3:9"))
         self.assertIn("until", said)
-        window, said = after(0, lambda l: l["options"]["guards"].update(max_nodes=1))
+        window, said = after(0, lambda l: l["options"]["limits"].update(max_nodes=1))
         self.assertIn("blacklisted", said)
 
     def test_what_is_no_log(self):
@@ -129,13 +129,13 @@ class Replay(Folder):
         refuses("1: not a log", "null")
         refuses("1: not a log: written by another version", *changed(0, lambda l: l.update(straggle_log=2)))
         refuses("1: --select", *changed(0, lambda l: l["options"].update(select="whim")))
-        refuses("1: --sentences", *changed(0, lambda l: l["options"].update(sentences="whim")))
-        refuses("1: not a log: max_fraction", *changed(0, lambda l: l["options"]["guards"].update(max_fraction=7)))
+        refuses("1: --exclusions", *changed(0, lambda l: l["options"].update(exclusions="whim")))
+        refuses("1: not a log: max_fraction", *changed(0, lambda l: l["options"]["limits"].update(max_fraction=7)))
         refuses("1: not a log: a node is twice", *changed(0, lambda l: l["fleet"].append(l["fleet"][0])))
         refuses("17: not a log", *lines[:-1], lines[-1][:-20])
         refuses("5: not a log: 'n9' is not in the fleet", *changed(4, lambda l: l["nodes"][0].update(node="n9")))
         refuses("5: not a log: level is out of range", *changed(4, lambda l: l["nodes"][0].update(level=2**32)))
-        refuses("5: not a log: strikes is no integer", *changed(4, lambda l: l["sentences"][0].update(strikes=0.5)))
+        refuses("5: not a log: strikes is no integer", *changed(4, lambda l: l["exclusions"][0].update(strikes=0.5)))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l["nodes"][0].update(low=9, high=8)))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l["nodes"][0].update(node=l["nodes"][1]["node"])))
         refuses("5: not a log: no window can look like this", *changed(4, lambda l: l.update(window=0)))

@@ -138,11 +138,11 @@ class Ranking(unittest.TestCase):
 
     def test_presets_and_overrides(self):
         o = rank(history(), "--preset", "dsb_2019")["options"]
-        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["guards"]["max_fraction"]),
+        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["limits"]["max_fraction"]),
                          (2, "population", "every_success", "weakest_level", None))
         o = rank(history(), "--preset", "dsb_2019", "--min-tasks", 3, "--deviation", "sample", "--first-completion",
                  "--select", "top_k:2", "--max-nodes", 1)["options"]
-        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["guards"]["max_nodes"]),
+        self.assertEqual((o["min_tasks"], o["deviation"], o["counted"], o["select"], o["limits"]["max_nodes"]),
                          (3, "sample", "first_completion", "top_k:2", 1))
 
     def test_every_policy(self):
@@ -157,9 +157,9 @@ class Ranking(unittest.TestCase):
 
     def test_a_seed_makes_the_random_fill_repeatable(self):
         text = history(slow=("n1", "n3", "n5", "n7"))
-        answers = {json.dumps(rank(text, "--select", f"top_k:2:{s}", "--no-guards")["decision"]) for s in range(20)}
-        self.assertEqual(json.dumps(rank(text, "--select", "top_k:2:3", "--no-guards")["decision"]),
-                         json.dumps(rank(text, "--select", "top_k:2:3", "--no-guards")["decision"]))
+        answers = {json.dumps(rank(text, "--select", f"top_k:2:{s}", "--no-limits")["decision"]) for s in range(20)}
+        self.assertEqual(json.dumps(rank(text, "--select", "top_k:2:3", "--no-limits")["decision"]),
+                         json.dumps(rank(text, "--select", "top_k:2:3", "--no-limits")["decision"]))
         self.assertGreater(len(answers), 1)
 
     def test_guards(self):
@@ -168,7 +168,7 @@ class Ranking(unittest.TestCase):
         def outcome(*arguments):
             decision = rank(text, *arguments)["decision"]
             return len(decision["blacklisted"]), {v["spared_by"] for v in decision["spared"]}
-        self.assertEqual(outcome("--select", "weakest_level", "--no-guards"), (3, set()))
+        self.assertEqual(outcome("--select", "weakest_level", "--no-limits"), (3, set()))
         self.assertEqual(outcome(), (2, {"at_most_slot_fraction"}))
         self.assertEqual(outcome("--max-fraction", 1), (3, set()))
         self.assertEqual(outcome("--max-nodes", 1), (1, {"at_most"}))

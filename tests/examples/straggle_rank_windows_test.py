@@ -103,7 +103,7 @@ class Windows(Folder):
 
     def test_the_weak_are_those_the_intervals_say(self):
         """dominated:0.5 and rerank have no memory: who is avoided follows from the intervals of the window alone."""
-        got = cells(SLURM, "--window", "1m", "--slide", "20s", "--sentences", "rerank", "--no-guards")
+        got = cells(SLURM, "--window", "1m", "--slide", "20s", "--exclusions", "rerank", "--no-limits")
         for window, rows in itertools.groupby(sorted(got), key=lambda key: key[0]):
             ranked = {node: got[window, node] for _, node in rows if got[window, node]["level"]}
             for node, row in ranked.items():
@@ -127,12 +127,12 @@ class Windows(Folder):
         self.assertTrue(slow_to < changes[-1][0] < slow_to + 180_000)
 
     def test_accounts_agree_with_the_windows(self):
-        for sentences in ("rerank", "escalating:2:5", "probation", "hysteresis:2:1", "hysteresis:1:2+escalating",
+        for exclusions in ("rerank", "escalating:2:5", "probation", "hysteresis:2:1", "hysteresis:1:2+escalating",
                           "probation:5:0.5+rerank", "hysteresis+probation+rerank", "hysteresis:3+rerank"):
-            doc = windows(SLURM, "--window", "30s", "--max-fraction", "0.3", "--sentences", sentences)
+            doc = windows(SLURM, "--window", "30s", "--max-fraction", "0.3", "--exclusions", exclusions)
             for node in doc["nodes"]:
                 for name, key in (("blacklisted", "avoided"), ("on_probation", "on_probation"), ("spared", "spared")):
-                    self.assertEqual(node[key], sum(node["node"] in w[name] for w in doc["windows"]), (sentences, key))
+                    self.assertEqual(node[key], sum(node["node"] in w[name] for w in doc["windows"]), (exclusions, key))
             where = {}
             for w in doc["windows"]:
                 for c in w["changes"]:
@@ -216,13 +216,13 @@ class Gaps(unittest.TestCase):
     def test_skipping_idle_windows_changes_no_decision(self):
         starts = [1_000, 2_000, 30_000, 31_000, 700_000, 702_000, 5_000_000]
         told = lambda doc: [(w["window"], c) for w in doc["windows"] for c in w["changes"]]
-        for sentences in ("probation", "escalating:1:4", "hysteresis:1:2", "rerank"):
-            options = ("--window", "3s", "--slide", "1s", "--no-guards", "--sentences", sentences)
+        for exclusions in ("probation", "escalating:1:4", "hysteresis:1:2", "rerank"):
+            options = ("--window", "3s", "--slide", "1s", "--no-limits", "--exclusions", exclusions)
             skipped, decided = windows(bursts(starts), *options), windows(bursts(starts, range(1_000, 5_000_000, 1_000)), *options)
             self.assertLess(skipped["decisions"], 2_500)
             self.assertGreater(decided["decisions"], 4_990)
             self.assertTrue(told(skipped))
-            self.assertEqual(told(skipped), told(decided), sentences)
+            self.assertEqual(told(skipped), told(decided), exclusions)
 
     def test_too_many_windows(self):
         rows = "".join(f"j,n,{i},1\n" for i in range(0, 2 * 1_000_001, 2))
@@ -241,13 +241,13 @@ class BadUsage(BadInput):
         self.refuses(1, "--slide: 1h is no whole number of times 7m", "--window", "1h", "--slide", "7m", file)
         self.refuses(1, "--slide: 1m is no whole number of times 1h", "--window", "1m", "--slide", "1h", file)
         self.refuses(1, "--slide: 255s is 255 times 1s, at most 254", "--window", "255s", "--slide", "1s", file)
-        for option in ("--slide", "--log", "--sentences", "--time-unit"):
+        for option in ("--slide", "--log", "--exclusions", "--time-unit"):
             self.refuses(1, option + ": needs --window", option, "1m", file)
         self.refuses(1, "--normaliser.*only z", "--window", "1m", "--normaliser", "robust", file)
         self.refuses(1, "none of ns, us, ms, s", "--window", "1m", "--time-unit", "m", file)
         for policy in ("", "x", "escalating:0", "escalating:5:2", "escalating:1:2:3", "probation:0", "probation:1:nan", "rerank:1",
                        "rerank+rerank", "escalating+probation", "probation+hysteresis", "hysteresis+", "hysteresis:0", "+", "probation+x"):
-            self.refuses(1, "--sentences: '", "--window", "1m", "--sentences", policy, file)
+            self.refuses(1, "--exclusions: '", "--window", "1m", "--exclusions", policy, file)
 
     def test_files_without_times(self):
         file = self.file("h.csv", "job,node,duration\nj,n,1\n")

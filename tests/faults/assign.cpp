@@ -38,14 +38,14 @@ cluster random_cluster(std::uint64_t seed, std::size_t tasks, std::size_t hosts)
     return c;
 }
 
-seen_of seen_in(straggle::backup_plan const& p) {
+seen_of seen_in(straggle::assign::backup_plan const& p) {
     seen_of s;
     s.see(p.copies);
     s.see(p.profit);
     s.see(p.policy);
     s.see(p.rule);
-    for (auto const& b : p.budgets) {
-        s.see(b.budget);
+    for (auto const& b : p.limits) {
+        s.see(b.limit);
         s.see(b.refused);
     }
     for (auto const& c : p.choices) {
@@ -60,18 +60,20 @@ seen_of seen_in(straggle::backup_plan const& p) {
 
 } // namespace
 
-TEST_CASE("assigner: a failed allocation takes nothing from a budget and leaves the last plan") {
+TEST_CASE("assigner: a failed allocation takes nothing from a limit and leaves the last plan") {
     using namespace straggle;
     cluster const few = random_cluster(1, 3, 2), many = random_cluster(2, 9, 7);
     cluster_load const load{.now = 5, .started = 100, .running = 100, .slots = 60};
-    for (assignment_rule const rule :
-         {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal}) {
+    for (assign::assignment_rule const rule :
+         {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
+          assign::assignment_rule::optimal}) {
         CAPTURE(to_string(rule));
         check_failures(
             "choose",
             [&] {
-                assigner a{straggle_test::told{}, assigner_options{.rule = rule}, copies_per_task{},
-                           extra_load{{.per_task = 0.03, .burst = 9}}, share_of_slots{0.1}};
+                assign::assigner a{
+                    straggle_test::told{}, assign::assigner_options{.rule = rule}, assign::copies_per_task{},
+                    assign::retry_budget{{.per_task = 0.03, .burst = 9}}, assign::speculative_cap{0.1}};
                 a.choose(few.tasks, few.hosts, straggle_test::predict, load);
                 return a;
             },
@@ -81,7 +83,7 @@ TEST_CASE("assigner: a failed allocation takes nothing from a budget and leaves 
                 a.choose(many.tasks, many.hosts, straggle_test::predict, later);
             },
             [&](auto const& a) {
-                auto copy = a; // what is left in its budgets
+                auto copy = a; // what is left in its limits
                 cluster_load later = load;
                 later.started = 150;
                 copy.choose(many.tasks, many.hosts, straggle_test::predict, later);

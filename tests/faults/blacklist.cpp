@@ -8,16 +8,16 @@
 #include "support/faults.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/brief_block.hpp>
-#include <straggle/blacklist/cluster_watch.hpp>
+#include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
-#include <straggle/blacklist/keeper.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
-#include <straggle/blacklist/timed_guards.hpp>
+#include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
-#include <straggle/node/monitor.hpp>
+#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include <doctest/doctest.h>
 
@@ -66,7 +66,7 @@ seen_of seen_in(Decision const& d) {
         }
     }
     s.see(d.rule());
-    s.see(d.sentencing());
+    s.see(d.excluding());
     s.see(d.window());
     s.see(static_cast<int>(d.note()));
     return s;
@@ -74,7 +74,7 @@ seen_of seen_in(Decision const& d) {
 template <class Keeper>
 seen_of seen_in_keeper(Keeper const& k) {
     seen_of s = seen_in(k.decision());
-    k.for_each_sentence([&](std::string const& id, straggle::sentence const& state) {
+    k.for_each_exclusion([&](std::string const& id, straggle::blacklist::exclusion const& state) {
         s.see(id);
         s.see(static_cast<int>(state.state));
         for (auto const n : {state.since, state.until}) s.see(n);
@@ -88,7 +88,7 @@ struct deciding {
     Blacklister decide;
     straggle::blacklist_decision<std::string> decision{};
 };
-// What it says, and what it would say of one more window: guards remember, too.
+// What it says, and what it would say of one more window: limits remember, too.
 template <class Blacklister>
 void check_blacklister(char const* what, Blacklister const& blacklister) {
     auto const decided = [&] {
@@ -154,7 +154,7 @@ void check_keeper(char const* what, Keeper const& keeper) {
         what, kept,
         [](Keeper& k) {
             k.restore("a node that nobody has heard of before, with a long name",
-                      {.state = straggle::custody::serving, .strikes = 2, .since = 1, .until = 9});
+                      {.state = straggle::node_state::excluded, .strikes = 2, .since = 1, .until = 9});
         },
         seen_in_keeper<Keeper>);
     check_failures(
@@ -169,25 +169,35 @@ using windowed =
 
 TEST_CASE("blacklister: after a failed allocation it decides as before") {
     using namespace straggle;
-    check_blacklister("dominated", blacklister{dominated{}, no_guard{}});
-    check_blacklister("clearly_dominated", blacklister{clearly_dominated{}, no_guard{}});
-    check_blacklister("dominated_fdr", blacklister{dominated_fdr{}, no_guard{}});
-    check_blacklister("weakest_level", blacklister{weakest_level{}, at_most{2}});
-    check_blacklister("top_k_intersection", blacklister{top_k_intersection{1}, no_guard{}});
-    check_blacklister("median_mad", blacklister{median_mad{}, at_most_slot_fraction{0.2}});
-    check_blacklister("leave_top_k_out", blacklister{leave_top_k_out{.k = 9, .sigmas = 1}, no_guard{}});
-    check_blacklister("mean_plus_sigmas", blacklister{mean_plus_sigmas{.sigmas = 1}, no_guard{}});
-    check_blacklister("forecast_weak", blacklister{forecast_weak{often_weak{}}, no_guard{}});
-    check_blacklister("either", blacklister{either{dominated{}, forecast_weak{often_weak{}}}, no_guard{}});
-    check_blacklister("one_per_domain", blacklister{dominated{}, one_per_domain{rack_of{}}});
-    check_blacklister("rate_limit", blacklister{dominated{}, rate_limit{0.5, 1}});
-    check_blacklister("fail_open", blacklister{dominated{}, fail_open{0.31, 0.1}});
-    check_blacklister(
-        "demand", blacklister{dominated{}, release_on_demand{[] { return 7; }}, at_least_healthy_slots{6}});
+    check_blacklister("dominated", blacklister{blacklist::dominated{}, blacklist::no_limit{}});
+    check_blacklister("clearly_dominated",
+                      blacklister{blacklist::clearly_dominated{}, blacklist::no_limit{}});
+    check_blacklister("dominated_fdr", blacklister{blacklist::dominated_fdr{}, blacklist::no_limit{}});
+    check_blacklister("weakest_level", blacklister{blacklist::weakest_level{}, blacklist::at_most{2}});
+    check_blacklister("top_k_intersection",
+                      blacklister{blacklist::top_k_intersection{1}, blacklist::no_limit{}});
+    check_blacklister("median_mad",
+                      blacklister{blacklist::median_mad{}, blacklist::at_most_slot_fraction{0.2}});
+    check_blacklister("leave_top_k_out",
+                      blacklister{blacklist::leave_top_k_out{.k = 9, .sigmas = 1}, blacklist::no_limit{}});
+    check_blacklister("mean_plus_sigmas",
+                      blacklister{blacklist::mean_plus_sigmas{.sigmas = 1}, blacklist::no_limit{}});
+    check_blacklister("forecast_weak",
+                      blacklister{blacklist::forecast_weak{often_weak{}}, blacklist::no_limit{}});
+    check_blacklister("either", blacklister{blacklist::either{blacklist::dominated{},
+                                                              blacklist::forecast_weak{often_weak{}}},
+                                            blacklist::no_limit{}});
+    check_blacklister("one_per_domain",
+                      blacklister{blacklist::dominated{}, blacklist::one_per_domain{rack_of{}}});
+    check_blacklister("rate_limit", blacklister{blacklist::dominated{}, blacklist::rate_limit{0.5, 1}});
+    check_blacklister("fail_open", blacklister{blacklist::dominated{}, blacklist::fail_open{0.31, 0.1}});
+    check_blacklister("demand",
+                      blacklister{blacklist::dominated{}, blacklist::release_on_demand{[] { return 7; }},
+                                  blacklist::at_least_healthy_slots{6}});
 }
 
 TEST_CASE("blacklister: a decision being filled is empty after a failed allocation") {
-    straggle::blacklister decide{straggle::dominated{}, straggle::no_guard{}};
+    straggle::blacklister decide{straggle::blacklist::dominated{}, straggle::blacklist::no_limit{}};
     std::size_t failures = 0;
     for (bool through = false; !through;) {
         straggle::blacklist_decision<std::string> decision = decide.decide(some_weak());
@@ -206,18 +216,21 @@ TEST_CASE("blacklister: a decision being filled is empty after a failed allocati
     CHECK(failures > 0);
 }
 
-TEST_CASE("blacklist_keeper: a failed allocation changes nothing") {
+TEST_CASE("dynamic_blacklist: a failed allocation changes nothing") {
     using namespace straggle;
-    check_keeper("defaults", keep_blacklist<std::string>());
-    check_keeper("hysteresis", keep_blacklist<std::string>(dominated{}, hysteresis<>{}, no_guard{}));
-    check_keeper("rates", keep_blacklist<std::string>(weakest_level{}, probation<escalating>{},
-                                                      rate_limit{0.5, 2}, fail_open{0.31, 0.1}));
+    check_keeper("defaults", dynamic_blacklist_of<std::string>());
+    check_keeper("hysteresis", dynamic_blacklist_of<std::string>(
+                                   blacklist::dominated{}, blacklist::hysteresis<>{}, blacklist::no_limit{}));
+    check_keeper("rates", dynamic_blacklist_of<std::string>(
+                              blacklist::weakest_level{}, blacklist::probation<blacklist::escalating>{},
+                              blacklist::rate_limit{0.5, 2}, blacklist::fail_open{0.31, 0.1}));
     check_keeper("racks",
-                 keep_blacklist<std::string>(dominated{}, rerank_every_window{}, one_per_domain{rack_of{}}));
+                 dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
+                                                   blacklist::one_per_domain{rack_of{}}));
 }
 
-TEST_CASE("brief_block: a failed allocation changes nothing") {
-    using block = straggle::brief_block<std::string>;
+TEST_CASE("cooldown: a failed allocation changes nothing") {
+    using block = straggle::blacklist::cooldown<std::string>;
     auto const blocked = [] {
         block b;
         for (std::size_t i = 0; i < 4; ++i) b.block(straggle_test::name_of(i), static_cast<double>(i), 40);
@@ -240,22 +253,23 @@ TEST_CASE("brief_block: a failed allocation changes nothing") {
 TEST_CASE("decision log: a failed allocation loses no window") {
     using namespace straggle;
     auto const keeper_of = [] {
-        auto keeper = keep_blacklist<std::string>(dominated{}, probation<escalating>{}, no_guard{});
+        auto keeper = dynamic_blacklist_of<std::string>(
+            blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, blacklist::no_limit{});
         keeper.decide(some_weak(), 1);
         return keeper;
     };
     auto before = keeper_of();
     before.decide(more_weak(), 2);
     check_failures("record_of", [&] {
-        auto const record = record_of(more_weak(), before);
-        return std::pair(record.nodes.size(), record.sentences->size());
+        auto const record = blacklist::record_of(more_weak(), before);
+        return std::pair(record.nodes.size(), record.exclusions->size());
     });
     check_failures(
-        "record_of into one", [&] { return record_of(some_weak(), keeper_of()); },
-        [&](auto& record) { record_of(more_weak(), before.decision(), 2, record); },
+        "record_of into one", [&] { return blacklist::record_of(some_weak(), keeper_of()); },
+        [&](auto& record) { blacklist::record_of(more_weak(), before.decision(), 2, record); },
         [](auto const& record) { return std::pair(record.blacklisted, record.nodes.size()); },
         promise::usable);
-    auto const record = record_of(more_weak(), before);
+    auto const record = blacklist::record_of(more_weak(), before);
     struct replaying {
         decltype(keeper_of()) keeper;
         std::size_t differences = 9;
@@ -263,15 +277,16 @@ TEST_CASE("decision log: a failed allocation loses no window") {
     check_failures(
         "replay_decision", [&] { return replaying{keeper_of()}; },
         [&](replaying& r) {
-            auto const told = replay_decision(record, r.keeper);
+            auto const told = blacklist::replay_decision(record, r.keeper);
             r.differences = told ? (*told ? 1 : 0) : 7;
         },
         [](replaying const& r) { return std::pair(seen_in_keeper(r.keeper), r.differences); });
 }
 
 TEST_CASE("cluster_watch: a failed allocation loses no decision and no publication") {
-    using keeper_type = decltype(straggle::keep_blacklist<std::string>(
-        straggle::dominated{}, straggle::probation<straggle::escalating>{}, straggle::no_guard{}));
+    using keeper_type = decltype(straggle::dynamic_blacklist_of<std::string>(
+        straggle::blacklist::dominated{}, straggle::blacklist::probation<straggle::blacklist::escalating>{},
+        straggle::blacklist::no_limit{}));
     using watch = straggle::cluster_watch<windowed, keeper_type>;
     struct held {
         watch w;

@@ -43,7 +43,7 @@ straggle_test::job_data job_of(std::size_t tasks) {
     straggle_test::job_data job;
     job.nodes.resize(5);
     for (std::size_t i = 0; i < tasks; ++i) {
-        straggle::running_task t;
+        straggle::detect::running_task t;
         t.progress = i % 2 == 0 ? 0.1 + 0.0001 * static_cast<double>(i) : 0.9;
         t.elapsed = 100 + static_cast<double>(i % 7);
         t.node = static_cast<std::uint32_t>(i % 2 == 0 ? 0 : 1 + i % 4);
@@ -65,18 +65,19 @@ straggle_test::job_data job_of(std::size_t tasks) {
 template <class Detector>
 void check_detector(Detector const& detector) {
     auto small = job_of(6), large = job_of(400); // beyond 128 suspects they are sorted in another way
-    straggle::job_view const first = small.view(), second = large.view();
+    straggle::detect::job_view const first = small.view(), second = large.view();
     check_failures(
         std::string(Detector::name).c_str(),
         [&] {
-            straggle::straggler_scan scan(detector);
+            straggle::detect::straggler_scan scan(detector);
             scan(first);
             return scan;
         },
         [&](auto& scan) { scan(second); },
         [](auto const& scan) {
-            return std::pair(std::vector<straggle::suspect>(scan.suspects().begin(), scan.suspects().end()),
-                             scan.note());
+            return std::pair(
+                std::vector<straggle::detect::suspect>(scan.suspects().begin(), scan.suspects().end()),
+                scan.note());
         });
 }
 
@@ -87,7 +88,7 @@ struct running_one {
 };
 constexpr straggle::running_fields running_fields{
     .node = &running_one::host, .progress = &running_one::progress, .start = &running_one::start};
-using job = straggle::job_progress<std::string, std::int64_t>;
+using job = straggle::detect::job_progress<std::string, std::int64_t>;
 
 std::vector<running_one> tasks_on(int nodes, int tasks) {
     std::vector<running_one> all;
@@ -102,7 +103,7 @@ job job_with(int finished, double input) {
 }
 seen_of seen_in(job const& j) {
     job copy = j;
-    straggle::job_view const v = copy.view();
+    straggle::detect::job_view const v = copy.view();
     seen_of s;
     for (auto const& t : v.running) {
         for (double const x : {t.progress, t.elapsed, t.input}) s.see(x);
@@ -127,23 +128,23 @@ seen_of seen_in(job const& j) {
 
 TEST_CASE("straggler_scan: a failed allocation leaves the last suspects, whatever the rule") {
     using namespace straggle;
-    check_detector(average_time{});
-    check_detector(over_median{});
-    check_detector(over_median::spark_4());
-    check_detector(flink{.lower_bound = 1});
-    check_detector(progress_gap{});
-    check_detector(late{});
-    check_detector(late_with_caps{.cap_of_running = 1});
-    check_detector(late_with_caps::mr1());
-    check_detector(largest_gain<>{.most = 300});
-    check_detector(mantri<>{});
-    check_detector(node_aware<>{});
-    check_detector(hierarchical{average_time{}});
-    check_detector(cap{average_time{}});
-    check_detector(min_progress{average_time{}});
-    check_detector(speculative_lag{average_time{}});
-    check_detector(task_lag{average_time{}});
-    check_detector(without_copies{average_time{}});
+    check_detector(detect::average_time{});
+    check_detector(detect::over_median{});
+    check_detector(detect::over_median::spark_4());
+    check_detector(detect::flink{.lower_bound = 1});
+    check_detector(detect::progress_gap{});
+    check_detector(detect::late{});
+    check_detector(detect::late_with_caps{.cap_of_running = 1});
+    check_detector(detect::late_with_caps::mr1());
+    check_detector(detect::largest_gain<>{.most = 300});
+    check_detector(detect::mantri<>{});
+    check_detector(detect::node_aware<>{});
+    check_detector(detect::hierarchical{detect::average_time{}});
+    check_detector(detect::cap{detect::average_time{}});
+    check_detector(detect::min_progress{detect::average_time{}});
+    check_detector(detect::speculative_lag{detect::average_time{}});
+    check_detector(detect::task_lag{detect::average_time{}});
+    check_detector(detect::without_copies{detect::average_time{}});
 }
 
 TEST_CASE("job_progress: a failed allocation changes nothing") {

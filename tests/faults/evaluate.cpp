@@ -58,15 +58,18 @@ TEST_CASE("replayer: after a failed allocation it can play again") {
         return all;
     };
     struct playing {
-        decltype(straggle::replayer(taped)) play;
-        std::vector<straggle::detection_metrics> metrics{};
+        decltype(straggle::evaluate::replayer(taped)) play;
+        std::vector<straggle::evaluate::detection_metrics> metrics{};
     };
     for (std::int64_t const interval : {0, 7})
         check_failures(
-            "run", [&] { return playing{straggle::replayer(taped, {.interval = interval, .min_tasks = 1})}; },
+            "run",
+            [&] {
+                return playing{straggle::evaluate::replayer(taped, {.interval = interval, .min_tasks = 1})};
+            },
             [](playing& p) {
-                straggle::straggler_scan one{straggle::average_time{}};
-                straggle::straggler_scan other{straggle::average_time{.factor = 1.5}};
+                straggle::detect::straggler_scan one{straggle::detect::average_time{}};
+                straggle::detect::straggler_scan other{straggle::detect::average_time{.factor = 1.5}};
                 auto const m = p.play.run(one, other);
                 p.metrics.assign(m.begin(), m.end());
             },
@@ -75,19 +78,20 @@ TEST_CASE("replayer: after a failed allocation it can play again") {
 
 TEST_CASE("energy_sweep: a failed allocation changes nothing") {
     auto const with = [](int attempts) {
-        straggle::energy_sweep s;
+        straggle::evaluate::energy_sweep s;
         for (int i = 0; i < attempts; ++i) s.add(static_cast<std::uint32_t>(i % 3), i, i + 2.5);
         return s;
     };
-    auto const spent = [](straggle::energy_sweep const& s) {
-        straggle::energy_sweep copy = s;
+    auto const spent = [](straggle::evaluate::energy_sweep const& s) {
+        straggle::evaluate::energy_sweep copy = s;
         return std::pair(
-            copy.energy(straggle::power_model{.static_watts = 65, .dynamic_watts = 17, .cores = 4})->joules,
+            copy.energy(straggle::evaluate::power_model{.static_watts = 65, .dynamic_watts = 17, .cores = 4})
+                ->joules,
             s.attempts());
     };
     for (int const n : {0, 1, 2, 4, 8, 16})
         check_failures(
-            "add to a copy", [other = with(n)] { return straggle::energy_sweep(other); },
+            "add to a copy", [other = with(n)] { return straggle::evaluate::energy_sweep(other); },
             [](auto& s) { s.add(7, 1, 2); }, spent);
     check_failures("merge", [&] { return with(5); }, [other = with(20)](auto& s) { s.merge(other); }, spent);
     check_failures("reserve", [&] { return with(5); }, [](auto& s) { s.reserve(100); }, spent);

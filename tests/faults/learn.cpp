@@ -30,7 +30,7 @@ using straggle_test::long_name;
 using straggle_test::named_attempt;
 using straggle_test::promise;
 
-using days = straggle::node_days<std::string>;
+using days = straggle::learn::node_days<std::string>;
 
 // Numbers that compare also where they are NaN.
 std::vector<std::uint64_t> bits_of(std::vector<double> const& numbers) {
@@ -61,15 +61,15 @@ std::vector<double> cloud(std::size_t rows, std::uint64_t seed) {
     return values;
 }
 struct grouping {
-    straggle::kmeans groups{};
-    straggle::clustering found{};
+    straggle::learn::kmeans groups{};
+    straggle::learn::clustering found{};
 };
 auto grouped(grouping const& g) {
     return std::pair(std::pair(g.found.label, g.found.size), bits_of(g.found.centers));
 }
 
-std::vector<straggle::node_period<std::string>> periods() {
-    std::vector<straggle::node_period<std::string>> all(4);
+std::vector<straggle::learn::node_period<std::string>> periods() {
+    std::vector<straggle::learn::node_period<std::string>> all(4);
     std::mt19937_64 draw(5);
     for (auto& p : all)
         for (int i = 0; i < 30; ++i) {
@@ -98,8 +98,8 @@ TEST_CASE("node_days: a failed allocation changes nothing") {
     check_failures("table", [d = month(9)] { return tabled(d); });
     check_failures("complete", [d = month(9)] {
         std::vector<double> values;
-        straggle::complete_features all;
-        (void)straggle::complete(d.table(values), all);
+        straggle::learn::complete_features all;
+        (void)straggle::learn::complete(d.table(values), all);
         return std::pair(bits_of(all.values), all.columns);
     });
 }
@@ -110,11 +110,11 @@ TEST_CASE("boosted_trees: a failed allocation leaves the last model") {
     auto const many = straggle_test::random_examples(draw, 120, 5, 0.1);
     auto const other = straggle_test::random_examples(draw, 50, 5);
     auto const trained = [&] {
-        straggle::boosted_trees_trainer t({.rounds = 4, .max_depth = 3, .patience = 3});
+        straggle::learn::boosted_trees_trainer t({.rounds = 4, .max_depth = 3, .patience = 3});
         (void)t.fit(few.all(), few.labels);
         return t;
     };
-    auto const learned = [](straggle::boosted_trees_trainer const& t) {
+    auto const learned = [](straggle::learn::boosted_trees_trainer const& t) {
         std::vector<double> const losses(t.validation_losses().begin(), t.validation_losses().end());
         return std::pair(t.model().serialize(), std::pair(losses, t.best_round()));
     };
@@ -124,7 +124,7 @@ TEST_CASE("boosted_trees: a failed allocation leaves the last model") {
         [&](auto& t) { (void)t.fit(many.all(), many.labels, other.all(), other.labels); }, learned);
     auto const bytes = trained().model().serialize();
     check_failures("serialize", [model = trained().model()] { return model.serialize(); });
-    auto const is = [](straggle::boosted_trees const& m) { return m.serialize(); };
+    auto const is = [](straggle::learn::boosted_trees const& m) { return m.serialize(); };
     auto const large = [&] { return straggle_test::trained(many, {.rounds = 3}); };
     check_failures("deserialize", large, [&](auto& m) { (void)m.deserialize(bytes); }, is);
     check_failures(
@@ -167,11 +167,11 @@ TEST_CASE("kmeans: after a failed allocation it can be used again") {
     check_failures("calinski_harabasz", [&] {
         std::vector<std::uint32_t> label;
         for (std::uint32_t i = 0; i < 60; ++i) label.push_back(i % 4 == 0 ? 1 : 0);
-        return straggle::calinski_harabasz({many, 3}, label).value_or(-1);
+        return straggle::learn::calinski_harabasz({many, 3}, label).value_or(-1);
     });
     struct finding {
-        straggle::weak_node_finder find = straggle::weak_node_finder();
-        straggle::weak_nodes found{};
+        straggle::learn::weak_node_finder find = straggle::learn::weak_node_finder();
+        straggle::learn::weak_nodes found{};
     };
     std::vector<double> values;
     days const d = month(20);
@@ -188,33 +188,33 @@ TEST_CASE("kmeans: after a failed allocation it can be used again") {
 TEST_CASE("labels: nothing leaks when an allocation fails") {
     std::vector<double> values;
     days const d = month(20);
-    straggle::complete_features all;
-    (void)straggle::complete(d.table(values), all);
+    straggle::learn::complete_features all;
+    (void)straggle::learn::complete(d.table(values), all);
     std::vector<std::uint32_t> label(20, 0);
     label[1] = 1;
     check_failures("weakest groups", [&] {
-        std::vector<straggle::group_profile> groups;
-        (void)straggle::weakest_groups_first(all.matrix(), all.columns, label, 2, groups);
+        std::vector<straggle::learn::group_profile> groups;
+        (void)straggle::learn::weakest_groups_first(all.matrix(), all.columns, label, 2, groups);
         std::vector<std::uint8_t> weak;
         std::vector<std::uint32_t> classes;
-        straggle::label_weak(groups, label, weak);
-        straggle::label_classes(groups, label, 2, classes);
+        straggle::learn::label_weak(groups, label, weak);
+        straggle::learn::label_classes(groups, label, 2, classes);
         return std::pair(weak, classes);
     });
 }
 
 TEST_CASE("forecaster: a failed allocation leaves what was learned") {
     auto const all = periods();
-    using model = straggle::forecaster<std::string, straggle::boosted_trees_trainer>;
+    using model = straggle::learn::forecaster<std::string, straggle::learn::boosted_trees_trainer>;
     auto const made = [&] {
-        model m(3, straggle::forecast_from::period_before,
-                straggle::boosted_trees_trainer({.rounds = 3, .max_depth = 2}));
+        model m(3, straggle::learn::forecast_from::period_before,
+                straggle::learn::boosted_trees_trainer({.rounds = 3, .max_depth = 2}));
         (void)m.learn(std::span(all).first(2));
         return m;
     };
     auto const says = [&](model const& m) {
         model copy = m;
-        std::vector<straggle::node_forecast<std::string>> out;
+        std::vector<straggle::learn::node_forecast<std::string>> out;
         (void)copy.forecast(all.back(), out);
         return out;
     };
@@ -222,8 +222,9 @@ TEST_CASE("forecaster: a failed allocation leaves what was learned") {
     check_failures("forecast", made, [&](model& m) { (void)says(m); }, says);
     check_failures("forecast_table", [&] {
         model m = made();
-        std::vector<straggle::forecast_cell> cells;
-        (void)straggle::forecast_table(std::span<straggle::node_period<std::string> const>(all), m, cells);
+        std::vector<straggle::learn::forecast_cell> cells;
+        (void)straggle::learn::forecast_table(std::span<straggle::learn::node_period<std::string> const>(all),
+                                              m, cells);
         return cells.size();
     });
 }

@@ -25,27 +25,28 @@ using straggle_test::check_failures;
 using straggle_test::long_name;
 using straggle_test::promise;
 
-constexpr auto number = straggle::factor_kind::numeric, code = straggle::factor_kind::categorical;
-std::vector<straggle::factor_kind> const kinds{number, code, number};
+constexpr auto number = straggle::predict::factor_kind::numeric,
+               code = straggle::predict::factor_kind::categorical;
+std::vector<straggle::predict::factor_kind> const kinds{number, code, number};
 
-straggle::profile_store store_of(std::size_t records, std::size_t capacity = 100'000) {
-    straggle::profile_store store(kinds, {.capacity = capacity});
+straggle::predict::profile_store store_of(std::size_t records, std::size_t capacity = 100'000) {
+    straggle::predict::profile_store store(kinds, {.capacity = capacity});
     for (std::size_t i = 0; i < records; ++i) {
         double const x = static_cast<double>(i * 7919 % 101);
         store.add(std::vector<double>{x, static_cast<double>(i % 5), x * x}, x);
     }
     return store;
 }
-auto found(straggle::profile_store const& store) {
-    straggle::nearest_scratch scratch;
-    std::vector<straggle::neighbor> all;
+auto found(straggle::predict::profile_store const& store) {
+    straggle::predict::nearest_scratch scratch;
+    std::vector<straggle::predict::neighbor> all;
     (void)store.nearest(std::vector<double>{5, 1, 30}, std::vector<double>{1, 2, 0.1}, 7, 1e9, scratch, all);
     std::vector<double> numbers;
     for (auto const& n : all) numbers.insert(numbers.end(), {n.distance, n.time});
     return std::pair(numbers, store.serialize());
 }
 
-using weights = straggle::node_weights<std::string>;
+using weights = straggle::predict::node_weights<std::string>;
 weights weights_of(int nodes, int pairs) {
     weights w(3);
     std::mt19937_64 engine(7);
@@ -78,13 +79,14 @@ task some_task(int i) {
             static_cast<double>(i * 7919 % 101), static_cast<double>(10 + i % 5 + i * 31 % 17)};
 }
 constexpr auto list_of_factors() {
-    return straggle::factors(straggle::numeric(&task::size, "size"),
-                             straggle::categorical(&task::program, "program"),
-                             straggle::categorical(&task::user, "user"));
+    return straggle::predict::factors(straggle::predict::numeric(&task::size, "size"),
+                                      straggle::predict::categorical(&task::program, "program"),
+                                      straggle::predict::categorical(&task::user, "user"));
 }
 auto history_of(int tasks, std::size_t capacity = 50) {
-    auto history = straggle::similar_tasks_of<task>(
-        straggle::task_profile{.node = &task::host, .time = &task::took, .factors = list_of_factors()},
+    auto history = straggle::predict::similar_tasks_of<task>(
+        straggle::predict::task_profile{
+            .node = &task::host, .time = &task::took, .factors = list_of_factors()},
         {.neighbors = 5, .capacity = capacity});
     for (int i = 0; i < tasks; ++i) history.learn(some_task(i));
     return history;
@@ -165,7 +167,7 @@ TEST_CASE("node_weights: a failed allocation changes nothing") {
 
 TEST_CASE("factor_reader: a failed allocation adds all categories of a record or none") {
     auto const reader_of = [](int tasks) {
-        auto reader = straggle::factor_reader_of<task>(list_of_factors(), 40);
+        auto reader = straggle::predict::factor_reader_of<task>(list_of_factors(), 40);
         std::vector<double> row(3);
         for (int i = 0; i < tasks; ++i) {
             task t = some_task(i);
@@ -232,7 +234,7 @@ TEST_CASE("similar_tasks: after a failed allocation nothing has changed, or the 
         "predict", [h = history_of(60)] { return h; },
         [](auto& h) { (void)h.predict(stranger, stranger.host); }, seen);
     check_failures("predict with a scratch", [h = history_of(60)] {
-        straggle::prediction_scratch scratch;
+        straggle::predict::prediction_scratch scratch;
         auto const times = h.predict(some_task(1), long_name("host", 2), scratch);
         return std::pair(times->mean().value_or(-1), h.usual_time(some_task(2), scratch).value_or(-1));
     });

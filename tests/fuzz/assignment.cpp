@@ -22,7 +22,7 @@ using fuzzing::demand;
 struct table {
     std::vector<std::uint32_t> first{0}, column, room;
     std::vector<double> value, second;
-    [[nodiscard]] straggle::assignable_pairs view() const { return {first, column, value, second}; }
+    [[nodiscard]] straggle::assign::assignable_pairs view() const { return {first, column, value, second}; }
 };
 
 // The first byte has the sizes, then there is one per column for its room and one per pair, with a few bits
@@ -64,7 +64,7 @@ inline double best_from(table const& t, std::size_t row, std::vector<std::uint32
 }
 
 // Of an assignment that is one.
-inline double sum_of(table const& t, std::vector<straggle::assigned_pair> const& assigned) {
+inline double sum_of(table const& t, std::vector<straggle::assign::assigned_pair> const& assigned) {
     std::vector<std::uint32_t> room = t.room;
     std::vector<bool> has(t.first.size() - 1, false);
     double sum = 0;
@@ -78,15 +78,15 @@ inline double sum_of(table const& t, std::vector<straggle::assigned_pair> const&
 }
 
 template <class Solver>
-double solved(table const& t, std::size_t budget) {
+double solved(table const& t, std::size_t limit) {
     Solver solve;
-    std::vector<straggle::assigned_pair> out{{9, 9}};
+    std::vector<straggle::assign::assigned_pair> out{{9, 9}};
     std::size_t admitted = 0;
-    solve(t.view(), t.room, out, [&](std::uint32_t) { return admitted < budget && (++admitted, true); });
+    solve(t.view(), t.room, out, [&](std::uint32_t) { return admitted < limit && (++admitted, true); });
     demand(out.size() == admitted);
-    std::vector<straggle::assigned_pair> again;
+    std::vector<straggle::assign::assigned_pair> again;
     solve(t.view(), t.room, again); // in the same memory
-    demand(budget < t.first.size() || again == out);
+    demand(limit < t.first.size() || again == out);
     return sum_of(t, out);
 }
 
@@ -99,15 +99,15 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     std::vector<std::uint32_t> room = t.room;
     double const best = best_from(t, 0, room), rounding = 1e-12 * best;
     std::size_t const rows = t.first.size() - 1;
-    double const optimal = solved<straggle::optimal_assignment>(t, rows + 1);
+    double const optimal = solved<straggle::assign::optimal_assignment>(t, rows + 1);
     demand(std::fabs(optimal - best) <= rounding);
-    double const greedy = solved<straggle::greedy_assignment>(t, rows + 1);
+    double const greedy = solved<straggle::assign::greedy_assignment>(t, rows + 1);
     demand(greedy <= best + rounding && greedy >= best / 2 - rounding);
-    demand(solved<straggle::assignment_in_turn>(t, rows + 1) <= best + rounding);
-    // Within a budget no more than without, and no less with more of it.
+    demand(solved<straggle::assign::assignment_in_turn>(t, rows + 1) <= best + rounding);
+    // Within a limit no more than without, and no less with more of it.
     double before = 0;
-    for (std::size_t budget = 0; budget <= rows; ++budget) {
-        double const within = solved<straggle::optimal_assignment>(t, budget);
+    for (std::size_t limit = 0; limit <= rows; ++limit) {
+        double const within = solved<straggle::assign::optimal_assignment>(t, limit);
         demand(within >= before - rounding && within <= best + rounding);
         before = within;
     }

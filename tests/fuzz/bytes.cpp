@@ -5,7 +5,7 @@
 // fails for good or has read what a writer would write in just the same bytes: there are no two ways to write
 // a value. tests/core/bytes.cpp replays the corpus.
 
-#include <straggle/core/bytes.hpp>
+#include <straggle/base/bytes.hpp>
 
 #include "fuzzing.hpp"
 

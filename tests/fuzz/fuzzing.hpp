@@ -4,7 +4,7 @@
 // What the fuzz targets share.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
+#include <straggle/base/bytes.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // rules, and the weakest are those of the first round; intervals that are none are refused.
 // tests/property/numeric_corpora.cpp replays the corpus.
 
-#include <straggle/node/p_cores.hpp>
+#include <straggle/rank/p_cores.hpp>
 
 #include "../support/literal_p_cores.hpp"
 #include "fuzzing.hpp"
@@ -59,9 +59,9 @@ inline intervals read(std::span<std::uint8_t const> bytes) {
     return all;
 }
 
-inline void check(intervals const& all, straggle::edge_rule rule, straggle_test::literal_rule literal) {
+inline void check(intervals const& all, straggle::rank::edge_rule rule, straggle_test::literal_rule literal) {
     std::size_t const n = all.low.size();
-    straggle::p_cores cores(rule);
+    straggle::rank::p_cores cores(rule);
     std::vector<std::uint32_t> level(n), weakest(n);
     auto const levels = cores.levels(all.low, all.high, level);
     auto const first = cores.weakest(all.low, all.high, weakest);
@@ -87,7 +87,7 @@ inline void check(intervals const& all, straggle::edge_rule rule, straggle_test:
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz_levels::intervals const all = fuzz_levels::read({data, size});
-    fuzz_levels::check(all, straggle::edge_rule::closed, straggle_test::literal_rule::not_same_point);
-    fuzz_levels::check(all, straggle::edge_rule::open, straggle_test::literal_rule::text);
+    fuzz_levels::check(all, straggle::rank::edge_rule::closed, straggle_test::literal_rule::not_same_point);
+    fuzz_levels::check(all, straggle::rank::edge_rule::open, straggle_test::literal_rule::text);
     return 0;
 }

@@ -24,7 +24,7 @@ __extension__ typedef unsigned __int128 unsigned_wide;
 using fuzzing::demand;
 
 // Sums of up to 2^32 values and of their squares, which take more than 128 bits: the two halves apart.
-inline straggle::tick_sums literal_sums(std::vector<std::int64_t> const& ticks) {
+inline straggle::stats::tick_sums literal_sums(std::vector<std::int64_t> const& ticks) {
     wide sum = 0;
     unsigned_wide low = 0, high = 0;
     for (std::int64_t const t : ticks) {
@@ -76,9 +76,9 @@ void check(Moments const& m, std::vector<T> const& values, long double of_mean, 
 
 // Two accumulators, and a byte for what comes next.
 inline void run(std::span<std::uint8_t const> bytes) {
-    straggle::tick_moments ticks[2];
-    straggle::basic_tick_moments<straggle::detail::portable_wide> portable[2];
-    straggle::moments reals[2];
+    straggle::stats::tick_moments ticks[2];
+    straggle::stats::basic_tick_moments<straggle::detail::portable_wide> portable[2];
+    straggle::stats::moments reals[2];
     std::vector<std::int64_t> taken[2];
     std::vector<double> seen[2];
     std::size_t at = 0;
@@ -124,12 +124,12 @@ inline void run(std::span<std::uint8_t const> bytes) {
     for (std::size_t to : {0u, 1u}) {
         demand(ticks[to].sums() == literal_sums(taken[to]));
         demand(portable[to].sums() == ticks[to].sums() && ticks[to].is_plausible());
-        demand(straggle::tick_moments::from(ticks[to].sums()) == ticks[to]);
+        demand(straggle::stats::tick_moments::from(ticks[to].sums()) == ticks[to]);
         check(ticks[to], taken[to], 1e-15L, 1e-13L);
         // A sum of n reals is rounded n times.
         check(reals[to], seen[to], 3e-16L * static_cast<long double>(seen[to].size() + 8), 1e-12L);
     }
-    straggle::tick_moments both = ticks[0];
+    straggle::stats::tick_moments both = ticks[0];
     both.merge(ticks[1]);
     both.unmerge(ticks[0]);
     demand(both == ticks[1]);

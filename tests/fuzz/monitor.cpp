@@ -5,8 +5,8 @@
 // it works: it ranks, observes, merges and finishes, and what it stores reads back as the same bytes.
 // tests/node/monitor_bytes.cpp replays the corpus.
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/node/monitor.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include "fuzzing.hpp"
 

@@ -5,7 +5,7 @@
 // was, or it works: what it finds is what a scan of its records finds, it goes on adding and evicting, and
 // what it stores reads back as the same bytes. tests/predict/profile_bytes.cpp replays the corpus.
 
-#include <straggle/core/bytes.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/predict/profile_store.hpp>
 
 #include "fuzzing.hpp"
@@ -16,16 +16,16 @@
 
 namespace {
 
-inline constexpr auto fuzz_number = straggle::factor_kind::numeric;
-inline constexpr auto fuzz_code = straggle::factor_kind::categorical;
+inline constexpr auto fuzz_number = straggle::predict::factor_kind::numeric;
+inline constexpr auto fuzz_code = straggle::predict::factor_kind::categorical;
 
-inline std::vector<straggle::factor_kind> fuzz_kinds(std::uint64_t kind) {
+inline std::vector<straggle::predict::factor_kind> fuzz_kinds(std::uint64_t kind) {
     if (kind % 3 == 0) return {fuzz_number};
     if (kind % 3 == 1) return {fuzz_code, fuzz_number};
     return {fuzz_number, fuzz_number, fuzz_code, fuzz_number, fuzz_code};
 }
-inline straggle::profile_store fuzz_store(std::uint64_t kind) {
-    return straggle::profile_store(fuzz_kinds(kind), {.capacity = 40});
+inline straggle::predict::profile_store fuzz_store(std::uint64_t kind) {
+    return straggle::predict::profile_store(fuzz_kinds(kind), {.capacity = 40});
 }
 
 struct fuzz_engine {
@@ -41,15 +41,16 @@ struct fuzz_engine {
 
 using fuzzing::demand;
 
-inline void check_nearest(straggle::profile_store const& store) {
+inline void check_nearest(straggle::predict::profile_store const& store) {
     std::vector<double> const weights(store.factors(), 0.25);
     std::vector<double> row(store.factors(), 1.0);
     if (!store.empty()) (void)store.sample(store.size() / 2, row);
-    straggle::nearest_scratch scratch;
-    std::vector<straggle::neighbor> found, scanned;
+    straggle::predict::nearest_scratch scratch;
+    std::vector<straggle::predict::neighbor> found, scanned;
     straggle::status const s = store.nearest(row, weights, 5, 1e300, scratch, found);
     store.for_each([&](std::span<double const> held, double time, std::uint64_t number) {
-        double const d = straggle::weighted_distance(store.kinds(), held, row, store.ranges(), weights);
+        double const d =
+            straggle::predict::weighted_distance(store.kinds(), held, row, store.ranges(), weights);
         if (d <= 1e300) scanned.push_back({d, time, number});
     });
     std::sort(scanned.begin(), scanned.end(), [](auto const& a, auto const& b) {
@@ -60,7 +61,7 @@ inline void check_nearest(straggle::profile_store const& store) {
 }
 
 inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
-    straggle::profile_store store = fuzz_store(kind);
+    straggle::predict::profile_store store = fuzz_store(kind);
     std::vector<double> const row(store.factors(), 3.0);
     (void)store.add(row, 1);
     std::vector<std::byte> const before = store.serialize();
@@ -69,7 +70,7 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
         return;
     }
     std::vector<std::byte> const stored = store.serialize();
-    straggle::profile_store again = fuzz_store(kind);
+    straggle::predict::profile_store again = fuzz_store(kind);
     demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
     check_nearest(store);
     fuzz_engine one, other;
@@ -85,12 +86,13 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
 
 // A valid store, for the tests and to begin from.
 [[maybe_unused]] inline std::vector<std::byte> sample_store(std::uint64_t kind, std::uint64_t records) {
-    straggle::profile_store store = fuzz_store(kind);
+    straggle::predict::profile_store store = fuzz_store(kind);
     std::vector<double> row(store.factors());
     fuzz_engine engine;
     for (std::uint64_t i = 0; i < records; ++i) {
         for (double& x : row)
-            x = engine() % 8 == 0 ? straggle::missing_factor : static_cast<double>(engine() % 100) / 4;
+            x = engine() % 8 == 0 ? straggle::predict::missing_factor
+                                  : static_cast<double>(engine() % 100) / 4;
         (void)store.add(row, static_cast<double>(i), engine);
     }
     return store.serialize();

@@ -28,17 +28,17 @@ inline void check_inverse(double q, double dof, double t) {
     double const magnitude = std::fabs(t), tail = t < 0 ? 1 - q : q;
     if (!(tail >= 1e-300) || !(tail < 0.5) || !(slack(dof) < 0.5)) return;
     // Not the tail of the quantile itself, which may be much steeper than it: a little to either side.
-    auto const above = straggle::student_t_cdf_upper(magnitude * (1 - slack(dof)), dof);
+    auto const above = straggle::stats::student_t_cdf_upper(magnitude * (1 - slack(dof)), dof);
     demand(above && *above >= tail * (1 - 64 * ulp));
     double const beyond = magnitude * (1 + slack(dof));
     if (!std::isfinite(beyond)) return;
-    auto const below = straggle::student_t_cdf_upper(beyond, dof);
+    auto const below = straggle::stats::student_t_cdf_upper(beyond, dof);
     demand(below && *below <= tail * (1 + 64 * ulp));
 }
 
 inline void check_quantile(double q, double dof) {
-    auto const upper = straggle::student_t_quantile_upper(q, dof);
-    auto const lower = straggle::student_t_quantile(q, dof);
+    auto const upper = straggle::stats::student_t_quantile_upper(q, dof);
+    auto const lower = straggle::stats::student_t_quantile(q, dof);
     bool const inside = q > 0 && q < 1 && dof > 0;
     demand(upper.reason() == lower.reason());
     if (!inside) {
@@ -52,19 +52,20 @@ inline void check_quantile(double q, double dof) {
     double const t = *upper;
     demand(std::isfinite(t) && *lower == -t && (q < 0.5 ? t >= 0 : t <= 0));
     if (1 - (1 - q) == q) { // both sides are doubles
-        auto const other = straggle::student_t_quantile_upper(1 - q, dof);
+        auto const other = straggle::stats::student_t_quantile_upper(1 - q, dof);
         demand(other && *other == -t);
     }
     check_inverse(q, dof, t);
     double const next = std::nextafter(q, 0.0);
     if (next > 0) {
-        auto const further = straggle::student_t_quantile_upper(next, dof);
+        auto const further = straggle::stats::student_t_quantile_upper(next, dof);
         demand(!further || *further >= t - slack(dof) * std::fabs(t));
     }
 }
 
 inline void check_probability(double t, double dof) {
-    auto const above = straggle::student_t_cdf_upper(t, dof), below = straggle::student_t_cdf(t, dof);
+    auto const above = straggle::stats::student_t_cdf_upper(t, dof),
+               below = straggle::stats::student_t_cdf(t, dof);
     demand(above.has_value() == below.has_value());
     if (!above) {
         demand(std::isnan(t) || !(dof > 0));
@@ -73,7 +74,7 @@ inline void check_probability(double t, double dof) {
     demand(*above >= 0 && *above <= 1 && *below >= 0 && *below <= 1);
     demand(std::fabs((*above + *below) - 1) <= 8 * ulp);
     auto const further =
-        straggle::student_t_cdf_upper(std::nextafter(t, std::numeric_limits<double>::infinity()), dof);
+        straggle::stats::student_t_cdf_upper(std::nextafter(t, std::numeric_limits<double>::infinity()), dof);
     demand(!further || *further <= *above * (1 + 64 * ulp));
 }
 

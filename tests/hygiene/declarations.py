@@ -38,6 +38,8 @@ class Reader:
         # Preprocessor lines, also continued ones, are not declarations.
         directive = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
         code = directive.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
+        # The tag of the inline namespace is in no name.
+        code = re.sub(r"::inline STRAGGLE_ABI\b", lambda match: " " * len(match.group()), code)
         self.tokens, self.lines, line, end = [], [], 1, 0
         for match in _TOKEN.finditer(code):
             line += code.count("\n", end, match.start())

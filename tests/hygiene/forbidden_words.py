@@ -20,7 +20,7 @@ INCLUDES = {
     "random", "chrono", "memory_resource", "memory", "functional", "thread", "mutex", "future",
     "condition_variable", "filesystem", "cstdio", "stdio.h", "ctime", "any", "typeinfo", "map", "set", "list",
 }
-MACROS_LIVE_IN = {"straggle/config.hpp", "straggle/version.hpp"}
+MACROS_LIVE_IN = {"straggle/base/config.hpp", "straggle/version.hpp"}
 # A function-like macro `max` strikes wherever the word is followed by a parenthesis.
 BARE_MIN_MAX = re.compile(r"\b(min|max)\s*\(")
 

@@ -7,15 +7,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The rooms of the library. A header includes only from rooms of a smaller number, or from its own.
-ROOMS = {
-    "core": 1,
-    "stats": 2,
-    "node": 3,
-    "predict": 4, "blacklist": 4,
-    "detect": 5, "learn": 5, "assign": 5,
-    "evaluate": 6,
+# The rooms of the library, in the order in which a task record passes them, and the rooms each may include: the edges
+# of the house. An edge that no header uses leaves the list.
+EDGES = {
+    "base": (),
+    "record": ("base",),
+    "stats": ("base",),
+    "rank": ("base", "record", "stats"),
+    "monitor": ("base", "record", "stats", "rank"),
+    "predict": ("base", "record", "stats"),
+    "blacklist": ("base", "record", "stats", "rank"),
+    "detect": ("base", "record", "stats", "predict"),
+    "assign": ("base", "record", "stats"),
+    "learn": ("base", "stats", "rank"),
+    "mitigate": ("base", "monitor", "blacklist"),
+    "evaluate": ("base", "record", "stats", "detect"),
+    "papers": ("rank", "blacklist"),
 }
+ROOMS = tuple(EDGES)
 
 _TOKEN = re.compile(
     r"""//[^\n]* | /\*.*?\*/ | R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)" |
@@ -28,12 +37,12 @@ def headers(root=ROOT):
 
 
 def name_of(header, root=ROOT):
-    """As in an include line: straggle/core/outcome.hpp"""
+    """As in an include line: straggle/base/outcome.hpp"""
     return header.relative_to(Path(root) / "include").as_posix()
 
 
 def room_of(name):
-    """core for straggle/core/outcome.hpp, None for straggle/config.hpp"""
+    """base for straggle/base/outcome.hpp, None for straggle/base/config.hpp"""
     parts = name.split("/")
     return parts[1] if len(parts) > 2 else None
 

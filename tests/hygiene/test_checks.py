@@ -51,20 +51,20 @@ class Library(unittest.TestCase):
 class IncludeDirection(Library):
     def test_leftward_and_own_room_are_fine(self):
         self.header("config.hpp")
-        self.header("core/outcome.hpp", "#include <straggle/config.hpp>\n#include <vector>\n")
-        self.header("stats/order.hpp", "#include <straggle/core/outcome.hpp>\n#include <straggle/stats/tail.hpp>\n")
+        self.header("base/outcome.hpp", "#include <straggle/base/config.hpp>\n#include <vector>\n")
+        self.header("stats/order.hpp", "#include <straggle/base/outcome.hpp>\n#include <straggle/stats/tail.hpp>\n")
         self.header("stats/tail.hpp")
         self.header("presets.hpp", "#include <straggle/stats/order.hpp>\n")
-        self.header("straggle.hpp", "#include <straggle/presets.hpp>\n#include <straggle/stats/order.hpp>\n")
+        self.header("straggle.hpp", "#include <straggle/papers/dsb_2019.hpp>\n#include <straggle/stats/order.hpp>\n")
         self.assertEqual([], self.complaints(include_direction))
 
     def test_rightward(self):
-        self.header("core/outcome.hpp", "#include <straggle/stats/order.hpp>\n")
+        self.header("base/outcome.hpp", "#include <straggle/stats/order.hpp>\n")
         self.header("stats/order.hpp")
-        self.assert_one(include_direction, "core/outcome.hpp:7", "not left of")
+        self.assert_one(include_direction, "base/outcome.hpp:7", "not left of")
 
     def test_room_includes_what_stands_above(self):
-        self.header("core/a.hpp", "#include <straggle/presets.hpp>\n")
+        self.header("core/a.hpp", "#include <straggle/papers/dsb_2019.hpp>\n")
         self.header("presets.hpp")
         self.assert_one(include_direction, "stands above")
 
@@ -74,8 +74,8 @@ class IncludeDirection(Library):
         self.assert_one(include_direction, "cannot include a room")
 
     def test_neighbours_of_the_same_number(self):
-        self.header("predict/weights.hpp", "#include <straggle/blacklist/guards.hpp>\n")
-        self.header("blacklist/guards.hpp")
+        self.header("predict/weights.hpp", "#include <straggle/blacklist/limits.hpp>\n")
+        self.header("blacklist/limits.hpp")
         self.assert_one(include_direction, "not left of")
 
     def test_circle_in_a_room(self):

@@ -4,7 +4,7 @@
 // Trained trees: what they predict, what they cost, and that they come back from bytes as they were.
 
 #include <straggle/learn/boosted_trees.hpp>
-#include <straggle/learn/boosted_trees_bytes.hpp>
+#include <straggle/learn/detail/boosted_trees_bytes.hpp>
 
 #include "../fuzz/boosted_trees.cpp"
 #include "../support/allocations.hpp"
@@ -31,12 +31,12 @@ using bytes = std::vector<std::byte>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // The definition: a leaf of each tree, found by asking, and the logistic function.
-double literal_probability(boosted_trees const& model, std::span<double const> row, double margin) {
+double literal_probability(learn::boosted_trees const& model, std::span<double const> row, double margin) {
     for (std::size_t t = 0; t < model.trees(); ++t) {
         auto const tree = model.tree(t);
         std::size_t at = 0;
         while (!tree[at].is_leaf()) {
-            tree_node const& n = tree[at];
+            learn::tree_node const& n = tree[at];
             double const x = row[n.column()];
             bool const left = std::isnan(x) ? n.default_left() : static_cast<float>(x) < n.threshold();
             at = left ? n.left() : n.right();
@@ -46,7 +46,7 @@ double literal_probability(boosted_trees const& model, std::span<double const> r
     return 1 / (1 + std::exp(-margin));
 }
 
-boosted_trees some_trees(std::uint64_t seed, std::uint32_t rounds, std::size_t columns = 6) {
+learn::boosted_trees some_trees(std::uint64_t seed, std::uint32_t rounds, std::size_t columns = 6) {
     std::mt19937_64 draw(seed);
     return trained(random_examples(draw, 120, columns, 0.1), {.rounds = rounds, .base_score = 0.3});
 }
@@ -71,12 +71,12 @@ struct payload {
         number(gain);
         return *this;
     }
-    status read(boosted_trees& trees) {
+    status read(learn::boosted_trees& trees) {
         return trees.deserialize(std::move(out).seal(frame_kind("tree"), 1));
     }
     status read() {
-        boosted_trees trees = some_trees(1, 2);
-        boosted_trees const before = trees;
+        learn::boosted_trees trees = some_trees(1, 2);
+        learn::boosted_trees const before = trees;
         status const s = read(trees);
         CHECK((s == status::ok) != (trees == before));
         return s;
@@ -86,14 +86,14 @@ struct payload {
 } // namespace
 
 TEST_CASE("boosted_trees: without trees everything is as likely as not") {
-    boosted_trees const none;
+    learn::boosted_trees const none;
     CHECK(none.columns() == 0);
     CHECK(none.trees() == 0);
     CHECK(none.nodes() == 0);
     CHECK(none.predict(std::vector<double>{}) == 0.5);
     CHECK(none.predict(std::vector<double>{1, lacking, infinite}) == 0.5);
     std::vector<double> out(3);
-    none.predict(feature_matrix(std::vector<float>(6), 2), out);
+    none.predict(learn::feature_matrix(std::vector<float>(6), 2), out);
     CHECK(out == std::vector<double>{0.5, 0.5, 0.5});
     none.importances({});
 }
@@ -104,7 +104,7 @@ TEST_CASE("boosted_trees: predictions by the definition, one by one and all at o
     std::mt19937_64 draw(seed);
     for (std::uint32_t const rounds : {1u, 7u, 8u, 9u, 40u}) {
         example_set const learned = random_examples(draw, 200, 5, 0.1);
-        boosted_trees const model = trained(learned, {.rounds = rounds, .base_score = 0.3});
+        learn::boosted_trees const model = trained(learned, {.rounds = rounds, .base_score = 0.3});
         // Blocks that are full and not, with values missing in some, huge in others.
         for (std::size_t const rows : {0u, 1u, 7u, 8u, 63u, 64u, 65u, 200u}) {
             example_set asked = random_examples(draw, rows, 5);
@@ -116,11 +116,11 @@ TEST_CASE("boosted_trees: predictions by the definition, one by one and all at o
             model.predict(asked.all(), out);
             std::vector<float> const narrow(asked.table.begin(), asked.table.end());
             std::vector<double> narrow_out(rows);
-            model.predict(feature_matrix(narrow, 5), narrow_out);
+            model.predict(learn::feature_matrix(narrow, 5), narrow_out);
             CHECK(out == narrow_out);
             for (std::size_t i = 0; i < rows; ++i) {
                 CHECK(out[i] == model.predict(asked.all().row(i)));
-                CHECK(out[i] == model.predict(feature_matrix(narrow, 5).row(i)));
+                CHECK(out[i] == model.predict(learn::feature_matrix(narrow, 5).row(i)));
                 // 40 sums in single precision
                 CHECK(std::fabs(out[i] -
                                 literal_probability(model, asked.all().row(i), std::log(0.3 / 0.7))) < 1e-6);
@@ -130,31 +130,32 @@ TEST_CASE("boosted_trees: predictions by the definition, one by one and all at o
 }
 
 TEST_CASE("boosted_trees: asking allocates nothing, and the rows have to fit") {
-    boosted_trees const model = some_trees(seed_or(32), 20);
+    learn::boosted_trees const model = some_trees(seed_or(32), 20);
     std::vector<double> const table(6 * 100, 0.5);
     std::vector<double> out(100);
     CHECK(allocations_during([&] {
-              model.predict(feature_matrix(table, 6), out);
-              out[0] = model.predict(feature_matrix(table, 6).row(0));
+              model.predict(learn::feature_matrix(table, 6), out);
+              out[0] = model.predict(learn::feature_matrix(table, 6).row(0));
           }) == 0);
-    std::vector<feature_use> uses(6);
+    std::vector<learn::feature_use> uses(6);
     CHECK(allocations_during([&] { model.importances(uses); }) == 0);
 
     contract_trap const trap;
     CHECK_THROWS_AS((void)model.predict(std::span(table).first(5)), broken_contract);
     CHECK_THROWS_AS((void)model.predict(std::span(table).first(7)), broken_contract);
-    CHECK_THROWS_AS(model.predict(feature_matrix(table, 5), out), broken_contract);
-    CHECK_THROWS_AS(model.predict(feature_matrix(table, 6), std::span(out).first(99)), broken_contract);
+    CHECK_THROWS_AS(model.predict(learn::feature_matrix(table, 5), out), broken_contract);
+    CHECK_THROWS_AS(model.predict(learn::feature_matrix(table, 6), std::span(out).first(99)),
+                    broken_contract);
     CHECK_THROWS_AS(model.importances(std::span(uses).first(5)), broken_contract);
     CHECK_THROWS_AS((void)model.tree(20), broken_contract);
 }
 
 TEST_CASE("boosted_trees: importances are the sums over the questions") {
-    boosted_trees const model = some_trees(seed_or(33), 30);
-    std::vector<feature_use> uses(6, {99, 99}), expected(6);
+    learn::boosted_trees const model = some_trees(seed_or(33), 30);
+    std::vector<learn::feature_use> uses(6, {99, 99}), expected(6);
     model.importances(uses);
     for (std::size_t t = 0; t < model.trees(); ++t)
-        for (tree_node const& n : model.tree(t))
+        for (learn::tree_node const& n : model.tree(t))
             if (!n.is_leaf()) {
                 ++expected[n.column()].splits;
                 expected[n.column()].gain += static_cast<double>(n.gain());
@@ -165,9 +166,9 @@ TEST_CASE("boosted_trees: importances are the sums over the questions") {
 TEST_CASE("boosted_trees: there and back as bytes") {
     for (std::uint32_t const rounds : {0u, 1u, 30u})
         for (std::size_t const columns : {1u, 6u, 200u}) {
-            boosted_trees const model = some_trees(seed_or(34), rounds, columns);
+            learn::boosted_trees const model = some_trees(seed_or(34), rounds, columns);
             bytes const stored = model.serialize();
-            boosted_trees back = some_trees(1, 3);
+            learn::boosted_trees back = some_trees(1, 3);
             REQUIRE(back.deserialize(stored) == status::ok);
             CHECK(back == model);
             CHECK(back.columns() == columns);
@@ -176,15 +177,15 @@ TEST_CASE("boosted_trees: there and back as bytes") {
             std::vector<double> const row(columns, 0.7);
             CHECK(back.predict(row) == model.predict(row));
         }
-    boosted_trees none;
-    CHECK(none.deserialize(boosted_trees().serialize()) == status::ok);
-    CHECK(none == boosted_trees());
+    learn::boosted_trees none;
+    CHECK(none.deserialize(learn::boosted_trees().serialize()) == status::ok);
+    CHECK(none == learn::boosted_trees());
 }
 
 TEST_CASE("boosted_trees: the bytes stay the same from version to version") {
     payload p(3, 0.5F, 2);
     p.split(2, true, 1.5F, 4.0F).leaf(-0.25F).split(0, false, -1.0F, 2.0F).leaf(0.125F).leaf(1.0F).leaf(0.5F);
-    boosted_trees trees;
+    learn::boosted_trees trees;
     REQUIRE(p.read(trees) == status::ok);
     CHECK(trees.trees() == 2);
     CHECK(trees.tree(0).size() == 5);
@@ -208,8 +209,8 @@ TEST_CASE("boosted_trees: the bytes stay the same from version to version") {
 
 TEST_CASE("boosted_trees: bytes that are something else, or not whole") {
     bytes const stored = some_trees(seed_or(35), 4).serialize();
-    boosted_trees trees = some_trees(1, 2);
-    boosted_trees const before = trees;
+    learn::boosted_trees trees = some_trees(1, 2);
+    learn::boosted_trees const before = trees;
     for (std::size_t n = 0; n < stored.size(); ++n) {
         CHECK(trees.deserialize(std::span(stored).first(n)) != status::ok);
         bytes damaged = stored;
@@ -240,8 +241,8 @@ TEST_CASE("boosted_trees: numbers that no training gives") {
          {std::uint64_t{2}, std::uint64_t{1} << 30, std::uint64_t{1} << 62, UINT64_MAX})
         CHECK(payload(2, 0, 1).split(bad, true, 0, 0).leaf(1).leaf(1).read() == status::corrupt);
     CHECK(payload(0, 0, 1).leaf(1).read() == status::corrupt);
-    CHECK(payload(tree_node::most_columns, 0, 1).leaf(1).read() == status::ok);
-    CHECK(payload(tree_node::most_columns + 1, 0, 1).leaf(1).read() == status::corrupt);
+    CHECK(payload(learn::tree_node::most_columns, 0, 1).leaf(1).read() == status::ok);
+    CHECK(payload(learn::tree_node::most_columns + 1, 0, 1).leaf(1).read() == status::corrupt);
     CHECK(payload(UINT64_MAX, 0, 1).leaf(1).read() == status::corrupt);
     // Too few nodes, too many.
     CHECK(payload(2, 0, 1).split(1, true, 0, 0).leaf(1).read() == status::truncated);
@@ -255,11 +256,11 @@ TEST_CASE("boosted_trees: a chain is as deep as it is long, and ends") {
     // To the left of each question a leaf, to the right the next question.
     for (std::uint32_t i = 0; i < depth; ++i) p.split(0, false, static_cast<float>(i), 0).leaf(-1);
     p.leaf(0.5F);
-    boosted_trees trees;
+    learn::boosted_trees trees;
     REQUIRE(p.read(trees) == status::ok);
     std::vector<double> const table(16, 1e9);
     std::vector<double> out(16);
-    trees.predict(feature_matrix(table, 1), out);
+    trees.predict(learn::feature_matrix(table, 1), out);
     for (double const x : out) CHECK(x == doctest::Approx(1 / (1 + std::exp(-0.5))).epsilon(1e-6));
     CHECK(trees.predict(std::vector<double>{1e9}) == out[0]);
     CHECK(trees.predict(std::vector<double>{-1}) == doctest::Approx(1 / (1 + std::exp(1.0))).epsilon(1e-6));
@@ -268,7 +269,7 @@ TEST_CASE("boosted_trees: a chain is as deep as it is long, and ends") {
 TEST_CASE("boosted_trees: hostile counts take no memory") {
     for (std::uint64_t const many : {std::uint64_t{100'000}, std::uint64_t{1} << 32, UINT64_MAX}) {
         bytes const sealed = std::move(payload(3, 0, many).leaf(1).out).seal(frame_kind("tree"), 1);
-        boosted_trees trees;
+        learn::boosted_trees trees;
         std::size_t const before = allocated_bytes();
         CHECK(trees.deserialize(sealed) == status::truncated);
         CHECK(allocated_bytes() - before < 1000);

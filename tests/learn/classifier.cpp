@@ -15,7 +15,7 @@ namespace {
 // Can do what the concept asks for and nothing else.
 struct minimal_classifier {
     static constexpr char const* name = "minimal_classifier";
-    status fit(feature_matrix<double>, std::span<std::uint8_t const>) { return status::ok; }
+    status fit(learn::feature_matrix<double>, std::span<std::uint8_t const>) { return status::ok; }
     double predict(std::span<double const>) const { return 0; }
 };
 struct without_name : minimal_classifier {
@@ -26,11 +26,11 @@ struct without_fit {
     double predict(std::span<double const>) const { return 0; }
 };
 struct fits_without_a_word : minimal_classifier {
-    void fit(feature_matrix<double>, std::span<std::uint8_t const>) {}
+    void fit(learn::feature_matrix<double>, std::span<std::uint8_t const>) {}
 };
 struct without_predict {
     [[maybe_unused]] static constexpr char const* name = "";
-    status fit(feature_matrix<double>, std::span<std::uint8_t const>) { return status::ok; }
+    status fit(learn::feature_matrix<double>, std::span<std::uint8_t const>) { return status::ok; }
 };
 struct predicts_a_class : minimal_classifier {
     bool predict(std::span<double const>) const { return false; }
@@ -42,25 +42,25 @@ struct cannot_move : minimal_classifier {
     cannot_move(cannot_move&&) = delete;
 };
 struct takes_floats_only : minimal_classifier {
-    status fit(feature_matrix<float>, std::span<std::uint8_t const>) { return status::ok; }
+    status fit(learn::feature_matrix<float>, std::span<std::uint8_t const>) { return status::ok; }
 };
 
-static_assert(classifier<minimal_classifier>);
-static_assert(!classifier<without_name>);
-static_assert(!classifier<without_fit>);
-static_assert(!classifier<fits_without_a_word>);
-static_assert(!classifier<without_predict>);
-static_assert(!classifier<predicts_a_class>);
-static_assert(!classifier<changes_when_asked>);
-static_assert(!classifier<cannot_move>);
-static_assert(!classifier<takes_floats_only>);
-static_assert(!classifier<boosted_trees>); // they are only asked
+static_assert(learn::classifier<minimal_classifier>);
+static_assert(!learn::classifier<without_name>);
+static_assert(!learn::classifier<without_fit>);
+static_assert(!learn::classifier<fits_without_a_word>);
+static_assert(!learn::classifier<without_predict>);
+static_assert(!learn::classifier<predicts_a_class>);
+static_assert(!learn::classifier<changes_when_asked>);
+static_assert(!learn::classifier<cannot_move>);
+static_assert(!learn::classifier<takes_floats_only>);
+static_assert(!learn::classifier<learn::boosted_trees>); // they are only asked
 
 // A classifier of the user's: the share of ones, whatever the row.
 class base_rate {
   public:
     static constexpr std::string_view name = "base_rate";
-    status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
+    status fit(learn::feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
         if (rows.empty()) return status::insufficient_evidence;
         double ones = 0;
         for (std::uint8_t const label : labels) ones += label;
@@ -73,11 +73,11 @@ class base_rate {
     double rate_ = 0.5;
 };
 
-template <classifier Classifier>
+template <learn::classifier Classifier>
 double asked_after_learning(Classifier learner) {
     std::vector<double> const table{1, 2, 3, 4, 5, 6, 7, 8};
     std::vector<std::uint8_t> const labels{0, 0, 0, 1};
-    REQUIRE(learner.fit(feature_matrix(table, 2), labels) == status::ok);
+    REQUIRE(learner.fit(learn::feature_matrix(table, 2), labels) == status::ok);
     return learner.predict(std::span(table).last(2));
 }
 
@@ -85,6 +85,6 @@ double asked_after_learning(Classifier learner) {
 
 TEST_CASE("classifier: ours and the user's take each other's place") {
     CHECK(asked_after_learning(base_rate{}) == 0.25);
-    CHECK(asked_after_learning(boosted_trees_trainer({.min_child_weight = 0})) > 0.5);
-    CHECK(boosted_trees_trainer::name == "boosted_trees");
+    CHECK(asked_after_learning(learn::boosted_trees_trainer({.min_child_weight = 0})) > 0.5);
+    CHECK(learn::boosted_trees_trainer::name == "boosted_trees");
 }

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/learn/features.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <support/allocations.hpp>
 
@@ -39,8 +39,8 @@ struct definition {
             if (s.node == node && s.day <= day) all.push_back(s.score);
         return all;
     }
-    [[nodiscard]] double feature(int node, std::size_t day, day_feature kind) const {
-        if (kind == day_feature::attempts) {
+    [[nodiscard]] double feature(int node, std::size_t day, learn::day_feature kind) const {
+        if (kind == learn::day_feature::attempts) {
             double sum = 0, squares = 0;
             for (int k = 0; k < nodes; ++k) sum += static_cast<double>(upto(k, day).size());
             double const mean = sum / nodes;
@@ -55,7 +55,8 @@ struct definition {
         for (double x : all) sum += x;
         double const mean = sum / static_cast<double>(all.size());
         for (double x : all) squares += (x - mean) * (x - mean);
-        return kind == day_feature::mean_score ? mean : std::sqrt(squares / static_cast<double>(all.size()));
+        return kind == learn::day_feature::mean_score ? mean
+                                                      : std::sqrt(squares / static_cast<double>(all.size()));
     }
 };
 
@@ -69,16 +70,16 @@ constexpr attempt_fields fields{.job = &attempt::job, .node = &attempt::host, .d
 } // namespace
 
 TEST_CASE("features: columns are day by day mean, deviation and number") {
-    CHECK(feature_of_column(0) == day_feature::mean_score);
-    CHECK(feature_of_column(1) == day_feature::sd_score);
-    CHECK(feature_of_column(89) == day_feature::attempts);
-    CHECK(day_of_column(0) == 0);
-    CHECK(day_of_column(89) == 29);
-    CHECK(node_days<int>(30).columns() == 90);
+    CHECK(learn::feature_of_column(0) == learn::day_feature::mean_score);
+    CHECK(learn::feature_of_column(1) == learn::day_feature::sd_score);
+    CHECK(learn::feature_of_column(89) == learn::day_feature::attempts);
+    CHECK(learn::day_of_column(0) == 0);
+    CHECK(learn::day_of_column(89) == 29);
+    CHECK(learn::node_days<int>(30).columns() == 90);
 }
 
 TEST_CASE("features: by hand") {
-    node_days<std::string> days(3);
+    learn::node_days<std::string> days(3);
     CHECK(days.add("a", 0, 1.0));
     CHECK(days.add("a", 0, 3.0));
     CHECK(days.add("b", 2, -1.0));
@@ -105,7 +106,7 @@ TEST_CASE("features: by hand") {
     CHECK(b[7] == 0);
     CHECK(b[8] == -1);
     // As the paper prints it, an idle day is missing.
-    auto const p = days.table(memory, mlna_2017);
+    auto const p = days.table(memory, learn::ml_na_2017);
     for (std::size_t c = 3; c < 9; ++c) CHECK(std::isnan(p.row(0)[c]));
     CHECK(p.row(0)[0] == 2);
     for (std::size_t c = 0; c < 6; ++c) CHECK(std::isnan(p.row(1)[c]));
@@ -122,10 +123,10 @@ TEST_CASE("features: equal to the definition on random days, whatever the order 
         for (std::uint64_t i = engine() % 60; i > 0; --i)
             scores.push_back({static_cast<int>(engine() % static_cast<std::uint64_t>(nodes)), engine() % days,
                               static_cast<double>(engine() % 1000) / 100 - 5});
-        node_days<int> table(days), merged(days);
+        learn::node_days<int> table(days), merged(days);
         for (int k = 0; k < nodes; ++k) table.add(k, days - 1, 0); // fixes the order of the rows
         table.clear();
-        std::map<std::pair<int, std::size_t>, moments> parts;
+        std::map<std::pair<int, std::size_t>, stats::moments> parts;
         for (auto const& s : scores) {
             CHECK(table.add(s.node, s.day, s.score));
             parts[{s.node, s.day}].add(s.score);
@@ -137,7 +138,7 @@ TEST_CASE("features: equal to the definition on random days, whatever the order 
         for (std::size_t row = 0; row < t.rows(); ++row)
             for (std::size_t c = 0; c < t.columns(); ++c) {
                 double const expected =
-                    by_letter.feature(table.node(row), day_of_column(c), feature_of_column(c));
+                    by_letter.feature(table.node(row), learn::day_of_column(c), learn::feature_of_column(c));
                 double const got = t.row(row)[c], other = m.row(merged.row_of(table.node(row)))[c];
                 INFO("row " << row << " column " << c);
                 if (std::isnan(expected)) {
@@ -152,7 +153,7 @@ TEST_CASE("features: equal to the definition on random days, whatever the order 
 }
 
 TEST_CASE("features: looking back on some days only") {
-    node_days<int> days(5);
+    learn::node_days<int> days(5);
     std::vector<std::vector<double>> const scores{{1, 2}, {}, {5}, {}, {}};
     for (std::size_t d = 0; d < 5; ++d)
         for (double const x : scores[d]) days.add(1, d, x);
@@ -183,7 +184,7 @@ TEST_CASE("features: the last day of records is their ranking") {
             attempts.push_back({"job " + std::to_string(job), "host " + std::to_string(engine() % 9),
                                 static_cast<double>(10 + engine() % 50), static_cast<unsigned>(job / 8)});
     attempts.push_back({"job 0", "host 1", -1.0, 0});
-    node_days<std::string> days(5);
+    learn::node_days<std::string> days(5);
     attempt_counts const counts = days.add_attempts(attempts, fields, &attempt::day);
     CHECK(counts.used == 480);
     CHECK(counts.total_rejected() == 1);
@@ -201,48 +202,48 @@ TEST_CASE("features: the last day of records is their ranking") {
 }
 
 TEST_CASE("features: what is no score is left out") {
-    node_days<int> days(2);
+    learn::node_days<int> days(2);
     CHECK_FALSE(days.add(1, 0, no_number));
     CHECK_FALSE(days.add(1, 0, infinity));
     CHECK_FALSE(days.add(1, 2, 0.0));
-    CHECK_FALSE(days.merge(1, 0, moments{}));
-    CHECK_FALSE(days.merge(1, 2, moments::from({0, 1, 0, 0})));
-    CHECK_FALSE(days.merge(1, 0, moments::from({no_number, 1, 0, 0})));
+    CHECK_FALSE(days.merge(1, 0, stats::moments{}));
+    CHECK_FALSE(days.merge(1, 2, stats::moments::from({0, 1, 0, 0})));
+    CHECK_FALSE(days.merge(1, 0, stats::moments::from({no_number, 1, 0, 0})));
     CHECK(days.size() == 0);
     std::vector<double> memory;
     CHECK(days.table(memory).empty());
     std::vector<attempt> const out{
         {"j", "a", 1, 7}, {"j", "a", 2, 7}, {"j", "b", 3, 7}, {"j", "b", 4, 7}, {"j", "b", 5, 7}};
     CHECK(days.row_of(3) == 0);
-    node_days<std::string> named(2);
+    learn::node_days<std::string> named(2);
     CHECK(named.add_attempts(out, fields, &attempt::day).used == 5);
     CHECK(named.size() == 0);
 }
 
 TEST_CASE("features: tables without gaps") {
     std::vector<double> const values{1, no_number, no_number, 2, no_number, 6, 3, no_number, 8};
-    complete_features whole;
-    REQUIRE(complete(feature_matrix(values, 3), whole) == status::ok);
+    learn::complete_features whole;
+    REQUIRE(learn::complete(learn::feature_matrix(values, 3), whole) == status::ok);
     CHECK(whole.columns == std::vector<std::uint32_t>{0, 2});
     CHECK(whole.values == std::vector<double>{1, 7, 2, 6, 3, 8});
     CHECK(whole.matrix().rows() == 3);
     std::vector<double> const none{no_number, no_number};
-    CHECK(complete(feature_matrix(none, 1), whole) == status::insufficient_evidence);
-    CHECK(complete(feature_matrix<double>{}, whole) == status::insufficient_evidence);
+    CHECK(learn::complete(learn::feature_matrix(none, 1), whole) == status::insufficient_evidence);
+    CHECK(learn::complete(learn::feature_matrix<double>{}, whole) == status::insufficient_evidence);
     std::vector<double> const bad{1, infinity};
-    CHECK(complete(feature_matrix(bad, 1), whole) == status::out_of_domain);
+    CHECK(learn::complete(learn::feature_matrix(bad, 1), whole) == status::out_of_domain);
 }
 
 TEST_CASE("features: allocates nothing once all nodes are known") {
-    node_days<std::string> days(30);
+    learn::node_days<std::string> days(30);
     std::vector<double> memory;
-    complete_features whole;
+    learn::complete_features whole;
     auto const month = [&] {
         days.clear();
         for (std::size_t i = 0; i < 1000; ++i)
             days.add(i % 2 == 0 ? "a node with a rather long name" : "another node with a rather long name",
                      i % 30, static_cast<double>(i % 7));
-        (void)complete(days.table(memory), whole);
+        (void)learn::complete(days.table(memory), whole);
     };
     month();
     CHECK(straggle_test::allocations_during(month) == 0);

@@ -22,7 +22,7 @@ struct halfway {
     std::vector<double>* seen_rows = nullptr;
     std::vector<std::uint8_t>* seen_labels = nullptr;
 
-    status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
+    status fit(learn::feature_matrix<double> const& rows, std::span<std::uint8_t const> labels) {
         if (seen_rows) seen_rows->assign(rows.values().begin(), rows.values().end());
         if (seen_labels) seen_labels->assign(labels.begin(), labels.end());
         if (rows.empty()) return status::insufficient_evidence;
@@ -36,9 +36,9 @@ struct halfway {
     }
     [[nodiscard]] double predict(std::span<double const> row) const { return row[0] > edge ? 1.0 : 0.0; }
 };
-static_assert(classifier<halfway>);
+static_assert(learn::classifier<halfway>);
 
-using period = node_period<std::string>;
+using period = learn::node_period<std::string>;
 
 // Features by node, of one column.
 period month(std::vector<std::string> nodes, std::vector<double> features, std::vector<std::uint8_t> weak) {
@@ -56,27 +56,27 @@ TEST_CASE("forecast: pairs the features of a period with the labels of the next"
     std::vector<double> rows;
     std::vector<std::uint8_t> labels;
     auto const months = three_months();
-    forecaster<std::string, halfway> before(1, forecast_from::period_before,
-                                            {.seen_rows = &rows, .seen_labels = &labels});
+    learn::forecaster<std::string, halfway> before(1, learn::forecast_from::period_before,
+                                                   {.seen_rows = &rows, .seen_labels = &labels});
     REQUIRE(before.learn(months) == status::ok);
     CHECK(rows == std::vector<double>{0, 0, 5, 6}); // c and a of the first month, a and d of the second
     CHECK(labels == std::vector<std::uint8_t>{1, 0, 0, 1});
-    forecaster<std::string, halfway> same(1, forecast_from::same_period,
-                                          {.seen_rows = &rows, .seen_labels = &labels});
+    learn::forecaster<std::string, halfway> same(1, learn::forecast_from::same_period,
+                                                 {.seen_rows = &rows, .seen_labels = &labels});
     REQUIRE(same.learn(std::span(months).first(2)) == status::ok);
     CHECK(rows == std::vector<double>{0, 1, 0, 2, 5, 6});
     CHECK(labels == std::vector<std::uint8_t>{0, 0, 1, 1, 0, 1});
 }
 
 TEST_CASE("forecast: one probability per node, without a look at the labels") {
-    forecaster<std::string, halfway> model(1, forecast_from::same_period);
+    learn::forecaster<std::string, halfway> model(1, learn::forecast_from::same_period);
     std::vector<period> const months{month({"a", "b"}, {1, 3}, {0, 1})};
     REQUIRE(model.learn(months) == status::ok);
-    std::vector<node_forecast<std::string>> out;
+    std::vector<learn::node_forecast<std::string>> out;
     REQUIRE(model.forecast(month({"x", "y"}, {9, 0}, {}), out) == status::ok);
-    CHECK(out == std::vector<node_forecast<std::string>>{{"x", 1.0}, {"y", 0.0}});
+    CHECK(out == std::vector<learn::node_forecast<std::string>>{{"x", 1.0}, {"y", 0.0}});
     REQUIRE(model.forecast(month({"x", "y"}, {9, 0}, {0, 1}), out) == status::ok);
-    CHECK(out == std::vector<node_forecast<std::string>>{{"x", 1.0}, {"y", 0.0}});
+    CHECK(out == std::vector<learn::node_forecast<std::string>>{{"x", 1.0}, {"y", 0.0}});
 }
 
 TEST_CASE("forecast: the table by hand") {
@@ -85,33 +85,34 @@ TEST_CASE("forecast: the table by hand") {
                                      month({"a", "b", "c", "d"}, {0, 0, 9, 0}, {0, 1, 0, 0}),
                                      month({"a", "b", "c", "d"}, {9, 0, 0, 0}, {0, 0, 1, 0}),
                                      month({"a", "b", "c", "e"}, {0, 0, 0, 0}, {1, 0, 0, 1})};
-    forecaster<std::string, halfway> model(1);
-    std::vector<forecast_cell> table;
-    REQUIRE(forecast_table(std::span<period const>(months), model, table) == status::ok);
+    learn::forecaster<std::string, halfway> model(1);
+    std::vector<learn::forecast_cell> table;
+    REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
     REQUIRE(table.size() == 3); // (1, 2 -> 3), (2, 3 -> 4), (1, 2, 3 -> 4)
     CHECK(table[0].first == 0);
     CHECK(table[0].count == 2);
-    CHECK(table[0].forecast == class_counts{.weak_found = 1, .good_left_out = 3});
-    CHECK(table[0].majority == class_counts{.weak_missed = 1, .good_left_out = 3});
-    CHECK(table[0].repeat == class_counts{.false_alarms = 1, .weak_missed = 1, .good_left_out = 2});
+    CHECK(table[0].forecast == learn::class_counts{.weak_found = 1, .good_left_out = 3});
+    CHECK(table[0].majority == learn::class_counts{.weak_missed = 1, .good_left_out = 3});
+    CHECK(table[0].repeat == learn::class_counts{.false_alarms = 1, .weak_missed = 1, .good_left_out = 2});
     CHECK(table[1].first == 1);
     // Of e nothing is known.
     for (std::size_t const k : {1u, 2u})
-        CHECK(table[k].forecast == class_counts{.weak_found = 1, .weak_missed = 1, .good_left_out = 2});
+        CHECK(table[k].forecast ==
+              learn::class_counts{.weak_found = 1, .weak_missed = 1, .good_left_out = 2});
     CHECK(table[2].count == 3);
     CHECK(*table[2].forecast.accuracy() == 0.75);
     CHECK(*table[2].forecast.precision() == 1);
     CHECK(*table[2].forecast.recall() == 0.5);
     CHECK(table[0].majority.precision().reason() == status::insufficient_evidence);
     // By the month's own features it is another task.
-    forecaster<std::string, halfway> same(1, forecast_from::same_period);
-    REQUIRE(forecast_table(std::span<period const>(months), same, table) == status::ok);
+    learn::forecaster<std::string, halfway> same(1, learn::forecast_from::same_period);
+    REQUIRE(learn::forecast_table(std::span<period const>(months), same, table) == status::ok);
     CHECK(table.size() == 3 + 2 + 1);
 }
 
 TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothing that is said") {
     std::mt19937_64 engine(11);
-    for (auto const from : {forecast_from::period_before, forecast_from::same_period}) {
+    for (auto const from : {learn::forecast_from::period_before, learn::forecast_from::same_period}) {
         std::vector<period> months;
         for (int m = 0; m < 6; ++m) {
             period p;
@@ -125,18 +126,20 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
         // Who is said to be weak in month 4, learning from those before.
         auto const said = [&](std::vector<period> const& all, std::vector<double>& rows,
                               std::vector<std::uint8_t>& labels) {
-            forecaster<std::string, halfway> model(1, from, {.seen_rows = &rows, .seen_labels = &labels});
+            learn::forecaster<std::string, halfway> model(1, from,
+                                                          {.seen_rows = &rows, .seen_labels = &labels});
             REQUIRE(model.learn(std::span(all).subspan(1, 3)) == status::ok);
-            std::vector<node_forecast<std::string>> out;
-            REQUIRE(model.forecast(all[from == forecast_from::same_period ? 4 : 3], out) == status::ok);
+            std::vector<learn::node_forecast<std::string>> out;
+            REQUIRE(model.forecast(all[from == learn::forecast_from::same_period ? 4 : 3], out) ==
+                    status::ok);
             return out;
         };
         std::vector<double> rows, rows2;
         std::vector<std::uint8_t> labels, labels2;
         auto const first = said(months, rows, labels);
-        forecaster<std::string, halfway> model(1, from);
-        std::vector<forecast_cell> table, table2;
-        REQUIRE(forecast_table(std::span<period const>(months), model, table) == status::ok);
+        learn::forecaster<std::string, halfway> model(1, from);
+        std::vector<learn::forecast_cell> table, table2;
+        REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
         bool moved = false;
         for (int round = 0; round < 20; ++round) {
             auto permuted = months;
@@ -147,13 +150,15 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
             CHECK(labels == labels2);
             // In the table nobody else is named in a month tested whose labels were permuted, nor are the
             // months before judged otherwise.
-            REQUIRE(forecast_table(std::span<period const>(permuted), model, table2) == status::ok);
+            REQUIRE(learn::forecast_table(std::span<period const>(permuted), model, table2) == status::ok);
             REQUIRE(table2.size() == table.size());
             for (std::size_t c = 0; c < table.size(); ++c) {
                 std::size_t const tested = table[c].first + table[c].count;
                 if (tested < 4) CHECK(table2[c].forecast == table[c].forecast);
                 if (tested == 4) {
-                    auto const named = [](class_counts const& k) { return k.weak_found + k.false_alarms; };
+                    auto const named = [](learn::class_counts const& k) {
+                        return k.weak_found + k.false_alarms;
+                    };
                     CHECK(named(table2[c].forecast) == named(table[c].forecast));
                     CHECK(named(table2[c].repeat) == named(table[c].repeat));
                 }
@@ -164,7 +169,7 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
 }
 
 TEST_CASE("forecast: periods that do not fit") {
-    forecaster<std::string, halfway> model(1);
+    learn::forecaster<std::string, halfway> model(1);
     auto const learn = [&](period const& p) { return model.learn(std::vector{p, p}); };
     CHECK(learn(month({"a"}, {1}, {0})) == status::ok);
     CHECK(learn(month({"a"}, {1, 2}, {0})) == status::out_of_domain);
@@ -174,20 +179,20 @@ TEST_CASE("forecast: periods that do not fit") {
     CHECK(learn(month({"a"}, {1}, {})) == status::insufficient_evidence);
     CHECK(learn(month({}, {}, {})) == status::insufficient_evidence);
     CHECK(model.learn({}) == status::insufficient_evidence);
-    std::vector<node_forecast<std::string>> out{{"left over", 1}};
+    std::vector<learn::node_forecast<std::string>> out{{"left over", 1}};
     CHECK(model.forecast(month({"a"}, {}, {}), out) == status::out_of_domain);
     CHECK(out.empty());
-    std::vector<forecast_cell> table;
+    std::vector<learn::forecast_cell> table;
     std::vector<period> const unlabelled{month({"a"}, {1}, {0}), month({"a"}, {1}, {})};
-    CHECK(forecast_table(std::span<period const>(unlabelled), model, table) == status::out_of_domain);
-    CHECK(forecast_table(std::span<period const>{}, model, table) == status::ok);
+    CHECK(learn::forecast_table(std::span<period const>(unlabelled), model, table) == status::out_of_domain);
+    CHECK(learn::forecast_table(std::span<period const>{}, model, table) == status::ok);
     CHECK(table.empty());
     // Nobody in common: nothing to learn from, nobody is named, and the cell says why.
     std::vector<period> const strangers{month({"a"}, {1}, {0}), month({"b"}, {1}, {1}),
                                         month({"b"}, {1}, {1})};
-    REQUIRE(forecast_table(std::span<period const>(strangers), model, table) == status::ok);
+    REQUIRE(learn::forecast_table(std::span<period const>(strangers), model, table) == status::ok);
     REQUIRE(table.size() == 1);
     CHECK(table[0].learned == status::insufficient_evidence);
-    CHECK(table[0].forecast == class_counts{.weak_missed = 1});
-    CHECK(table[0].repeat == class_counts{.weak_found = 1});
+    CHECK(table[0].forecast == learn::class_counts{.weak_missed = 1});
+    CHECK(table[0].repeat == learn::class_counts{.weak_found = 1});
 }

@@ -17,8 +17,8 @@ using namespace straggle;
 namespace {
 
 // Twenty nodes in a period of five days; every third is slow on the last two days, and weak afterwards.
-node_days<std::string> five_days(int period) {
-    node_days<std::string> days(5);
+learn::node_days<std::string> five_days(int period) {
+    learn::node_days<std::string> days(5);
     for (int node = 0; node < 20; ++node)
         for (std::size_t day = 0; day < 5; ++day)
             for (int k = 0; k < 3; ++k)
@@ -28,12 +28,12 @@ node_days<std::string> five_days(int period) {
     return days;
 }
 
-forecast_model learned() {
-    std::vector<node_period<std::string>> periods;
-    forecast_model model{.days = 5, .day_length = 86400000, .features{.look_back = 2}};
+learn::forecast_model learned() {
+    std::vector<learn::node_period<std::string>> periods;
+    learn::forecast_model model{.days = 5, .day_length = 86400000, .features{.look_back = 2}};
     for (int period = 0; period < 6; ++period) {
         auto const days = five_days(period);
-        node_period<std::string> p;
+        learn::node_period<std::string> p;
         days.table(p.features, model.features);
         for (std::size_t i = 0; i < days.size(); ++i) {
             p.nodes.push_back(days.node(i));
@@ -41,23 +41,23 @@ forecast_model learned() {
         }
         periods.push_back(std::move(p));
     }
-    forecaster<std::string, boosted_trees_trainer> f(model.columns());
+    learn::forecaster<std::string, learn::boosted_trees_trainer> f(model.columns());
     REQUIRE(f.learn(periods) == status::ok);
     model.trees = f.learner().model();
     return model;
 }
 
-status read(std::vector<std::byte> const& bytes, forecast_model& model) {
+status read(std::vector<std::byte> const& bytes, learn::forecast_model& model) {
     return model.deserialize(bytes);
 }
 
 } // namespace
 
 TEST_CASE("forecast_model: says what the forecaster it comes from says") {
-    forecast_model const model = learned();
+    learn::forecast_model const model = learned();
     auto const days = five_days(9);
     std::vector<double> rows;
-    std::vector<node_forecast<std::string>> out;
+    std::vector<learn::node_forecast<std::string>> out;
     REQUIRE(model.forecast(days, rows, out) == status::ok);
     REQUIRE(out.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
@@ -69,22 +69,22 @@ TEST_CASE("forecast_model: says what the forecaster it comes from says") {
 }
 
 TEST_CASE("forecast_model: comes back from its bytes") {
-    forecast_model const model = learned();
+    learn::forecast_model const model = learned();
     auto const bytes = model.serialize();
-    forecast_model again;
+    learn::forecast_model again;
     REQUIRE(read(bytes, again) == status::ok);
     CHECK(again == model);
     CHECK(again.serialize() == bytes);
-    forecast_model paper{.days = 30, .features{.idle = idle_days::missing, .look_back = 0}};
+    learn::forecast_model paper{.days = 30, .features{.idle = learn::idle_days::missing, .look_back = 0}};
     REQUIRE(read(paper.serialize(), again) == status::ok); // one without trees, too
     CHECK(again == paper);
     CHECK_FALSE(again == model);
 }
 
 TEST_CASE("forecast_model: stays as it was when the bytes are no model") {
-    forecast_model const model = learned();
+    learn::forecast_model const model = learned();
     auto const bytes = model.serialize();
-    forecast_model kept = model;
+    learn::forecast_model kept = model;
     for (std::size_t n = 0; n < bytes.size(); n += 1 + n / 40) {
         CHECK(read({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)}, kept) != status::ok);
         auto flipped = bytes;
@@ -94,7 +94,7 @@ TEST_CASE("forecast_model: stays as it was when the bytes are no model") {
     CHECK(read(model.trees.serialize(), kept) == status::wrong_kind); // trees alone are no model
     CHECK(kept == model);
 
-    auto const sealed = [&](std::uint64_t days, std::uint64_t back, boosted_trees const& trees) {
+    auto const sealed = [&](std::uint64_t days, std::uint64_t back, learn::boosted_trees const& trees) {
         byte_writer out;
         out.varint(days);
         out.varint(1);
@@ -113,23 +113,23 @@ TEST_CASE("forecast_model: stays as it was when the bytes are no model") {
 }
 
 TEST_CASE("forecast_model: is silent without trees, and about other days") {
-    forecast_model model = learned();
+    learn::forecast_model model = learned();
     std::vector<double> rows;
-    std::vector<node_forecast<std::string>> out;
-    CHECK(model.forecast(node_days<std::string>(5), rows, out) == status::ok);
+    std::vector<learn::node_forecast<std::string>> out;
+    CHECK(model.forecast(learn::node_days<std::string>(5), rows, out) == status::ok);
     CHECK(out.empty());
-    CHECK(model.forecast(node_days<std::string>(6), rows, out) == status::out_of_domain);
+    CHECK(model.forecast(learn::node_days<std::string>(6), rows, out) == status::out_of_domain);
     model.days = 6;
-    CHECK(model.forecast(node_days<std::string>(6), rows, out) == status::out_of_domain);
+    CHECK(model.forecast(learn::node_days<std::string>(6), rows, out) == status::out_of_domain);
     model.trees = {};
-    CHECK(model.forecast(node_days<std::string>(6), rows, out) == status::insufficient_evidence);
+    CHECK(model.forecast(learn::node_days<std::string>(6), rows, out) == status::insufficient_evidence);
 }
 
 TEST_CASE("forecast_model: allocates nothing in the steady state") {
-    forecast_model const model = learned();
+    learn::forecast_model const model = learned();
     auto const days = five_days(3); // names that need no memory of their own
     std::vector<double> rows;
-    std::vector<node_forecast<std::string>> out;
+    std::vector<learn::node_forecast<std::string>> out;
     REQUIRE(model.forecast(days, rows, out) == status::ok);
     CHECK(straggle_test::allocations_during([&] { (void)model.forecast(days, rows, out); }) == 0);
 }

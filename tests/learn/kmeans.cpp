@@ -24,7 +24,9 @@ struct points {
     std::vector<double> values;
     std::vector<std::uint32_t> label;
     std::size_t columns = 0;
-    [[nodiscard]] feature_matrix<double> matrix() const { return feature_matrix(values, columns); }
+    [[nodiscard]] learn::feature_matrix<double> matrix() const {
+        return learn::feature_matrix(values, columns);
+    }
 };
 
 // The rules of tests/golden/kmeans.py.
@@ -60,7 +62,7 @@ double distance(std::span<double const> a, std::span<double const> b) {
 }
 
 // What must be true of any answer.
-void check_answer(points const& p, clustering const& c, std::size_t clusters) {
+void check_answer(points const& p, learn::clustering const& c, std::size_t clusters) {
     auto const rows = p.matrix();
     REQUIRE(c.label.size() == rows.rows());
     REQUIRE(c.size.size() == clusters);
@@ -92,12 +94,12 @@ TEST_CASE("kmeans: inertia and score as scikit-learn's") {
         auto const n = row.integer<std::size_t>(1), k = row.integer<std::size_t>(3);
         points const p = table(row.text(0), n, row.integer<std::size_t>(2), k, row.integer<std::uint64_t>(4));
         INFO(row.text(0) << " n " << n << " k " << k);
-        auto const score = calinski_harabasz(p.matrix(), p.label);
+        auto const score = learn::calinski_harabasz(p.matrix(), p.label);
         REQUIRE(score);
         CHECK(*score == doctest::Approx(row.real(6)).epsilon(1e-10));
-        kmeans solver;
+        learn::kmeans solver;
         REQUIRE(solver.load(p.matrix()) == status::ok);
-        clustering c;
+        learn::clustering c;
         std::vector<double> inertia; // which optimum is found is chance, here and there
         for (std::uint64_t seed = 0; seed < 15; ++seed) {
             std::mt19937_64 engine(seed);
@@ -107,7 +109,7 @@ TEST_CASE("kmeans: inertia and score as scikit-learn's") {
         check_answer(p, c, k);
         std::ranges::sort(inertia);
         CHECK(inertia[7] <= 1.01 * row.real(5));
-        auto const again = calinski_harabasz(p.matrix(), c.label);
+        auto const again = learn::calinski_harabasz(p.matrix(), c.label);
         REQUIRE(again);
         CHECK(*c.score() == doctest::Approx(*again).epsilon(1e-10));
     }
@@ -137,9 +139,9 @@ TEST_CASE("kmeans: small cases have the best grouping there is") {
                     inertia += std::pow(p.values[2 * i + c] - sum[2 * (rest % k) + c] / size[rest % k], 2);
             least = std::min(least, inertia);
         }
-        kmeans solver({.restarts = 30, .tolerance = 0});
+        learn::kmeans solver({.restarts = 30, .tolerance = 0});
         REQUIRE(solver.load(p.matrix()) == status::ok);
-        clustering c;
+        learn::clustering c;
         REQUIRE(solver.fit(k, engine, c) == status::ok);
         CHECK(c.inertia == doctest::Approx(least).epsilon(1e-9).scale(1e-6));
     }
@@ -148,9 +150,9 @@ TEST_CASE("kmeans: small cases have the best grouping there is") {
 TEST_CASE("kmeans: at the end every row is with its nearest centre, with and without a table of pairs") {
     for (std::size_t const n : {300u, 2048u, 2049u}) {
         points const p = table("uniform", n, 4, 6, n);
-        kmeans solver({.restarts = 2, .tolerance = 0});
+        learn::kmeans solver({.restarts = 2, .tolerance = 0});
         REQUIRE(solver.load(p.matrix()) == status::ok);
-        clustering c;
+        learn::clustering c;
         std::mt19937_64 engine(5);
         REQUIRE(solver.fit(6, engine, c) == status::ok);
         check_answer(p, c, 6);
@@ -158,7 +160,7 @@ TEST_CASE("kmeans: at the end every row is with its nearest centre, with and wit
             for (std::size_t g = 0; g < 6; ++g)
                 CHECK(distance(p.matrix().row(i), c.center(c.label[i])) <=
                       distance(p.matrix().row(i), c.center(g)) * (1 + 1e-9));
-        clustering same;
+        learn::clustering same;
         std::mt19937_64 again(5);
         REQUIRE(solver.fit(6, again, same) == status::ok);
         CHECK(same.label == c.label);
@@ -170,9 +172,9 @@ TEST_CASE("kmeans: fewer different rows than groups") {
     points p;
     p.columns = 2;
     for (int i = 0; i < 30; ++i) p.values.insert(p.values.end(), {i % 3 == 0 ? 1.0 : 2.0, 7.0});
-    kmeans solver;
+    learn::kmeans solver;
     REQUIRE(solver.load(p.matrix()) == status::ok);
-    clustering c;
+    learn::clustering c;
     std::mt19937_64 engine(7);
     REQUIRE(solver.fit(5, engine, c) == status::ok);
     check_answer(p, c, 5);
@@ -181,7 +183,7 @@ TEST_CASE("kmeans: fewer different rows than groups") {
     CHECK(c.score().reason() == status::no_spread);
     // All equal, a million of them.
     std::vector<double> const equal(1'000'000, 3.0);
-    REQUIRE(solver.load(feature_matrix(equal, 1)) == status::ok);
+    REQUIRE(solver.load(learn::feature_matrix(equal, 1)) == status::ok);
     REQUIRE(solver.fit(4, engine, c) == status::ok);
     CHECK(c.groups() == 1);
     CHECK(c.inertia == 0);
@@ -190,9 +192,9 @@ TEST_CASE("kmeans: fewer different rows than groups") {
 
 TEST_CASE("kmeans: one group, a group for each row, and more groups than rows") {
     points const p = table("uniform", 9, 2, 3, 1);
-    kmeans solver;
+    learn::kmeans solver;
     REQUIRE(solver.load(p.matrix()) == status::ok);
-    clustering c;
+    learn::clustering c;
     std::mt19937_64 engine(8);
     REQUIRE(solver.fit(1, engine, c) == status::ok);
     CHECK(c.inertia == doctest::Approx(c.total));
@@ -205,18 +207,18 @@ TEST_CASE("kmeans: one group, a group for each row, and more groups than rows") 
 }
 
 TEST_CASE("kmeans: tables that are none") {
-    kmeans solver;
-    CHECK(solver.load(feature_matrix<double>{}) == status::insufficient_evidence);
+    learn::kmeans solver;
+    CHECK(solver.load(learn::feature_matrix<double>{}) == status::insufficient_evidence);
     for (double const bad :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         std::vector<double> const values{1, bad, 2, 3};
-        CHECK(solver.load(feature_matrix(values, 2)) == status::out_of_domain);
-        CHECK(calinski_harabasz(feature_matrix(values, 2), std::vector<std::uint32_t>{0, 1}).reason() ==
-              status::out_of_domain);
+        CHECK(solver.load(learn::feature_matrix(values, 2)) == status::out_of_domain);
+        CHECK(learn::calinski_harabasz(learn::feature_matrix(values, 2), std::vector<std::uint32_t>{0, 1})
+                  .reason() == status::out_of_domain);
     }
     std::vector<double> const huge{1e200, -1e200};
-    CHECK(solver.load(feature_matrix(huge, 1)) == status::out_of_range);
-    clustering c;
+    CHECK(solver.load(learn::feature_matrix(huge, 1)) == status::out_of_range);
+    learn::clustering c;
     std::mt19937_64 engine(9);
     CHECK(solver.fit(1, engine, c) == status::insufficient_evidence); // nothing is left of it
 }
@@ -224,22 +226,22 @@ TEST_CASE("kmeans: tables that are none") {
 TEST_CASE("kmeans: scores of groupings that have none") {
     std::vector<double> const values{1, 2, 3, 4};
     auto const score = [&](std::vector<std::uint32_t> const& label) {
-        return calinski_harabasz(feature_matrix(values, 1), label);
+        return learn::calinski_harabasz(learn::feature_matrix(values, 1), label);
     };
     CHECK(score({7, 7, 7, 7}).reason() == status::insufficient_evidence);
     CHECK(score({0, 1, 2, 3}).reason() == status::insufficient_evidence);
     // By hand: means 1.5 and 3.5 of 2.5: between 4 * 1, within 4 * 0.25.
     CHECK(*score({9, 9, 4, 4}) == doctest::Approx((4.0 / 1) / (1.0 / 2)));
     std::vector<double> const twice{1, 1, 5, 5};
-    CHECK(calinski_harabasz(feature_matrix(twice, 1), std::vector<std::uint32_t>{0, 0, 1, 1}).reason() ==
-          status::no_spread);
+    CHECK(learn::calinski_harabasz(learn::feature_matrix(twice, 1), std::vector<std::uint32_t>{0, 0, 1, 1})
+              .reason() == status::no_spread);
 }
 
 TEST_CASE("kmeans: allocates nothing once it has seen a table as large") {
     points const p = table("uniform", 500, 7, 5, 2), large = table("uniform", 3000, 7, 5, 2);
     for (points const* x : {&p, &large}) {
-        kmeans solver;
-        clustering c;
+        learn::kmeans solver;
+        learn::clustering c;
         auto const work = [&] {
             std::mt19937_64 engine(10);
             (void)solver.load(x->matrix());

@@ -25,12 +25,13 @@ struct fleet {
         values.insert(values.end(), {mean1, sd1, 9.0, mean2, sd2, -9.0});
         label.push_back(group);
     }
-    [[nodiscard]] status order(std::size_t groups, std::vector<group_profile>& out) const {
-        return weakest_groups_first(feature_matrix(values, columns.size()), columns, label, groups, out);
+    [[nodiscard]] status order(std::size_t groups, std::vector<learn::group_profile>& out) const {
+        return learn::weakest_groups_first(learn::feature_matrix(values, columns.size()), columns, label,
+                                           groups, out);
     }
 };
 
-std::vector<std::uint32_t> order_of(std::vector<group_profile> const& groups) {
+std::vector<std::uint32_t> order_of(std::vector<learn::group_profile> const& groups) {
     std::vector<std::uint32_t> order;
     for (auto const& g : groups) order.push_back(g.group);
     return order;
@@ -44,7 +45,7 @@ TEST_CASE("labeling: C1, the most days with a positive mean at the centre") {
     f.add(1, 5, 1, -1, 1);      // a very slow day, and one that is not
     f.add(2, 0.2, 1, 0.1, 1);   // slow on both
     f.add(2, 0.2, 1, -0.05, 1); // of its group only the centre counts
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     REQUIRE(f.order(3, groups) == status::ok);
     CHECK(order_of(groups) == std::vector<std::uint32_t>{2, 1, 0});
     CHECK(groups[0].slow_days == 2);
@@ -52,7 +53,7 @@ TEST_CASE("labeling: C1, the most days with a positive mean at the centre") {
     CHECK(groups[0].mean_score == doctest::Approx((0.2 + 0.025) / 2));
     CHECK(groups[1].slow_days == 1);
     std::vector<std::uint8_t> weak;
-    label_weak(groups, f.label, weak);
+    learn::label_weak(groups, f.label, weak);
     CHECK(weak == std::vector<std::uint8_t>{0, 0, 1, 1});
 }
 
@@ -61,7 +62,7 @@ TEST_CASE("labeling: C2, of those the one whose slowness is the surest") {
     f.add(0, 1, 0.9, 1, 0.7);
     f.add(1, 1, 0.5, 1, 0.4);
     f.add(2, -1, 0.1, -1, 0.1);
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     REQUIRE(f.order(3, groups) == status::ok);
     CHECK(order_of(groups) == std::vector<std::uint32_t>{1, 0, 2});
     CHECK(groups[0].mean_sd == doctest::Approx(0.45));
@@ -72,7 +73,7 @@ TEST_CASE("labeling: then the slower one, then the first; empty groups last") {
     f.add(3, 1, 0.5, 1, 0.5);
     f.add(1, 2, 0.5, 1, 0.5);
     f.add(2, 1, 0.5, 1, 0.5);
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     REQUIRE(f.order(5, groups) == status::ok);
     CHECK(order_of(groups) == std::vector<std::uint32_t>{1, 2, 3, 0, 4});
     CHECK(groups[3].nodes == 0);
@@ -81,15 +82,15 @@ TEST_CASE("labeling: then the slower one, then the first; empty groups last") {
 TEST_CASE("labeling: more than two classes") {
     fleet f;
     for (std::uint32_t g = 0; g < 4; ++g) f.add(g, g < 2 ? 1 : -1, 0.1 * (g + 1), -1, 0.1);
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     REQUIRE(f.order(4, groups) == status::ok);
     CHECK(order_of(groups) == std::vector<std::uint32_t>{0, 1, 2, 3});
     std::vector<std::uint32_t> classes;
-    label_classes(groups, f.label, 3, classes);
+    learn::label_classes(groups, f.label, 3, classes);
     CHECK(classes == std::vector<std::uint32_t>{0, 1, 2, 2});
-    label_classes(groups, f.label, 1, classes);
+    learn::label_classes(groups, f.label, 1, classes);
     CHECK(classes == std::vector<std::uint32_t>{0, 0, 0, 0});
-    label_classes(groups, f.label, 9, classes);
+    learn::label_classes(groups, f.label, 9, classes);
     CHECK(classes == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
@@ -98,7 +99,7 @@ TEST_CASE("labeling: columns that are left out count for nothing") {
     f.columns = {2, 3, 4};
     f.values = {9, 1, 0.5, 9, -1, 0.5};
     f.label = {0, 1};
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     REQUIRE(f.order(2, groups) == status::ok);
     CHECK(groups[0].group == 0);
     CHECK(groups[0].slow_days == 1);
@@ -107,7 +108,7 @@ TEST_CASE("labeling: columns that are left out count for nothing") {
 
 TEST_CASE("labeling: what cannot be ordered") {
     fleet f;
-    std::vector<group_profile> groups;
+    std::vector<learn::group_profile> groups;
     CHECK(f.order(1, groups) == status::insufficient_evidence); // nobody
     f.add(0, 1, 1, 1, 1);
     CHECK(f.order(0, groups) == status::insufficient_evidence);
@@ -118,6 +119,6 @@ TEST_CASE("labeling: what cannot be ordered") {
     f.columns = {2};
     CHECK(f.order(2, groups) == status::insufficient_evidence); // numbers of tasks only
     std::vector<std::uint8_t> weak;
-    label_weak({}, f.label, weak);
+    learn::label_weak({}, f.label, weak);
     CHECK(weak == std::vector<std::uint8_t>{0, 0});
 }

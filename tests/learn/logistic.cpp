@@ -3,7 +3,7 @@
 
 // The logistic loss in single precision against its definition in double.
 
-#include <straggle/learn/logistic.hpp>
+#include <straggle/learn/detail/logistic.hpp>
 
 #include <doctest/doctest.h>
 

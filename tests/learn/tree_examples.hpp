@@ -26,7 +26,9 @@ struct example_set {
     std::vector<double> table;
     std::vector<std::uint8_t> labels;
 
-    straggle::feature_matrix<double> all() const { return straggle::feature_matrix(table, columns); }
+    straggle::learn::feature_matrix<double> all() const {
+        return straggle::learn::feature_matrix(table, columns);
+    }
     std::span<std::uint8_t const> all_labels() const { return labels; }
 };
 
@@ -46,9 +48,9 @@ inline example_set random_examples(std::mt19937_64& draw, std::size_t rows, std:
     return set;
 }
 
-inline straggle::boosted_trees trained(example_set const& set,
-                                       straggle::boosted_trees_options const& how = {}) {
-    straggle::boosted_trees_trainer trainer(how);
+inline straggle::learn::boosted_trees trained(example_set const& set,
+                                              straggle::learn::boosted_trees_options const& how = {}) {
+    straggle::learn::boosted_trees_trainer trainer(how);
     REQUIRE(trainer.fit(set.all(), set.labels) == straggle::status::ok);
     return trainer.model();
 }

@@ -55,7 +55,7 @@ example_set golden_examples(golden_row const& how, std::size_t rows) {
     return set;
 }
 
-boosted_trees_options golden_options(golden_row const& how) {
+learn::boosted_trees_options golden_options(golden_row const& how) {
     return {.rounds = how.integer<std::uint32_t>(10),
             .eta = how.real(11),
             .max_depth = how.integer<std::uint32_t>(12),
@@ -67,9 +67,9 @@ boosted_trees_options golden_options(golden_row const& how) {
 }
 
 // Thresholds, directions and gains to the bit; leaves within 1e-6, since `exp` may differ in the last place.
-void check_tree(std::span<tree_node const> tree, golden_row const& expected) {
+void check_tree(std::span<learn::tree_node const> tree, golden_row const& expected) {
     std::size_t cell = 1, next = 1;
-    for (tree_node const& n : tree) {
+    for (learn::tree_node const& n : tree) {
         REQUIRE(cell + 1 < expected.size());
         std::string const& question = expected.text(cell);
         auto const number = static_cast<float>(expected.real(cell + 1));
@@ -94,7 +94,7 @@ void check_tree(std::span<tree_node const> tree, golden_row const& expected) {
 } // namespace
 
 TEST_CASE("tree_grower: the trees and predictions of XGBoost") {
-    boosted_trees_trainer trainer;
+    learn::boosted_trees_trainer trainer;
     example_set examples;
     golden_row how("");
     std::size_t sets = 0, tree = 0, splits = 0;
@@ -107,7 +107,7 @@ TEST_CASE("tree_grower: the trees and predictions of XGBoost") {
             tree = 0;
             auto const rows = how.integer<std::size_t>(1), watched = how.integer<std::size_t>(9);
             examples = golden_examples(how, rows + watched);
-            trainer = boosted_trees_trainer(golden_options(how));
+            trainer = learn::boosted_trees_trainer(golden_options(how));
             auto const learned = examples.all().between(0, rows);
             auto const labels = examples.all_labels().first(rows);
             if (watched == 0)
@@ -130,9 +130,9 @@ TEST_CASE("tree_grower: the trees and predictions of XGBoost") {
             }
             ++tree;
         } else if (what == "use" && how.text(9) == "0") { // XGBoost counts the later trees, too
-            std::vector<feature_use> uses(trainer.model().columns());
+            std::vector<learn::feature_use> uses(trainer.model().columns());
             trainer.model().importances(uses);
-            feature_use const& use = uses.at(row.integer<std::size_t>(1));
+            learn::feature_use const& use = uses.at(row.integer<std::size_t>(1));
             CHECK(use.splits == row.integer<std::uint64_t>(2));
             CHECK(use.gain == doctest::Approx(row.real(3)).epsilon(1e-5));
         } else if (what == "predicted") {
@@ -149,8 +149,8 @@ TEST_CASE("tree_grower: the first split by hand") {
     // side, 0 before; the leaves are -+1 / 1.5 times eta.
     std::vector<double> const table{1, 2, 4, 8};
     std::vector<std::uint8_t> const labels{0, 0, 1, 1};
-    boosted_trees_trainer trainer({.rounds = 1, .eta = 0.5, .min_child_weight = 0.5});
-    REQUIRE(trainer.fit(feature_matrix(table, 1), labels) == status::ok);
+    learn::boosted_trees_trainer trainer({.rounds = 1, .eta = 0.5, .min_child_weight = 0.5});
+    REQUIRE(trainer.fit(learn::feature_matrix(table, 1), labels) == status::ok);
     auto const tree = trainer.model().tree(0);
     REQUIRE(tree.size() == 3);
     CHECK(tree[0].threshold() == 3);
@@ -162,12 +162,12 @@ TEST_CASE("tree_grower: the first split by hand") {
           doctest::Approx(1 / (1 + std::exp(-1.0 / 3))).epsilon(1e-6));
 
     // Each child has a curvature of 0.5 at most.
-    boosted_trees_trainer careful({.rounds = 1, .min_child_weight = 0.51});
-    REQUIRE(careful.fit(feature_matrix(table, 1), labels) == status::ok);
+    learn::boosted_trees_trainer careful({.rounds = 1, .min_child_weight = 0.51});
+    REQUIRE(careful.fit(learn::feature_matrix(table, 1), labels) == status::ok);
     CHECK(careful.model().nodes() == 1);
     // And gains less than gamma are taken back.
-    boosted_trees_trainer thrifty({.rounds = 1, .gamma = 1.34, .min_child_weight = 0.5});
-    REQUIRE(thrifty.fit(feature_matrix(table, 1), labels) == status::ok);
+    learn::boosted_trees_trainer thrifty({.rounds = 1, .gamma = 1.34, .min_child_weight = 0.5});
+    REQUIRE(thrifty.fit(learn::feature_matrix(table, 1), labels) == status::ok);
     CHECK(thrifty.model().nodes() == 1);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("tree_grower: no other first split gains more") {
         std::size_t const examples = 5 + draw() % 60, features = 1 + draw() % 4;
         example_set const set = random_examples(draw, examples, features, round % 4 < 2 ? 0 : 0.3);
         double const lambda = round % 3, least = round % 2;
-        boosted_trees const model =
+        learn::boosted_trees const model =
             trained(set, {.rounds = 1, .max_depth = 1, .lambda = lambda, .min_child_weight = least});
         auto const tree = model.tree(0);
         // Every threshold, each default direction, from the definition.
@@ -217,7 +217,7 @@ TEST_CASE("tree_grower: neither the order of rows nor the scale of features matt
     std::mt19937_64 draw(seed);
     for (int round = 0; round < 10; ++round) {
         example_set const set = random_examples(draw, 150, 6, round % 2 == 0 ? 0 : 0.2);
-        boosted_trees const model = trained(set, {.rounds = 20});
+        learn::boosted_trees const model = trained(set, {.rounds = 20});
 
         example_set shuffled = set;
         for (std::size_t i = set.labels.size(); i-- > 1;) {
@@ -230,7 +230,7 @@ TEST_CASE("tree_grower: neither the order of rows nor the scale of features matt
 
         example_set scaled = set;
         for (double& x : scaled.table) x *= 0x1p40;
-        boosted_trees const larger = trained(scaled, {.rounds = 20});
+        learn::boosted_trees const larger = trained(scaled, {.rounds = 20});
         REQUIRE(larger.nodes() == model.nodes());
         for (std::size_t i = 0; i < set.labels.size(); ++i)
             CHECK(larger.predict(scaled.all().row(i)) == model.predict(set.all().row(i)));
@@ -247,11 +247,11 @@ TEST_CASE("tree_grower: features that say nothing are not asked") {
         padded.table.insert(padded.table.end(), {5.0, lacking, row[0], row[1], row[2], row[2], row[0]});
     }
     padded.labels = set.labels;
-    boosted_trees const plain = trained(set), model = trained(padded);
-    std::vector<feature_use> uses(7), plain_uses(3);
+    learn::boosted_trees const plain = trained(set), model = trained(padded);
+    std::vector<learn::feature_use> uses(7), plain_uses(3);
     model.importances(uses);
     plain.importances(plain_uses);
-    for (std::size_t const c : {0u, 1u, 5u, 6u}) CHECK(uses[c] == feature_use{});
+    for (std::size_t const c : {0u, 1u, 5u, 6u}) CHECK(uses[c] == learn::feature_use{});
     for (std::size_t c = 0; c < 3; ++c) CHECK(uses[2 + c] == plain_uses[c]);
 }
 
@@ -259,7 +259,8 @@ TEST_CASE("tree_grower: depth is bounded, and more rounds only add trees") {
     std::mt19937_64 draw(straggle_test::seed_or(14));
     example_set const set = random_examples(draw, 300, 4);
     for (std::uint32_t const depth : {1u, 2u, 5u, 64u}) {
-        boosted_trees const model = trained(set, {.rounds = 8, .max_depth = depth, .min_child_weight = 0});
+        learn::boosted_trees const model =
+            trained(set, {.rounds = 8, .max_depth = depth, .min_child_weight = 0});
         for (std::size_t t = 0; t < model.trees(); ++t) {
             auto const tree = model.tree(t);
             std::vector<std::uint32_t> level(tree.size(), 0);
@@ -269,11 +270,11 @@ TEST_CASE("tree_grower: depth is bounded, and more rounds only add trees") {
             if (depth == 1) CHECK(tree.size() == 3);
         }
     }
-    boosted_trees const few = trained(set, {.rounds = 5}), many = trained(set, {.rounds = 9});
+    learn::boosted_trees const few = trained(set, {.rounds = 5}), many = trained(set, {.rounds = 9});
     CHECK(many.trees() == 9);
     for (std::size_t t = 0; t < 5; ++t)
         CHECK(std::equal(few.tree(t).begin(), few.tree(t).end(), many.tree(t).begin(), many.tree(t).end()));
-    boosted_trees const none = trained(set, {.rounds = 0, .base_score = 0.25});
+    learn::boosted_trees const none = trained(set, {.rounds = 0, .base_score = 0.25});
     CHECK(none.trees() == 0);
     CHECK(none.predict(set.all().row(0)) == 0.25);
 }
@@ -283,7 +284,7 @@ TEST_CASE("tree_grower: one class tends to certainty, without a question") {
     for (std::uint8_t const label : {std::uint8_t{0}, std::uint8_t{1}}) {
         example_set set = random_examples(draw, 50, 3);
         std::fill(set.labels.begin(), set.labels.end(), label);
-        boosted_trees const model = trained(set, {.rounds = 200});
+        learn::boosted_trees const model = trained(set, {.rounds = 200});
         CHECK(model.nodes() == 200);
         double const p = model.predict(set.all().row(0));
         CHECK((label == 1 ? p : 1 - p) > 0.98);
@@ -302,7 +303,8 @@ TEST_CASE("tree_grower: extreme values are values") {
                 set.table.push_back(i % 5 == 0 ? lacking : step * (i % 3 == 0 ? 1 : 0.75));
                 set.labels.push_back(i % 2 == 0 || i % 7 == 0 ? 1 : 0);
             }
-            boosted_trees const model = trained(set, {.rounds = 20, .lambda = lambda, .min_child_weight = 0});
+            learn::boosted_trees const model =
+                trained(set, {.rounds = 20, .lambda = lambda, .min_child_weight = 0});
             for (std::size_t i = 0; i < 40; ++i) {
                 double const p = model.predict(set.all().row(i));
                 CHECK((p >= 0 && p <= 1));

@@ -12,7 +12,7 @@
 
 using namespace straggle;
 
-static_assert(sizeof(tree_node) == 16 && std::is_trivially_copyable_v<tree_node>);
+static_assert(sizeof(learn::tree_node) == 16 && std::is_trivially_copyable_v<learn::tree_node>);
 
 namespace {
 constexpr float infinite = std::numeric_limits<float>::infinity();
@@ -21,9 +21,10 @@ constexpr float lacking = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("tree_node: what a question says of itself") {
     for (bool const left : {false, true}) {
-        tree_node const n = tree_node::split(7, tree_node::most_columns - 1, -2.5F, left, 3.5F);
+        learn::tree_node const n =
+            learn::tree_node::split(7, learn::tree_node::most_columns - 1, -2.5F, left, 3.5F);
         CHECK_FALSE(n.is_leaf());
-        CHECK(n.column() == tree_node::most_columns - 1);
+        CHECK(n.column() == learn::tree_node::most_columns - 1);
         CHECK(n.threshold() == -2.5F);
         CHECK(n.default_left() == left);
         CHECK(n.gain() == 3.5F);
@@ -34,20 +35,20 @@ TEST_CASE("tree_node: what a question says of itself") {
 }
 
 TEST_CASE("tree_node: what a leaf says of itself") {
-    tree_node const n = tree_node::leaf(5, -0.25F);
+    learn::tree_node const n = learn::tree_node::leaf(5, -0.25F);
     CHECK(n.is_leaf());
     CHECK(n.value() == -0.25F);
     CHECK(n.gain() == 0);
     CHECK(n.column() == 0);
     CHECK(n.left() == 5);
     CHECK(n.right() == 5);
-    CHECK(tree_node() == tree_node::leaf(0, 0));
+    CHECK(learn::tree_node() == learn::tree_node::leaf(0, 0));
 }
 
 TEST_CASE("tree_node: less goes left, missing by default") {
     for (float const threshold : {-infinite, -1.5F, -0.0F, 0.0F, 1e-45F, 2.0F, infinite})
         for (bool const left : {false, true}) {
-            tree_node const n = tree_node::split(1, 0, threshold, left, 0);
+            learn::tree_node const n = learn::tree_node::split(1, 0, threshold, left, 0);
             for (float const x : {-infinite, -2.0F, -1.5F, -0.0F, 0.0F, 1e-45F, 2.0F, 3e38F, infinite}) {
                 CAPTURE(x);
                 CAPTURE(threshold);
@@ -60,7 +61,7 @@ TEST_CASE("tree_node: less goes left, missing by default") {
 }
 
 TEST_CASE("tree_node: nobody leaves a leaf") {
-    tree_node const n = tree_node::leaf(9, 1);
+    learn::tree_node const n = learn::tree_node::leaf(9, 1);
     for (float const x : {-infinite, -3.4e38F, 0.0F, 3.4e38F, infinite, lacking, -lacking}) {
         CHECK(n.next(x) == 9);
         if (std::isfinite(x)) CHECK(n.next_if_finite(x) == 9);

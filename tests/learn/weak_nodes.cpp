@@ -18,14 +18,14 @@ namespace {
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 // Days of nodes whose scores lie around a mean each.
-feature_matrix<double> days_of(std::vector<double> const& means, std::vector<double>& memory,
-                               std::size_t days = 6) {
+learn::feature_matrix<double> days_of(std::vector<double> const& means, std::vector<double>& memory,
+                                      std::size_t days = 6) {
     std::mt19937_64 engine(4);
-    node_days<int> table(days);
+    learn::node_days<int> table(days);
     for (std::size_t d = 0; d < days; ++d)
         for (std::size_t k = 0; k < means.size(); ++k)
             for (int i = 0; i < 40; ++i)
-                table.add(static_cast<int>(k), d, means[k] + uniform_unit(engine) - 0.5);
+                table.add(static_cast<int>(k), d, means[k] + base::uniform_unit(engine) - 0.5);
     return table.table(memory);
 }
 
@@ -33,32 +33,33 @@ feature_matrix<double> days_of(std::vector<double> const& means, std::vector<dou
 
 TEST_CASE("weak_nodes: the number of groups, by table I of the paper") {
     // Month 1: the score is best at 9 groups, 18 % of the nodes in the weakest.
-    std::vector<group_count_score> const first{{2, 252.05, 0.5}, {3, 219.60, 0.4},   {4, 212.24, 0.3},
-                                               {5, 241.34, 0.3}, {6, 267.97, 0.3},   {7, 357.94, 0.2},
-                                               {8, 389.98, 0.2}, {9, 447.72, 0.1846}};
+    std::vector<learn::group_count_score> const first{{2, 252.05, 0.5}, {3, 219.60, 0.4},   {4, 212.24, 0.3},
+                                                      {5, 241.34, 0.3}, {6, 267.97, 0.3},   {7, 357.94, 0.2},
+                                                      {8, 389.98, 0.2}, {9, 447.72, 0.1846}};
     CHECK(*choose_group_count(first) == 9);
     // Month 7: at 3 groups the weakest is too large; 4 has the next best score, 13 % in the weakest.
-    std::vector<group_count_score> seventh{{2, 68.39, 0.6},  {3, 154.48, 0.4}, {4, 124.28, 0.1321},
-                                           {5, 113.03, 0.1}, {6, 105.02, 0.1}, {7, 98.69, 0.1},
-                                           {8, 97.83, 0.1},  {9, 94.52, 0.1}};
+    std::vector<learn::group_count_score> seventh{{2, 68.39, 0.6},  {3, 154.48, 0.4}, {4, 124.28, 0.1321},
+                                                  {5, 113.03, 0.1}, {6, 105.02, 0.1}, {7, 98.69, 0.1},
+                                                  {8, 97.83, 0.1},  {9, 94.52, 0.1}};
     CHECK(*choose_group_count(seventh) == 4);
     std::reverse(seventh.begin(), seventh.end());
     CHECK(*choose_group_count(seventh) == 4);
     // A smaller number is not gone back to, and there may be none.
-    CHECK(*choose_group_count(
-              std::vector<group_count_score>{{2, 1, 0.1}, {3, 9, 0.3}, {4, 3, 0.26}, {5, 2, 0.25}}) == 5);
-    CHECK(choose_group_count(std::vector<group_count_score>{{2, 1, 0.1}, {3, 9, 0.3}}).reason() ==
+    CHECK(*choose_group_count(std::vector<learn::group_count_score>{
+              {2, 1, 0.1}, {3, 9, 0.3}, {4, 3, 0.26}, {5, 2, 0.25}}) == 5);
+    CHECK(choose_group_count(std::vector<learn::group_count_score>{{2, 1, 0.1}, {3, 9, 0.3}}).reason() ==
           status::insufficient_evidence);
-    CHECK(choose_group_count({}).reason() == status::insufficient_evidence);
-    CHECK(*choose_group_count(std::vector<group_count_score>{{3, 1, 0.1}, {2, 1, 0.1}}) == 2); // equal scores
+    CHECK(learn::choose_group_count({}).reason() == status::insufficient_evidence);
+    CHECK(*choose_group_count(std::vector<learn::group_count_score>{{3, 1, 0.1}, {2, 1, 0.1}}) ==
+          2); // equal scores
 }
 
 TEST_CASE("weak_nodes: finds the slow ones") {
     std::vector<double> means(40, -0.1);
     for (std::size_t const k : {3u, 17u, 30u, 31u}) means[k] = 1.5;
     std::vector<double> memory;
-    weak_node_finder find;
-    weak_nodes found;
+    learn::weak_node_finder find;
+    learn::weak_nodes found;
     std::mt19937_64 engine(2);
     REQUIRE(find(days_of(means, memory), engine, found) == status::ok);
     for (std::size_t k = 0; k < means.size(); ++k) CHECK(found.weak[k] == (means[k] > 0 ? 1 : 0));
@@ -71,8 +72,8 @@ TEST_CASE("weak_nodes: finds the slow ones") {
 
 TEST_CASE("weak_nodes: nobody is weak where that cannot be said") {
     std::vector<double> memory;
-    weak_node_finder find;
-    weak_nodes found;
+    learn::weak_node_finder find;
+    learn::weak_nodes found;
     std::mt19937_64 engine(2);
     auto const nobody = [&] {
         return std::count(found.weak.begin(), found.weak.end(), std::uint8_t{1}) == 0;
@@ -80,17 +81,17 @@ TEST_CASE("weak_nodes: nobody is weak where that cannot be said") {
     // Half of the nodes are slow and half are not, and within a half they are all the same.
     std::vector<double> halves;
     for (int k = 0; k < 20; ++k) halves.insert(halves.end(), {k % 2 ? 1.0 : -1.0, 0.5, 0.0});
-    CHECK(find(feature_matrix(halves, 3), engine, found) != status::ok);
+    CHECK(find(learn::feature_matrix(halves, 3), engine, found) != status::ok);
     CHECK(found.weak.size() == 20);
     CHECK(nobody());
     std::vector<double> const equal(30, 1.0);
-    CHECK(find(feature_matrix(equal, 3), engine, found) == status::no_spread);
+    CHECK(find(learn::feature_matrix(equal, 3), engine, found) == status::no_spread);
     CHECK(nobody());
-    CHECK(find(feature_matrix(std::vector<double>{1, 2, 3}, 3), engine, found) ==
+    CHECK(find(learn::feature_matrix(std::vector<double>{1, 2, 3}, 3), engine, found) ==
           status::insufficient_evidence);
-    CHECK(find(feature_matrix<double>{}, engine, found) == status::insufficient_evidence);
+    CHECK(find(learn::feature_matrix<double>{}, engine, found) == status::insufficient_evidence);
     std::vector<double> const blank(30, no_number);
-    CHECK(find(feature_matrix(blank, 3), engine, found) == status::insufficient_evidence);
+    CHECK(find(learn::feature_matrix(blank, 3), engine, found) == status::insufficient_evidence);
     CHECK(nobody());
 }
 
@@ -104,10 +105,10 @@ TEST_CASE("weak_nodes: days on which nobody ran anything are left out, gaps are 
         for (std::size_t c = 0; c < 6; ++c) // two days
             holes[row * full.columns() + c] = no_number;
     for (std::size_t c = 6; c < 12; ++c) holes[9 * full.columns() + c] = no_number; // two more of one node
-    weak_node_finder find;
-    weak_nodes found;
+    learn::weak_node_finder find;
+    learn::weak_nodes found;
     std::mt19937_64 engine(2);
-    REQUIRE(find(feature_matrix(holes, full.columns()), engine, found) == status::ok);
+    REQUIRE(find(learn::feature_matrix(holes, full.columns()), engine, found) == status::ok);
     for (std::size_t k = 0; k < means.size(); ++k) CHECK(found.weak[k] == (means[k] > 0 ? 1 : 0));
     CHECK(found.groups[0].slow_days == 4);
 }
@@ -117,8 +118,8 @@ TEST_CASE("weak_nodes: allocates nothing once it has seen a table as large") {
     means[1] = 2;
     std::vector<double> memory;
     auto const table = days_of(means, memory);
-    weak_node_finder find;
-    weak_nodes found;
+    learn::weak_node_finder find;
+    learn::weak_nodes found;
     auto const work = [&] {
         std::mt19937_64 engine(3);
         (void)find(table, engine, found);

@@ -157,7 +157,7 @@ def two_units(file, command):
 def beside(file, command):
     done = subprocess.run([*command, f"-I{file.parent}", f"-I{ROOT / 'include'}", "-Wfatal-errors", "-fsyntax-only",
                            "-x", "c++", "-"],
-                          input="#include <straggle/config.hpp>\n" + INCLUDE, capture_output=True, text=True)
+                          input="#include <straggle/base/config.hpp>\n" + INCLUDE, capture_output=True, text=True)
     expected = "include this file or those, not both"
     return [] if done.returncode != 0 and expected in done.stderr else [f"must be refused with: {expected}"]
 

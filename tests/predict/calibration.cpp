@@ -27,10 +27,10 @@ constexpr double inf = limits::infinity();
 class of {
   public:
     explicit of(std::vector<double> const& samples) { all_.assign(samples); }
-    [[nodiscard]] empirical_view view() const { return all_.view(); }
+    [[nodiscard]] stats::empirical_view view() const { return all_.view(); }
 
   private:
-    empirical all_;
+    stats::empirical all_;
 };
 
 // Uniform in (0, 1), the same with every standard library.
@@ -58,7 +58,7 @@ TEST_CASE("calibration: at first the range is that of the samples") {
         for (double& x : samples) x = lognormal(engine);
         of const e(samples);
         for (double const coverage : {0.5, 0.8}) {
-            calibration const fair(coverage);
+            predict::calibration const fair(coverage);
             auto const r = fair.range(e.view());
             auto const plain = e.view().range(coverage);
             REQUIRE(r.has_value());
@@ -73,12 +73,12 @@ TEST_CASE("calibration: at first the range is that of the samples") {
 
 TEST_CASE("calibration: where the samples end the range is stretched, by hand") {
     // 80 %: log-odds log 9 on each side. One sample is at 1/2, log-odds 0; three reach to 3/4, log 3.
-    calibration const fair(0.8);
+    predict::calibration const fair(0.8);
     auto const one = fair.range(of({50}).view());
     REQUIRE(one.has_value());
     CHECK(one->low == doctest::Approx(50 * std::pow(9.0, -0.1)).epsilon(1e-14));
     CHECK(one->high == doctest::Approx(50 * std::pow(9.0, 0.1)).epsilon(1e-14));
-    auto const three = calibration(0.8, {.stretch = 0.5}).range(of({20, 10, 40}).view());
+    auto const three = predict::calibration(0.8, {.stretch = 0.5}).range(of({20, 10, 40}).view());
     REQUIRE(three.has_value());
     CHECK(three->low == doctest::Approx(10 / std::sqrt(3.0)).epsilon(1e-14));
     CHECK(three->high == doctest::Approx(40 * std::sqrt(3.0)).epsilon(1e-14));
@@ -97,7 +97,7 @@ TEST_CASE("calibration: where the samples end the range is stretched, by hand") 
 }
 
 TEST_CASE("calibration: a miss moves its end by step (1 - miss), the other ends move by step miss") {
-    calibration fair(0.8); // 10 % on each side
+    predict::calibration fair(0.8); // 10 % on each side
     of const e({10, 20});
     double const begin = std::log(9.0);
     auto r = *fair.range(e.view());
@@ -130,7 +130,7 @@ TEST_CASE("calibration: exchangeable times are held as often as asked, and nothi
             for (std::size_t const samples : {19u, 100u}) {
                 CAPTURE(asked);
                 CAPTURE(samples);
-                calibration fair(asked), fixed(asked, {.step = 0});
+                predict::calibration fair(asked), fixed(asked, {.step = 0});
                 std::deque<double> window;
                 double width = 0, plain = 0;
                 for (int i = 0; i < 20'000; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("calibration: the promise holds whatever the tasks do") {
         CAPTURE(story);
         double const asked = 0.5 + 0.45 * uniform(engine);
         double const miss = (1 - asked) / 2, begin = std::log((1 + asked) / (1 - asked));
-        calibration fair(asked), fixed(asked, {.step = 0});
+        predict::calibration fair(asked), fixed(asked, {.step = 0});
         std::deque<double> known;
         double scale = 1, least_above = inf, least_below = inf;
         std::size_t const neighbors = 1 + engine() % 20;
@@ -215,7 +215,7 @@ TEST_CASE("calibration: the promise holds whatever the tasks do") {
 }
 
 TEST_CASE("calibration: equal times are always in the range, and that is soon forgotten") {
-    calibration fair(0.8);
+    predict::calibration fair(0.8);
     of const e({4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
     for (int i = 0; i < 100'000; ++i) {
         auto const r = *fair.range(e.view());
@@ -232,7 +232,7 @@ TEST_CASE("calibration: equal times are always in the range, and that is soon fo
 }
 
 TEST_CASE("calibration: what cannot be reached does not count for ever") {
-    calibration fair(0.8);
+    predict::calibration fair(0.8);
     of const zeros({0, 0, 0, 0});
     for (int i = 0; i < 10'000; ++i) fair.record(*fair.range(zeros.view()), 5);
     CHECK(*fair.coverage() == 0);
@@ -247,10 +247,10 @@ TEST_CASE("calibration: what cannot be reached does not count for ever") {
 TEST_CASE("calibration: late answers do not add up") {
     // Nothing but tasks three times as long as all before, told of only after 500 were asked about.
     of const e({8, 9, 10, 11, 12, 10, 9, 11, 10, 10});
-    calibration fair(0.8);
-    predicted_range widest{};
+    predict::calibration fair(0.8);
+    predict::predicted_range widest{};
     for (int burst = 0; burst < 20; ++burst) {
-        std::vector<predicted_range> asked;
+        std::vector<predict::predicted_range> asked;
         for (int i = 0; i < 500; ++i) asked.push_back(*fair.range(e.view()));
         widest.high = (std::max)(widest.high, asked.front().high);
         for (auto const& r : asked) fair.record(r, 30);
@@ -264,7 +264,7 @@ TEST_CASE("calibration: late answers do not add up") {
 }
 
 TEST_CASE("calibration: bad input is refused and not counted") {
-    calibration fair(0.8);
+    predict::calibration fair(0.8);
     auto const good = *fair.range(of({1, 2, 3}).view());
     for (double const time : {no_number, inf, -inf, -1.0})
         CHECK(fair.record(good, time) == status::out_of_domain);
@@ -295,13 +295,13 @@ TEST_CASE("calibration: bad input is refused and not counted") {
 
 TEST_CASE("calibration: how well the coverage is known") {
     // The formula by hand, with z from Python's statistics.NormalDist.
-    auto const interval_of = [](int hits, int n, confidence_level level) {
-        calibration fair(0.8, {.step = 0});
+    auto const interval_of = [](int hits, int n, stats::confidence_level level) {
+        predict::calibration fair(0.8, {.step = 0});
         for (int i = 0; i < n; ++i) fair.record({1, 2, 0, 0}, i < hits ? 1.5 : 3);
         CHECK(*fair.coverage() == doctest::Approx(static_cast<double>(hits) / n));
         return *fair.coverage_interval(level);
     };
-    auto const check = [](interval const& i, double low, double high) {
+    auto const check = [](stats::interval const& i, double low, double high) {
         CHECK(i.low == doctest::Approx(low).epsilon(1e-12));
         CHECK(i.high == doctest::Approx(high).epsilon(1e-12));
     };
@@ -313,7 +313,7 @@ TEST_CASE("calibration: how well the coverage is known") {
 
 TEST_CASE("calibration: two halves of a fleet are put together") {
     std::mt19937_64 engine(7);
-    calibration all(0.8), a(0.8), b(0.8);
+    predict::calibration all(0.8), a(0.8), b(0.8);
     of const e({5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
     for (int i = 0; i < 300; ++i) a.record(*a.range(e.view()), 20 * uniform(engine));
     for (int i = 0; i < 100; ++i) b.record(*b.range(e.view()), 30 * uniform(engine));
@@ -327,10 +327,10 @@ TEST_CASE("calibration: two halves of a fleet are put together") {
     auto const r = *all.range(e.view());
     CHECK(r.above == doctest::Approx(0.75 * ra.above + 0.25 * rb.above));
     CHECK(r.below == doctest::Approx(0.75 * ra.below + 0.25 * rb.below));
-    calibration const nothing(0.8);
+    predict::calibration const nothing(0.8);
     all.merge(nothing);
     CHECK(*all.range(e.view()) == r);
-    calibration other(0.8);
+    predict::calibration other(0.8);
     other.merge(nothing);
     CHECK(other.recorded() == 0);
     all.clear();
@@ -339,18 +339,18 @@ TEST_CASE("calibration: two halves of a fleet are put together") {
 }
 
 TEST_CASE("calibration: stored and read again, and nothing else") {
-    calibration fair(0.8);
+    predict::calibration fair(0.8);
     for (int i = 0; i < 50; ++i) fair.record(*fair.range(of({1, 2}).view()), i % 5);
     byte_writer out;
     fair.store(out);
     std::vector<std::byte> const good(out.payload().begin(), out.payload().end());
     auto const load = [&](std::span<std::byte const> bytes) {
-        calibration read(0.8);
+        predict::calibration read(0.8);
         byte_reader in(bytes);
         status const s = read.load(in);
         if (s != status::ok) {
             CHECK(read.recorded() == 0);
-            CHECK(read.level() == calibration(0.8).level());
+            CHECK(read.level() == predict::calibration(0.8).level());
         } else {
             CHECK(read.recorded() >= read.too_long() + read.too_short());
             CHECK(read.range(of({1, 2}).view()).has_value());
@@ -358,7 +358,7 @@ TEST_CASE("calibration: stored and read again, and nothing else") {
         return s;
     };
     CHECK(load(good) == status::ok);
-    calibration read(0.8);
+    predict::calibration read(0.8);
     byte_reader in(good);
     REQUIRE(read.load(in) == status::ok);
     CHECK(read.recorded() == 50);
@@ -373,8 +373,8 @@ TEST_CASE("calibration: stored and read again, and nothing else") {
 }
 
 TEST_CASE("calibration: small, and allocates nothing") {
-    static_assert(sizeof(calibration) == 64, "as documented");
-    calibration fair(0.8);
+    static_assert(sizeof(predict::calibration) == 64, "as documented");
+    predict::calibration fair(0.8);
     of const e({5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
     CHECK(straggle_test::allocations_during([&] {
               for (int i = 0; i < 100; ++i) fair.record(*fair.range(e.view()), i);

@@ -60,7 +60,8 @@ std::array<double, Reader::size> known_row_of(Reader const& reader, task const& 
 }
 
 auto two_names(std::uint64_t memory = 0) {
-    return factor_reader_of<task>(factors(categorical(&task::job, "job"), categorical(&task::host)), memory);
+    return predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job, "job"), predict::categorical(&task::host)), memory);
 }
 task named(std::string job, std::string host = "h") {
     task t;
@@ -72,14 +73,17 @@ task named(std::string job, std::string host = "h") {
 } // namespace
 
 TEST_CASE("factors: a record becomes a row of numbers, whatever its members are") {
-    constexpr auto list = factors(
-        numeric(&task::bytes), numeric(&task::share), numeric(&task::records), numeric(&task::waited),
-        numeric(&task::age), numeric(&task::megabytes), numeric([](task const& t) { return t.bytes % 7; }),
-        categorical(&task::job), categorical(&task::rack), categorical(&task::kind),
-        categorical(&task::priority), categorical(&task::local), categorical(&task::urgent));
-    auto reader = factor_reader_of<task>(list);
+    constexpr auto list = predict::factors(
+        predict::numeric(&task::bytes), predict::numeric(&task::share), predict::numeric(&task::records),
+        predict::numeric(&task::waited), predict::numeric(&task::age), predict::numeric(&task::megabytes),
+        predict::numeric([](task const& t) { return t.bytes % 7; }), predict::categorical(&task::job),
+        predict::categorical(&task::rack), predict::categorical(&task::kind),
+        predict::categorical(&task::priority), predict::categorical(&task::local),
+        predict::categorical(&task::urgent));
+    auto reader = predict::factor_reader_of<task>(list);
     static_assert(reader.size == 13);
-    static_assert(reader.kinds[6] == factor_kind::numeric && reader.kinds[7] == factor_kind::categorical);
+    static_assert(reader.kinds[6] == predict::factor_kind::numeric &&
+                  reader.kinds[7] == predict::factor_kind::categorical);
 
     task t;
     t.job = "sort";
@@ -103,22 +107,23 @@ TEST_CASE("factors: a record becomes a row of numbers, whatever its members are"
 }
 
 TEST_CASE("factors: what is not known is missing, and missing is a state of its own") {
-    auto reader = factor_reader_of<task>(factors(numeric(&task::records), numeric(&task::age),
-                                                 categorical(&task::priority), categorical(&task::urgent),
-                                                 numeric(&task::real), categorical(&task::real)));
+    auto reader = predict::factor_reader_of<task>(
+        predict::factors(predict::numeric(&task::records), predict::numeric(&task::age),
+                         predict::categorical(&task::priority), predict::categorical(&task::urgent),
+                         predict::numeric(&task::real), predict::categorical(&task::real)));
     task t;
     t.real = limits::quiet_NaN();
-    for (double const x : row_of(reader, t)) CHECK(is_missing_factor(x));
-    for (double const x : known_row_of(reader, t)) CHECK(is_missing_factor(x));
-    for (double const x : {limits::infinity(), -limits::infinity(), 2 * largest_factor}) {
+    for (double const x : row_of(reader, t)) CHECK(predict::is_missing_factor(x));
+    for (double const x : known_row_of(reader, t)) CHECK(predict::is_missing_factor(x));
+    for (double const x : {limits::infinity(), -limits::infinity(), 2 * predict::largest_factor}) {
         t.real = x;
         t.records = x;
         auto const row = row_of(reader, t);
-        CHECK(is_missing_factor(row[0]));
-        CHECK(is_missing_factor(row[4]));
+        CHECK(predict::is_missing_factor(row[0]));
+        CHECK(predict::is_missing_factor(row[4]));
     }
-    t.real = -largest_factor;
-    CHECK(row_of(reader, t)[4] == -largest_factor);
+    t.real = -predict::largest_factor;
+    CHECK(row_of(reader, t)[4] == -predict::largest_factor);
     // Not a number is no category: it would be a new one every time.
     CHECK(reader.categories() == 2); // 2 * largest_factor and -largest_factor
 }
@@ -141,17 +146,17 @@ TEST_CASE("factors: a category nobody knows is looked up in vain and not remembe
     auto reader = two_names();
     row_of(reader, named("a", "x"));
     using row = std::array<double, 2>;
-    CHECK(known_row_of(reader, named("a", "new")) == row{0, unknown_category});
-    CHECK(known_row_of(reader, named("new", "x")) == row{unknown_category, 0});
+    CHECK(known_row_of(reader, named("a", "new")) == row{0, predict::unknown_category});
+    CHECK(known_row_of(reader, named("new", "x")) == row{predict::unknown_category, 0});
     CHECK(reader.categories() == 2);
     CHECK(row_of(reader, named("new", "x")) == row{1, 0});
     CHECK(reader.code<0>("a") == 0);
     CHECK(reader.code<0>(std::string("new")) == 1);
-    CHECK(reader.code<1>("new") == unknown_category);
+    CHECK(reader.code<1>("new") == predict::unknown_category);
     // It is unlike all categories there are.
-    std::array const kinds{factor_kind::categorical};
+    std::array const kinds{predict::factor_kind::categorical};
     for (double const code : {0.0, 1.0, 1e6})
-        CHECK(factor_difference(kinds[0], unknown_category, code, 0) == 1);
+        CHECK(predict::factor_difference(kinds[0], predict::unknown_category, code, 0) == 1);
 }
 
 TEST_CASE("factors: how long ago a category was read") {
@@ -195,7 +200,7 @@ TEST_CASE("factors: what has not been read for long is forgotten, and no code is
     }
     // Twice those of the last 300 rows and 64, and the host.
     CHECK(most <= 2 * memory + 64 + 1);
-    CHECK(reader.code<0>("0") == unknown_category);
+    CHECK(reader.code<0>("0") == predict::unknown_category);
 }
 
 TEST_CASE("factors: known categories and amounts allocate nothing, nor do new ones in place of forgotten") {
@@ -219,7 +224,7 @@ TEST_CASE("factors: clear forgets the categories; their codes are not used again
     row_of(reader, named("b", "x"));
     reader.clear();
     CHECK(reader.categories() == 0);
-    CHECK(reader.code<0>("a") == unknown_category);
+    CHECK(reader.code<0>("a") == predict::unknown_category);
     CHECK(row_of(reader, named("b", "x"))[0] == 2);
 }
 
@@ -272,13 +277,16 @@ TEST_CASE("factors: bytes of anything else change nothing") {
         load(bad);
     }
     // Other factors.
-    auto numbers = factor_reader_of<task>(factors(categorical(&task::job), categorical(&task::priority)));
+    auto numbers = predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job), predict::categorical(&task::priority)));
     byte_reader in(good);
     CHECK(numbers.load(in) == status::wrong_kind);
-    auto other = factor_reader_of<task>(factors(categorical(&task::job), numeric(&task::bytes)));
+    auto other = predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job), predict::numeric(&task::bytes)));
     byte_reader in2(good);
     CHECK(other.load(in2) == status::wrong_kind);
-    auto flags = factor_reader_of<task>(factors(categorical(&task::job), categorical(&task::local)));
+    auto flags = predict::factor_reader_of<task>(
+        predict::factors(predict::categorical(&task::job), predict::categorical(&task::local)));
     byte_reader in3(good);
     CHECK(flags.load(in3) == status::wrong_kind);
     // The same code for two categories.
@@ -286,7 +294,7 @@ TEST_CASE("factors: bytes of anything else change nothing") {
     twins.u8(1);
     twins.u8(1);
     for (int factor = 0; factor < 2; ++factor) {
-        twins.tag(identifier_form<std::string>);
+        twins.tag(base::identifier_form<std::string>);
         twins.varint(3);
         twins.varint(5);
         twins.count(2);
@@ -300,7 +308,7 @@ TEST_CASE("factors: bytes of anything else change nothing") {
 }
 
 TEST_CASE("factors: none at all") {
-    auto reader = factor_reader_of<task>(factors());
+    auto reader = predict::factor_reader_of<task>(predict::factors());
     static_assert(reader.size == 0);
     reader.read(task{}, {});
     CHECK(reader.categories() == 0);

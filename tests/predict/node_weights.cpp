@@ -22,11 +22,11 @@
 
 namespace {
 
-using straggle::node_weight_options;
-using straggle::node_weights;
 using straggle::status;
-using straggle::weight_fit;
-using straggle::weight_scratch;
+using straggle::predict::node_weight_options;
+using straggle::predict::node_weights;
+using straggle::predict::weight_fit;
+using straggle::predict::weight_scratch;
 using straggle_test::furthest;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -224,9 +224,9 @@ TEST_CASE("node weights: only so many nodes") {
     for (int i = 0; i < 10; ++i) observe(weights, all.draw(i, i));
     for (int i = 0; i < 400; ++i) observe(weights, all.draw());
     CHECK(weights.nodes() == 3);
-    CHECK(weights.crowded_out() > 7);
+    CHECK(weights.over_capacity() > 7);
     CHECK(furthest(weights.weights_of(5), weights.fleet_weights()) == 0);
-    std::uint64_t const before = weights.crowded_out();
+    std::uint64_t const before = weights.over_capacity();
 
     // Who is forgotten makes room, and what was known of it does not come back with the next.
     weights.forget(1);
@@ -235,7 +235,7 @@ TEST_CASE("node weights: only so many nodes") {
     CHECK(weights.find(1) == nullptr);
     CHECK(furthest(weights.weights_of(1), weights.fleet_weights()) == 0);
     observe(weights, all.draw(5, 5));
-    CHECK(weights.crowded_out() == before);
+    CHECK(weights.over_capacity() == before);
     CHECK(weights.nodes() == 3);
     REQUIRE(weights.find(5) != nullptr);
     CHECK(weights.find(5)->pairs() == 1);
@@ -244,7 +244,7 @@ TEST_CASE("node weights: only so many nodes") {
     node_weights<int> none(4, options);
     observe(none, all.draw(0, 0));
     CHECK(none.nodes() == 0);
-    CHECK(none.crowded_out() == 1);
+    CHECK(none.over_capacity() == 1);
     CHECK(none.fleet().pairs() == 1);
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("node weights: merging is as good as having seen everything") {
     for (int node = 0; node < 6; ++node) within += whole.find(name_of(node))->pairs();
     for (int node = 0; node < 6; ++node)
         if (auto const* fit = two.find(name_of(node))) within -= fit->pairs();
-    CHECK(two.crowded_out() == within);
+    CHECK(two.over_capacity() == within);
 }
 
 template <class Weights>
@@ -380,7 +380,7 @@ TEST_CASE("node weights: bytes that may be anything") {
 
     // The same node twice.
     straggle::byte_writer twice;
-    twice.tag(straggle::identifier_form<std::string>);
+    twice.tag(straggle::base::identifier_form<std::string>);
     weights.fleet().store(twice);
     twice.varint(0);
     twice.count(2);

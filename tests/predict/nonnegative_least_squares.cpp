@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/predict/nonnegative_least_squares.hpp>
+#include <straggle/predict/detail/nonnegative_least_squares.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <doctest/doctest.h>
@@ -21,8 +21,8 @@
 namespace {
 
 using straggle::status;
-using straggle::weight_objective;
-using straggle::weight_options;
+using straggle::predict::weight_objective;
+using straggle::predict::weight_options;
 using straggle_test::affine;
 using straggle_test::fit_of;
 using straggle_test::fitted;

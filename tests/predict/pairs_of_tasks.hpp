@@ -17,10 +17,10 @@
 
 namespace straggle_test {
 
-inline constexpr straggle::weight_options affine{
-    .objective = straggle::weight_objective::affine, .least_pairs = 1, .memory = 0};
-inline constexpr straggle::weight_options literal{
-    .objective = straggle::weight_objective::riski_2014, .least_pairs = 1, .memory = 0};
+inline constexpr straggle::predict::weight_options affine{
+    .objective = straggle::predict::weight_objective::affine, .least_pairs = 1, .memory = 0};
+inline constexpr straggle::predict::weight_options literal{
+    .objective = straggle::predict::weight_objective::riski_2014, .least_pairs = 1, .memory = 0};
 inline constexpr double tiny = 1e-13; // some roundings of numbers up to 1
 
 struct pair_of_tasks {
@@ -29,8 +29,9 @@ struct pair_of_tasks {
 };
 using pairs = std::vector<pair_of_tasks>;
 
-inline straggle::weight_fit fit_of(pairs const& data, straggle::weight_options const& options) {
-    straggle::weight_fit fit(data.front().s.size(), options);
+inline straggle::predict::weight_fit fit_of(pairs const& data,
+                                            straggle::predict::weight_options const& options) {
+    straggle::predict::weight_fit fit(data.front().s.size(), options);
     for (pair_of_tasks const& p : data) REQUIRE(fit.observe(p.s, p.r) == straggle::status::ok);
     return fit;
 }
@@ -39,14 +40,14 @@ struct fitted {
     straggle::status reason = straggle::status::ok;
     std::vector<double> w;
 };
-inline fitted weights_of(straggle::weight_fit const& fit) {
-    straggle::weight_scratch scratch;
+inline fitted weights_of(straggle::predict::weight_fit const& fit) {
+    straggle::predict::weight_scratch scratch;
     fitted result{straggle::status::ok,
                   std::vector<double>(fit.factors(), std::numeric_limits<double>::quiet_NaN())};
     result.reason = fit.fit(result.w, scratch);
     return result;
 }
-inline fitted weights_of(pairs const& data, straggle::weight_options const& options) {
+inline fitted weights_of(pairs const& data, straggle::predict::weight_options const& options) {
     return weights_of(fit_of(data, options));
 }
 

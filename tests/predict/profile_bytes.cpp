@@ -3,7 +3,7 @@
 
 // Profile stores as bytes: there and back in every state, and bytes that are anything but a store.
 
-#include <straggle/predict/profile_bytes.hpp>
+#include <straggle/predict/detail/profile_bytes.hpp>
 #include <straggle/predict/profile_store.hpp>
 
 #include "../fuzz/profiles.cpp"
@@ -31,12 +31,12 @@ namespace {
 using bytes = std::vector<std::byte>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-void check_same(profile_store const& a, profile_store const& b, random_rows& data) {
+void check_same(predict::profile_store const& a, predict::profile_store const& b, random_rows& data) {
     REQUIRE(a.size() == b.size());
     REQUIRE(a.counts() == b.counts());
     REQUIRE(std::equal(a.ranges().begin(), a.ranges().end(), b.ranges().begin(), b.ranges().end()));
-    nearest_scratch scratch;
-    std::vector<neighbor> found_a, found_b;
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> found_a, found_b;
     for (int i = 0; i < 5; ++i) {
         auto const row = data.row(), weights = data.weights();
         REQUIRE(a.nearest(row, weights, 20, infinity, scratch, found_a) ==
@@ -67,8 +67,9 @@ void record(byte_writer& out, std::uint64_t skipped, double number, double code,
 }
 status read(byte_writer out, std::size_t capacity = 100) {
     bytes const sealed = std::move(out).seal(frame_kind("prof"), 1);
-    std::vector<factor_kind> const kinds{numeric, categorical};
-    profile_store store(kinds, {.capacity = capacity});
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric,
+                                                  predict::factor_kind::categorical};
+    predict::profile_store store(kinds, {.capacity = capacity});
     std::vector<double> const row{1, 2};
     REQUIRE(store.add(row, 3) == status::ok);
     bytes const before = store.serialize();
@@ -88,20 +89,20 @@ TEST_CASE("profile bytes: there and back in every state, and on alike") {
     for (std::uint64_t round = 0; round < 12; ++round) {
         CAPTURE(round);
         random_rows data(seed + round);
-        profile_store store(data.kinds, {.capacity = 150});
+        predict::profile_store store(data.kinds, {.capacity = 150});
         std::mt19937_64 chance(round);
         bytes memory;
         for (int i = 0; i < 600; ++i) {
             (void)(data.draw() % 2 == 0 ? store.add(data.row(), i, chance) : store.add(data.row(), i));
             if (i % 70 == 0) (void)store.add(data.row(), -1);
             if (data.draw() % 16 != 0) continue;
-            profile_store back(data.kinds, {.capacity = 150});
+            predict::profile_store back(data.kinds, {.capacity = 150});
             (void)back.add(data.row(), 1); // to be forgotten
             memory = store.serialize(std::move(memory));
             REQUIRE(back.deserialize(memory) == status::ok);
             check_same(back, store, data);
             std::mt19937_64 same_chance = chance;
-            profile_store on = store;
+            predict::profile_store on = store;
             for (int more = 0; more < 100; ++more) {
                 auto const row = data.row();
                 (void)on.add(row, more, chance);
@@ -111,8 +112,8 @@ TEST_CASE("profile bytes: there and back in every state, and on alike") {
             if (data.draw() % 4 == 0) store = back;
         }
     }
-    std::vector<factor_kind> const kinds{numeric};
-    profile_store empty(kinds), back(kinds);
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric};
+    predict::profile_store empty(kinds), back(kinds);
     std::vector<double> const row{1};
     (void)back.add(row, 1);
     CHECK(back.deserialize(empty.serialize()) == status::ok);
@@ -120,8 +121,8 @@ TEST_CASE("profile bytes: there and back in every state, and on alike") {
 }
 
 TEST_CASE("profile bytes: another capacity") {
-    std::vector<factor_kind> const kinds{numeric};
-    profile_store store(kinds, {.capacity = 10}), larger(kinds, {.capacity = 11}),
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric};
+    predict::profile_store store(kinds, {.capacity = 10}), larger(kinds, {.capacity = 11}),
         less(kinds, {.capacity = 9});
     std::vector<double> row{0};
     for (int i = 0; i < 15; ++i) {
@@ -139,25 +140,28 @@ TEST_CASE("profile bytes: another capacity") {
 
 TEST_CASE("profile bytes: every truncation and every flipped bit is noticed, and changes nothing") {
     bytes const good = sample_store(2, 9);
-    profile_store victim = fuzz_store(2);
+    predict::profile_store victim = fuzz_store(2);
     REQUIRE(victim.deserialize(sample_store(2, 4)) == status::ok);
     straggle_test::check_damage(victim, good);
 }
 
 TEST_CASE("profile bytes: of other factors, or from another time") {
     bytes const good = sample_store(1, 5);
-    auto const read_as = [&](std::vector<factor_kind> const& kinds, bytes const& from) {
-        profile_store store(kinds);
+    auto const read_as = [&](std::vector<predict::factor_kind> const& kinds, bytes const& from) {
+        predict::profile_store store(kinds);
         return store.deserialize(from);
     };
-    CHECK(read_as({categorical, numeric}, good) == status::ok);
-    CHECK(read_as({numeric, categorical}, good) == status::wrong_kind);
-    CHECK(read_as({categorical}, good) == status::wrong_kind);
-    CHECK(read_as({categorical, numeric, numeric}, good) == status::wrong_kind);
+    CHECK(read_as({predict::factor_kind::categorical, predict::factor_kind::numeric}, good) == status::ok);
+    CHECK(read_as({predict::factor_kind::numeric, predict::factor_kind::categorical}, good) ==
+          status::wrong_kind);
+    CHECK(read_as({predict::factor_kind::categorical}, good) == status::wrong_kind);
+    CHECK(read_as({predict::factor_kind::categorical, predict::factor_kind::numeric,
+                   predict::factor_kind::numeric},
+                  good) == status::wrong_kind);
     auto const sealed_as = [&](std::uint32_t kind, std::uint32_t version) {
         byte_writer out;
         out.u8(1);
-        return read_as({numeric}, std::move(out).seal(kind, version));
+        return read_as({predict::factor_kind::numeric}, std::move(out).seal(kind, version));
     };
     CHECK(sealed_as(frame_kind("prof"), 1) == status::truncated);
     CHECK(sealed_as(frame_kind("prof"), 2) == status::unknown_version);
@@ -172,11 +176,11 @@ TEST_CASE("profile bytes: a right checksum around nonsense") {
         return out;
     };
     CHECK(read(one(1, 2, 3)) == status::ok);
-    CHECK(read(one(missing_factor, missing_factor, 0)) == status::ok);
-    CHECK(read(one(largest_factor, -largest_factor, 1e308)) == status::ok);
+    CHECK(read(one(predict::missing_factor, predict::missing_factor, 0)) == status::ok);
+    CHECK(read(one(predict::largest_factor, -predict::largest_factor, 1e308)) == status::ok);
     CHECK(read(one(infinity, 2, 3)) == status::corrupt);
     CHECK(read(one(1, 1.7e308, 3)) == status::corrupt);
-    for (double const bad : {-1.0, infinity, -infinity, missing_factor})
+    for (double const bad : {-1.0, infinity, -infinity, predict::missing_factor})
         CHECK(read(one(1, 2, bad)) == status::corrupt);
     // The number of the record.
     CHECK(read(one(1, 2, 3, 9, 10)) == status::ok);
@@ -211,8 +215,9 @@ TEST_CASE("profile bytes: hostile counts take no memory") {
         factors.count(many);
         for (byte_writer* out : {&records, &factors}) {
             bytes const sealed = std::move(*out).seal(frame_kind("prof"), 1);
-            std::vector<factor_kind> const kinds{numeric, categorical};
-            profile_store store(kinds, {.capacity = std::size_t{1} << 31});
+            std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric,
+                                                          predict::factor_kind::categorical};
+            predict::profile_store store(kinds, {.capacity = std::size_t{1} << 31});
             std::size_t const before = straggle_test::allocated_bytes();
             CHECK(store.deserialize(sealed) == status::truncated);
             CHECK(straggle_test::allocated_bytes() - before < 5'000);
@@ -220,11 +225,11 @@ TEST_CASE("profile bytes: hostile counts take no memory") {
     }
     // Real ones take a small multiple of their bytes.
     for (std::uint64_t const kind : {0u, 1u, 2u}) {
-        profile_store store(fuzz_kinds(kind), {.capacity = 3000});
+        predict::profile_store store(fuzz_kinds(kind), {.capacity = 3000});
         std::vector<double> const row(store.factors(), 1.0);
         for (int i = 0; i < 3000; ++i) (void)store.add(row, i);
         bytes const stored = store.serialize();
-        profile_store back(fuzz_kinds(kind), {.capacity = 3000});
+        predict::profile_store back(fuzz_kinds(kind), {.capacity = 3000});
         std::size_t const before = straggle_test::allocated_bytes();
         REQUIRE(back.deserialize(stored) == status::ok);
         CHECK(straggle_test::allocated_bytes() - before < 4 * stored.size());

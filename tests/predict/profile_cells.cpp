@@ -4,7 +4,7 @@
 // Cells must never say that a record is further away than it is. And where they say little, or everything is
 // equally near, the answers of a store are those of a list all the same.
 
-#include <straggle/predict/profile_cells.hpp>
+#include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/profile_store.hpp>
 
 #include "../support/seed.hpp"
@@ -34,10 +34,10 @@ double square(double x) {
 
 // Stores and lists of the same records, more than it takes for cells to be looked at.
 struct both {
-    profile_store store;
+    predict::profile_store store;
     scanned_records list;
 
-    explicit both(std::vector<factor_kind> const& kinds)
+    explicit both(std::vector<predict::factor_kind> const& kinds)
         : store(kinds, {.capacity = 4000}), list(kinds, 4000) {}
     void add(std::vector<double> const& row, double time) {
         REQUIRE(store.add(row, time) == status::ok);
@@ -45,8 +45,8 @@ struct both {
     }
     void check(std::vector<double> const& row, std::vector<double> const& weights, std::size_t k,
                double within = infinity) const {
-        nearest_scratch scratch;
-        std::vector<neighbor> found;
+        predict::nearest_scratch scratch;
+        std::vector<predict::neighbor> found;
         (void)store.nearest(row, weights, k, within, scratch, found);
         REQUIRE(found == list.nearest(row, weights, k, within));
     }
@@ -75,7 +75,7 @@ TEST_CASE("profile cells: a grid keeps the order, and differences but for one ce
     auto const none = detail::factor_grid::around(detail::encoded_missing, -detail::encoded_missing);
     CHECK(none.of(5) == 0);
     CHECK(none.of(detail::encoded_missing) == 0);
-    auto const widest = detail::factor_grid::around(-largest_factor, largest_factor);
+    auto const widest = detail::factor_grid::around(-predict::largest_factor, predict::largest_factor);
     CHECK(widest.of(detail::encoded_missing) == detail::last_cell);
     CHECK(widest.of(0) == detail::last_cell / 2);
 }
@@ -97,14 +97,16 @@ TEST_CASE("profile cells: sums of squares are not more than they are, and little
             detail::factor_extent e;
             bool gaps = false;
             for (auto const& row : rows) {
-                gaps = gaps || is_missing_factor(row[k]);
-                if (!is_missing_factor(row[k])) (void)e.include({row[k], row[k]});
+                gaps = gaps || predict::is_missing_factor(row[k]);
+                if (!predict::is_missing_factor(row[k])) (void)e.include({row[k], row[k]});
             }
             grids.push_back(detail::factor_grid::around(e.low, e.high));
-            ranges.push_back(data.kinds[k] == categorical ? 1.0 : e.high > e.low ? e.high - e.low : 0.0);
+            ranges.push_back(data.kinds[k] == predict::factor_kind::categorical ? 1.0
+                             : e.high > e.low                                   ? e.high - e.low
+                                                                                : 0.0);
             if (weights[k] > 0)
-                terms.push_back(
-                    detail::make_term(k, data.kinds[k] == numeric, query[k], ranges[k], weights[k], gaps));
+                terms.push_back(detail::make_term(k, data.kinds[k] == predict::factor_kind::numeric, query[k],
+                                                  ranges[k], weights[k], gaps));
         }
         detail::cell_query cells;
         cells.assign(terms, grids);
@@ -120,7 +122,8 @@ TEST_CASE("profile cells: sums of squares are not more than they are, and little
                 auto const [first, last] =
                     detail::cell_squares(of.data(), stride, 0, cells.constant(), cells.terms());
                 for (std::size_t i = 0; i < detail::leaf_size; ++i) {
-                    double const d = weighted_distance(data.kinds, rows[leaf + i], query, ranges, weights);
+                    double const d =
+                        predict::weighted_distance(data.kinds, rows[leaf + i], query, ranges, weights);
                     double const squares = square(d / cells.step()) * (1 + 0x1p-40) + detail::least_sum;
                     unsigned const bit = 1u << i;
                     if (squares < 0x1p30)
@@ -162,7 +165,7 @@ TEST_CASE("profile cells: sums of squares are not more than they are, and little
 }
 
 TEST_CASE("profile cells: one outlier, and all the rest in one cell") {
-    both b({numeric, numeric});
+    both b({predict::factor_kind::numeric, predict::factor_kind::numeric});
     random_rows data(straggle_test::seed_or(5233));
     for (int i = 0; i < 5000; ++i) b.add({i == 3000 ? 1e12 : data.uniform(), data.uniform() * 1e-9}, i % 5);
     b.store.arrange();
@@ -174,7 +177,7 @@ TEST_CASE("profile cells: one outlier, and all the rest in one cell") {
 }
 
 TEST_CASE("profile cells: values that leave the grid") {
-    both b({numeric, numeric, categorical});
+    both b({predict::factor_kind::numeric, predict::factor_kind::numeric, predict::factor_kind::categorical});
     random_rows data(straggle_test::seed_or(5234));
     for (int i = 0; i < 9000; ++i) {
         double const now = 1.6e9 + 10.0 * i; // the store holds the last 4000
@@ -187,11 +190,11 @@ TEST_CASE("profile cells: values that leave the grid") {
 }
 
 TEST_CASE("profile cells: many that are equally near are told apart by their age") {
-    both b({numeric, categorical, numeric});
+    both b({predict::factor_kind::numeric, predict::factor_kind::categorical, predict::factor_kind::numeric});
     random_rows data(straggle_test::seed_or(5235));
     for (int i = 0; i < 6000; ++i)
         b.add({static_cast<double>(data.draw() % 4), static_cast<double>(data.draw() % 3),
-               data.draw() % 5 == 0 ? missing_factor : static_cast<double>(data.draw() % 3)},
+               data.draw() % 5 == 0 ? predict::missing_factor : static_cast<double>(data.draw() % 3)},
               i % 5);
     for (bool const arranged : {false, true}) {
         if (arranged) b.store.arrange();

@@ -30,10 +30,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // The same question to both.
-void check_nearest(profile_store const& store, scanned_records const& list, std::vector<double> const& row,
-                   std::vector<double> const& weights, std::size_t k, double within) {
-    static nearest_scratch scratch;
-    static std::vector<neighbor> found;
+void check_nearest(predict::profile_store const& store, scanned_records const& list,
+                   std::vector<double> const& row, std::vector<double> const& weights, std::size_t k,
+                   double within) {
+    static predict::nearest_scratch scratch;
+    static std::vector<predict::neighbor> found;
     status const s = store.nearest(row, weights, k, within, scratch, found);
     auto const expected = list.nearest(row, weights, k, within);
     REQUIRE(found == expected);
@@ -41,7 +42,8 @@ void check_nearest(profile_store const& store, scanned_records const& list, std:
 }
 
 // Everything that can be asked, and a few random questions.
-void check_same(profile_store const& store, scanned_records const& list, random_rows& data, int questions) {
+void check_same(predict::profile_store const& store, scanned_records const& list, random_rows& data,
+                int questions) {
     REQUIRE(store.size() == list.records.size());
     REQUIRE(store.empty() == list.records.empty());
     REQUIRE(std::vector<double>(store.ranges().begin(), store.ranges().end()) == list.ranges());
@@ -51,30 +53,31 @@ void check_same(profile_store const& store, scanned_records const& list, random_
         auto const row = data.row(), weights = data.weights();
         // As far as some record, to the bit.
         if (data.draw() % 3 == 0 && !list.records.empty())
-            within = weighted_distance(list.kinds, list.records[data.draw() % list.records.size()].row, row,
-                                       list.ranges(), weights);
+            within = predict::weighted_distance(
+                list.kinds, list.records[data.draw() % list.records.size()].row, row, list.ranges(), weights);
         check_nearest(store, list, row, weights, k, within);
     }
 }
 
-void check_samples(profile_store const& store, scanned_records const& list) {
+void check_samples(predict::profile_store const& store, scanned_records const& list) {
     std::vector<double> row(list.kinds.size());
     std::size_t i = 0;
     for (auto const& r : list.records) {
-        REQUIRE(store.sample(i++, row) == profile_record{r.time, r.number});
+        REQUIRE(store.sample(i++, row) == predict::profile_record{r.time, r.number});
         REQUIRE(straggle_test::same_row(row, r.row));
     }
     i = 0;
     store.for_each([&](std::span<double const> held, double time, std::uint64_t number) {
         REQUIRE(straggle_test::same_row(held, list.records[i].row));
-        REQUIRE(profile_record{time, number} == profile_record{list.records[i].time, list.records[i].number});
+        REQUIRE(predict::profile_record{time, number} ==
+                predict::profile_record{list.records[i].time, list.records[i].number});
         ++i;
     });
     REQUIRE(i == list.records.size());
 }
 
 struct filled {
-    profile_store store;
+    predict::profile_store store;
     scanned_records list;
     filled(random_rows& data, std::size_t n, std::size_t capacity)
         : store(data.kinds, {.capacity = capacity}), list(data.kinds, capacity) {
@@ -89,10 +92,11 @@ struct filled {
 } // namespace
 
 TEST_CASE("profile store: a few records by hand") {
-    std::vector<factor_kind> const kinds{numeric, categorical};
-    profile_store store(kinds, {.capacity = 3});
-    nearest_scratch scratch;
-    std::vector<neighbor> out;
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric,
+                                                  predict::factor_kind::categorical};
+    predict::profile_store store(kinds, {.capacity = 3});
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> out;
     std::vector<double> const even{1, 1};
     auto const add = [&](double size, double program, double time) {
         std::vector<double> const row{size, program};
@@ -110,23 +114,23 @@ TEST_CASE("profile store: a few records by hand") {
     CHECK(add(10, 2, 300) == status::ok);
     CHECK(store.ranges()[0] == 10);
     CHECK(nearest(10, 2, 2) == status::ok);
-    CHECK(out == std::vector<neighbor>{{0, 300, 2}, {1, 200, 1}});
+    CHECK(out == std::vector<predict::neighbor>{{0, 300, 2}, {1, 200, 1}});
     CHECK(nearest(0, 2, 9) == status::ok); // the first two are equally far: the younger first
-    CHECK(out == std::vector<neighbor>{{1, 300, 2}, {1, 100, 0}, {std::sqrt(2.0), 200, 1}});
+    CHECK(out == std::vector<predict::neighbor>{{1, 300, 2}, {1, 100, 0}, {std::sqrt(2.0), 200, 1}});
     CHECK(nearest(5, 1, 9, 0.5) == status::ok);
-    CHECK(out == std::vector<neighbor>{{0.5, 200, 1}, {0.5, 100, 0}});
+    CHECK(out == std::vector<predict::neighbor>{{0.5, 200, 1}, {0.5, 100, 0}});
     CHECK(nearest(5, 1, 9, 0.49) == status::insufficient_evidence);
     CHECK(out.empty());
     CHECK(add(20, 2, 400) == status::ok); // the first one goes
-    CHECK(store.counts() == profile_counts{.added = 4, .evicted = 1, .bad_rows = 0, .bad_times = 0});
+    CHECK(store.counts() == predict::profile_counts{.added = 4, .evicted = 1, .bad_rows = 0, .bad_times = 0});
     CHECK(store.size() == 3);
     CHECK(store.ranges()[0] == 10);
     std::vector<double> row(2);
-    CHECK(store.sample(0, row) == profile_record{200, 1});
+    CHECK(store.sample(0, row) == predict::profile_record{200, 1});
     CHECK(row == std::vector<double>{10, 1});
     store.clear();
     CHECK(store.empty());
-    CHECK(store.counts() == profile_counts{});
+    CHECK(store.counts() == predict::profile_counts{});
     CHECK(store.ranges()[0] == 0);
 }
 
@@ -138,7 +142,7 @@ TEST_CASE("profile store: the same as a list after every step") {
         random_rows data(seed + round);
         std::size_t const capacities[] = {1, 2, 7, 8, 9, 63, 64, 65, 200, 600};
         std::size_t const capacity = capacities[data.draw() % 10];
-        profile_store store(data.kinds, {.capacity = capacity});
+        predict::profile_store store(data.kinds, {.capacity = capacity});
         scanned_records list(data.kinds, capacity);
         std::mt19937_64 chance(round), same_chance(round);
         for (int step = 0; step < 900; ++step) {
@@ -206,10 +210,10 @@ TEST_CASE("profile store: the same as a list with one factor, and with many") {
         random_rows data(straggle_test::seed_or(5208));
         data.sorts.resize(factors);
         data.missing.resize(factors);
-        data.kinds.assign(factors, numeric);
+        data.kinds.assign(factors, predict::factor_kind::numeric);
         for (std::size_t k = 0; k < factors; k += 3) {
             data.sorts[k] = 4;
-            data.kinds[k] = categorical;
+            data.kinds[k] = predict::factor_kind::categorical;
             data.missing[k] = 20;
         }
         filled both(data, 1200, 1000);
@@ -220,13 +224,14 @@ TEST_CASE("profile store: the same as a list with one factor, and with many") {
 }
 
 TEST_CASE("profile store: thousands of equal records are ordered by their age") {
-    std::vector<factor_kind> const kinds{numeric, categorical, numeric};
+    std::vector<predict::factor_kind> const kinds{
+        predict::factor_kind::numeric, predict::factor_kind::categorical, predict::factor_kind::numeric};
     random_rows data(straggle_test::seed_or(5204));
     data.kinds = kinds;
-    profile_store store(kinds, {.capacity = 6000});
+    predict::profile_store store(kinds, {.capacity = 6000});
     scanned_records list(kinds, 6000);
     for (int i = 0; i < 9000; ++i) { // four different rows
-        std::vector<double> const row{i % 2 == 0 ? 1.0 : missing_factor, i % 3 == 0 ? 5.0 : 7.0, 3};
+        std::vector<double> const row{i % 2 == 0 ? 1.0 : predict::missing_factor, i % 3 == 0 ? 5.0 : 7.0, 3};
         (void)store.add(row, i);
         list.add(row, i);
     }
@@ -235,21 +240,24 @@ TEST_CASE("profile store: thousands of equal records are ordered by their age") 
         for (std::size_t const k : {1u, 5u, 64u, 1000u, 1500u, 1501u, 6000u})
             for (std::vector<double> const& weights :
                  std::vector<std::vector<double>>{{1, 1, 1}, {0, 1, 0}, {0.3, 0, 0}, {0, 0, 0}, {0, 0, 1}})
-                for (std::vector<double> const& row : std::vector<std::vector<double>>{
-                         {1, 5, 3}, {missing_factor, 5, 3}, {1, 6, 9}, {2, missing_factor, missing_factor}})
+                for (std::vector<double> const& row :
+                     std::vector<std::vector<double>>{{1, 5, 3},
+                                                      {predict::missing_factor, 5, 3},
+                                                      {1, 6, 9},
+                                                      {2, predict::missing_factor, predict::missing_factor}})
                     check_nearest(store, list, row, weights, k, infinity);
     }
     // All the same.
-    profile_store same(kinds, {.capacity = 5000});
+    predict::profile_store same(kinds, {.capacity = 5000});
     scanned_records same_list(kinds, 5000);
     for (int i = 0; i < 5000; ++i) {
-        std::vector<double> const row{1, 2, missing_factor};
+        std::vector<double> const row{1, 2, predict::missing_factor};
         (void)same.add(row, i);
         same_list.add(row, i);
     }
     for (std::size_t const k : {1u, 100u, 5000u})
         for (std::vector<double> const& row :
-             std::vector<std::vector<double>>{{1, 2, 3}, {1, 2, missing_factor}, {9, 9, 9}})
+             std::vector<std::vector<double>>{{1, 2, 3}, {1, 2, predict::missing_factor}, {9, 9, 9}})
             check_nearest(same, same_list, row, {0.5, 0.25, 0.125}, k, infinity);
 }
 
@@ -258,8 +266,8 @@ TEST_CASE("profile store: weights of 0 leave factors out, and all of 0 leave onl
     filled both(data, 2000, 1500);
     std::vector<double> weights(data.kinds.size(), 0.0);
     check_nearest(both.store, both.list, data.row(), weights, 40, 0.0);
-    nearest_scratch scratch;
-    std::vector<neighbor> out;
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> out;
     REQUIRE(both.store.nearest(data.row(), weights, 40, infinity, scratch, out) == status::ok);
     for (std::size_t i = 0; i < out.size(); ++i) REQUIRE(out[i].number == 1999 - i);
     for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -270,14 +278,14 @@ TEST_CASE("profile store: weights of 0 leave factors out, and all of 0 leave onl
 }
 
 TEST_CASE("profile store: `within` includes its end") {
-    std::vector<factor_kind> const kinds{numeric};
-    profile_store store(kinds);
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric};
+    predict::profile_store store(kinds);
     for (double const x : {0.0, 1.0, 3.0, 10.0}) {
         std::vector<double> const row{x};
         REQUIRE(store.add(row, x) == status::ok);
     }
-    nearest_scratch scratch;
-    std::vector<neighbor> out;
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> out;
     std::vector<double> const row{0}, weights{0.37};
     for (std::size_t i = 0; i < 4; ++i) {
         REQUIRE(store.nearest(row, weights, 4, infinity, scratch, out) == status::ok);
@@ -291,8 +299,9 @@ TEST_CASE("profile store: `within` includes its end") {
 }
 
 TEST_CASE("profile store: ranges follow what is held") {
-    std::vector<factor_kind> const kinds{numeric, numeric, numeric};
-    profile_store store(kinds, {.capacity = 700});
+    std::vector<predict::factor_kind> const kinds{
+        predict::factor_kind::numeric, predict::factor_kind::numeric, predict::factor_kind::numeric};
+    predict::profile_store store(kinds, {.capacity = 700});
     scanned_records list(kinds, 700);
     for (int i = 0; i < 5000; ++i) {
         // One goes up, so that each eviction takes the least; one goes down; one has a rare peak.
@@ -305,25 +314,29 @@ TEST_CASE("profile store: ranges follow what is held") {
 }
 
 TEST_CASE("profile store: bad data is refused, counted, and changes nothing") {
-    std::vector<factor_kind> const kinds{numeric, categorical};
-    profile_store store(kinds, {.capacity = 2});
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric,
+                                                  predict::factor_kind::categorical};
+    predict::profile_store store(kinds, {.capacity = 2});
     std::vector<double> const good{1, 2};
     REQUIRE(store.add(good, 0) == status::ok);
     REQUIRE(store.add(good, 1e308) == status::ok);
     auto const before = store.serialize();
-    for (std::vector<double> const& bad : std::vector<std::vector<double>>{
-             {infinity, 2}, {1, -infinity}, {1.7e308, 2}, {1, -std::nextafter(largest_factor, infinity)}})
+    for (std::vector<double> const& bad :
+         std::vector<std::vector<double>>{{infinity, 2},
+                                          {1, -infinity},
+                                          {1.7e308, 2},
+                                          {1, -std::nextafter(predict::largest_factor, infinity)}})
         CHECK(store.add(bad, 1) == status::out_of_domain);
     for (double const bad : {not_a_number, infinity, -infinity, -1.0, -5e-324})
         CHECK(store.add(good, bad) == status::out_of_domain);
-    CHECK(store.counts() == profile_counts{.added = 2, .evicted = 0, .bad_rows = 4, .bad_times = 5});
+    CHECK(store.counts() == predict::profile_counts{.added = 2, .evicted = 0, .bad_rows = 4, .bad_times = 5});
     CHECK(store.size() == 2);
     std::mt19937_64 chance(1), untouched(1);
     CHECK(store.add(good, not_a_number, chance) == status::out_of_domain);
     CHECK(chance() == untouched());
 
-    nearest_scratch scratch;
-    std::vector<neighbor> out{{1, 2, 3}};
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> out{{1, 2, 3}};
     std::vector<double> const ones{1, 1};
     auto const ask = [&](std::vector<double> const& row, std::vector<double> const& weights, double within) {
         out.assign(1, {1, 2, 3});
@@ -337,20 +350,21 @@ TEST_CASE("profile store: bad data is refused, counted, and changes nothing") {
         CHECK(ask(good, {1, bad}, infinity) == status::out_of_domain);
     for (double const bad : {not_a_number, -1.0, -infinity})
         CHECK(ask(good, ones, bad) == status::out_of_domain);
-    CHECK(ask({missing_factor, missing_factor}, ones, infinity) == status::ok);
+    CHECK(ask({predict::missing_factor, predict::missing_factor}, ones, infinity) == status::ok);
     CHECK(ask(good, {1, (std::numeric_limits<double>::max)()}, 0) == status::ok);
 }
 
 TEST_CASE("profile store: broken contracts") {
     straggle_test::contract_trap const trap;
     using broken = straggle_test::broken_contract;
-    std::vector<factor_kind> const kinds{numeric, categorical};
-    CHECK_THROWS_AS(profile_store({}), broken);
-    CHECK_THROWS_AS(profile_store(kinds, {.capacity = 0}), broken);
-    CHECK_THROWS_AS(profile_store(kinds, {.capacity = (std::size_t{1} << 31) + 1}), broken);
-    profile_store store(kinds);
-    nearest_scratch scratch;
-    std::vector<neighbor> out;
+    std::vector<predict::factor_kind> const kinds{predict::factor_kind::numeric,
+                                                  predict::factor_kind::categorical};
+    CHECK_THROWS_AS(predict::profile_store({}), broken);
+    CHECK_THROWS_AS(predict::profile_store(kinds, {.capacity = 0}), broken);
+    CHECK_THROWS_AS(predict::profile_store(kinds, {.capacity = (std::size_t{1} << 31) + 1}), broken);
+    predict::profile_store store(kinds);
+    predict::nearest_scratch scratch;
+    std::vector<predict::neighbor> out;
     std::vector<double> const two{1, 2}, one{1};
     std::vector<double> row(2), short_row(1);
     std::mt19937_64 chance;
@@ -365,13 +379,21 @@ TEST_CASE("profile store: broken contracts") {
 }
 
 TEST_CASE("profile store: values at the ends of the numbers") {
-    std::vector<factor_kind> const kinds{numeric, numeric, categorical};
-    profile_store store(kinds);
+    std::vector<predict::factor_kind> const kinds{
+        predict::factor_kind::numeric, predict::factor_kind::numeric, predict::factor_kind::categorical};
+    predict::profile_store store(kinds);
     scanned_records list(kinds, 100'000);
-    std::vector<double> const values{0.0,   -0.0,           5e-324,          -1e-310,       1.0,
-                                     1e300, largest_factor, -largest_factor, missing_factor};
+    std::vector<double> const values{0.0,
+                                     -0.0,
+                                     5e-324,
+                                     -1e-310,
+                                     1.0,
+                                     1e300,
+                                     predict::largest_factor,
+                                     -predict::largest_factor,
+                                     predict::missing_factor};
     for (double const a : values)
-        for (double const b : {0.0, 1e-320, 3e-320, missing_factor})
+        for (double const b : {0.0, 1e-320, 3e-320, predict::missing_factor})
             for (double const c : values) {
                 std::vector<double> const row{a, b, c};
                 REQUIRE(store.add(row, 1) == status::ok);
@@ -391,9 +413,9 @@ TEST_CASE("profile store: values at the ends of the numbers") {
 TEST_CASE("profile store: copies and moves go on alike") {
     random_rows data(straggle_test::seed_or(5206));
     filled both(data, 900, 700);
-    profile_store copy(both.store), assigned(data.kinds, {.capacity = 3});
+    predict::profile_store copy(both.store), assigned(data.kinds, {.capacity = 3});
     assigned = copy;
-    profile_store moved(std::move(copy));
+    predict::profile_store moved(std::move(copy));
     scanned_records const before = both.list;
     for (int i = 0; i < 1000; ++i) {
         auto const row = data.row();
@@ -411,8 +433,8 @@ TEST_CASE("profile store: allocates nothing once it is full") {
     for (std::size_t const capacity : {1u, 10u, 500u, 5000u}) {
         random_rows data(straggle_test::seed_or(5207));
         filled both(data, 3 * capacity + 200, capacity);
-        nearest_scratch scratch;
-        std::vector<neighbor> out;
+        predict::nearest_scratch scratch;
+        std::vector<predict::neighbor> out;
         std::vector<std::vector<double>> rows, weights;
         for (int i = 0; i < 50; ++i) {
             rows.push_back(data.row());
@@ -439,10 +461,10 @@ TEST_CASE("profile store: allocates nothing once it is full") {
 TEST_CASE("profile store: takes the memory it says") {
     for (std::size_t const factors : {1u, 4u, 7u, 8u, 16u}) {
         CAPTURE(factors);
-        std::vector<factor_kind> const kinds(factors, numeric);
+        std::vector<predict::factor_kind> const kinds(factors, predict::factor_kind::numeric);
         std::size_t const before = straggle_test::live_bytes();
         std::size_t const capacity = 20'000;
-        profile_store store(kinds, {.capacity = capacity});
+        predict::profile_store store(kinds, {.capacity = capacity});
         std::vector<double> row(factors);
         std::size_t most = 0;
         for (std::size_t i = 0; i < 3 * capacity; ++i) {

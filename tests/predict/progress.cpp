@@ -20,21 +20,21 @@
 
 namespace {
 
-using straggle::linear;
-using straggle::linear_remaining;
-using straggle::node_scaled;
 using straggle::outcome;
-using straggle::reading_rejection;
-using straggle::remaining_at;
 using straggle::status;
+using straggle::predict::average_rate;
+using straggle::predict::average_rate_remaining;
+using straggle::predict::reading_rejection;
+using straggle::predict::remaining_at;
+using straggle::predict::sibling_time;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
 constexpr double inf = limits::infinity();
 
-static_assert(straggle::progress_estimator<linear>);
-static_assert(straggle::progress_estimator<node_scaled>);
-static_assert(sizeof(linear) == 40 && sizeof(node_scaled) == 48, "as documented");
+static_assert(straggle::predict::progress_estimator<average_rate>);
+static_assert(straggle::predict::progress_estimator<sibling_time>);
+static_assert(sizeof(average_rate) == 40 && sizeof(sibling_time) == 48, "as documented");
 
 // The least that is an estimator, and near misses.
 struct minimal {
@@ -55,23 +55,23 @@ struct without_rate : minimal {
 struct without_elapsed : minimal {
     void elapsed() const = delete;
 };
-static_assert(straggle::progress_estimator<minimal>);
-static_assert(!straggle::progress_estimator<update_may_throw>);
-static_assert(!straggle::progress_estimator<remaining_as_number>);
-static_assert(!straggle::progress_estimator<without_rate>);
-static_assert(!straggle::progress_estimator<without_elapsed>);
+static_assert(straggle::predict::progress_estimator<minimal>);
+static_assert(!straggle::predict::progress_estimator<update_may_throw>);
+static_assert(!straggle::predict::progress_estimator<remaining_as_number>);
+static_assert(!straggle::predict::progress_estimator<without_rate>);
+static_assert(!straggle::predict::progress_estimator<without_elapsed>);
 
 // Usable in constant expressions.
 constexpr double left_of_a_quarter = [] {
-    linear task;
+    average_rate task;
     task.update(10, 0.25);
     return task.remaining().value();
 }();
 static_assert(left_of_a_quarter == 30.0);
 
 TEST_CASE("progress: readings that cannot be used are left out and counted") {
-    linear task;
-    CHECK(task.counts() == straggle::reading_counts{});
+    average_rate task;
+    CHECK(task.counts() == straggle::predict::reading_counts{});
     REQUIRE(task.update(10, 0.25));
     CHECK(!task.update(nan, 0.5));
     CHECK(!task.update(inf, 0.5));
@@ -101,7 +101,7 @@ TEST_CASE("progress: readings that cannot be used are left out and counted") {
 }
 
 TEST_CASE("progress: the start is (0, 0)") {
-    linear task;
+    average_rate task;
     CHECK(!task.update(0, 0));
     CHECK(!task.update(-0.0, 0));
     CHECK(!task.update(limits::denorm_min(), 1)); // a step too small to divide by
@@ -117,23 +117,23 @@ TEST_CASE("progress: names of the rejections") {
     CHECK(to_string(reading_rejection::progress_fell) == "progress_fell");
 }
 
-TEST_CASE("progress: linear by hand") {
-    CHECK(linear_remaining(100, 0.8).value() == doctest::Approx(25).epsilon(1e-15));
-    CHECK(linear_remaining(600, 0.5) == outcome<double>(600.0));
-    CHECK(linear_remaining(600, 1) == outcome<double>(0.0));
-    CHECK(linear_remaining(0, 0.5) == outcome<double>(0.0));
+TEST_CASE("progress: average_rate by hand") {
+    CHECK(average_rate_remaining(100, 0.8).value() == doctest::Approx(25).epsilon(1e-15));
+    CHECK(average_rate_remaining(600, 0.5) == outcome<double>(600.0));
+    CHECK(average_rate_remaining(600, 1) == outcome<double>(0.0));
+    CHECK(average_rate_remaining(0, 0.5) == outcome<double>(0.0));
     // Hadoop's 1e-4: from there on a number, below it nothing.
-    CHECK(linear_remaining(1, 1e-4).value() == doctest::Approx(9999).epsilon(1e-15));
-    CHECK(linear_remaining(1, 0.9999e-4).reason() == status::insufficient_evidence);
-    CHECK(linear_remaining(1e6, 0).reason() == status::insufficient_evidence);
-    CHECK(linear_remaining(1e305, 1e-4).reason() == status::out_of_range);
+    CHECK(average_rate_remaining(1, 1e-4).value() == doctest::Approx(9999).epsilon(1e-15));
+    CHECK(average_rate_remaining(1, 0.9999e-4).reason() == status::insufficient_evidence);
+    CHECK(average_rate_remaining(1e6, 0).reason() == status::insufficient_evidence);
+    CHECK(average_rate_remaining(1e305, 1e-4).reason() == status::out_of_range);
     for (double bad : {nan, inf, -inf, -1.0}) {
-        CHECK(linear_remaining(bad, 0.5).reason() == status::out_of_domain);
-        CHECK(linear_remaining(1, bad).reason() == status::out_of_domain);
+        CHECK(average_rate_remaining(bad, 0.5).reason() == status::out_of_domain);
+        CHECK(average_rate_remaining(1, bad).reason() == status::out_of_domain);
     }
-    CHECK(linear_remaining(1, 1.5).reason() == status::out_of_domain);
+    CHECK(average_rate_remaining(1, 1.5).reason() == status::out_of_domain);
 
-    linear task;
+    average_rate task;
     CHECK(task.remaining().reason() == status::insufficient_evidence);
     CHECK(task.rate().reason() == status::insufficient_evidence);
     task.update(40, 0.1);
@@ -141,9 +141,9 @@ TEST_CASE("progress: linear by hand") {
     CHECK(task.remaining().value() == doctest::Approx(360).epsilon(1e-15));
 }
 
-TEST_CASE("progress: linear is exact for a task of constant speed") {
+TEST_CASE("progress: average_rate is exact for a task of constant speed") {
     // To the last bit where speed and progress are dyadic, else to three roundings.
-    linear task;
+    average_rate task;
     for (int i = 1; i <= 1024; ++i) {
         REQUIRE(task.update(i * 0.5, i / 1024.0));
         REQUIRE(task.remaining().value() == doctest::Approx(512 - i * 0.5).epsilon(4e-16));
@@ -153,7 +153,7 @@ TEST_CASE("progress: linear is exact for a task of constant speed") {
     straggle_test::golden_sequence next(seed);
     for (int k = 0; k < 200; ++k) {
         double const whole = std::exp(20 * next.unit() - 5);
-        linear t;
+        average_rate t;
         for (double p = next.unit() * 0.01 + 2e-4; p < 1; p += next.unit() * 0.05) {
             t.update(p * whole, p);
             // 1 - p is off by half a unit in the last place of 1, the time by as much of itself.
@@ -163,22 +163,22 @@ TEST_CASE("progress: linear is exact for a task of constant speed") {
     }
 }
 
-TEST_CASE("progress: linear falls with progress, grows with time, is never negative") {
+TEST_CASE("progress: average_rate falls with progress, grows with time, is never negative") {
     std::uint64_t const seed = straggle_test::seed_or(42);
     INFO("seed ", seed);
     straggle_test::golden_sequence next(seed);
     for (int k = 0; k < 20000; ++k) {
         double const t = 1000 * next.unit(), p = 1e-4 + (1 - 1e-4) * next.unit();
         double const more = p + (1 - p) * next.unit(), later = t + 100 * next.unit();
-        double const left = linear_remaining(t, p).value();
+        double const left = average_rate_remaining(t, p).value();
         REQUIRE(left >= 0);
-        REQUIRE(linear_remaining(t, more).value() <= left);
-        REQUIRE(linear_remaining(later, p).value() >= left);
+        REQUIRE(average_rate_remaining(t, more).value() <= left);
+        REQUIRE(average_rate_remaining(later, p).value() >= left);
     }
 }
 
-TEST_CASE("progress: node_scaled by hand") {
-    node_scaled task;
+TEST_CASE("progress: sibling_time by hand") {
+    sibling_time task;
     CHECK(task.remaining().reason() == status::insufficient_evidence);
     CHECK(task.rate().reason() == status::insufficient_evidence);
     task.update(30, 0.9);
@@ -202,13 +202,13 @@ TEST_CASE("progress: node_scaled by hand") {
     CHECK(!task.expect(1e-200, 1e-200));
     CHECK(task.rate().value() == doctest::Approx(1 / 150.0)); // what was expected before still is
 
-    node_scaled done;
+    sibling_time done;
     done.update(5, 1);
     CHECK(done.remaining() == outcome<double>(0.0)); // known without knowing what is usual
 }
 
 TEST_CASE("progress: the time left at a later moment") {
-    linear task;
+    average_rate task;
     CHECK(remaining_at(task, 5).reason() == status::insufficient_evidence);
     task.update(10, 0.25);
     CHECK(remaining_at(task, 10) == outcome<double>(30.0));
@@ -235,8 +235,8 @@ TEST_CASE("progress: any readings at all") {
     };
     std::size_t const allocated = straggle_test::allocations_during([&] {
         for (int k = 0; k < 2000; ++k) {
-            linear a;
-            node_scaled b;
+            average_rate a;
+            sibling_time b;
             b.expect(any(), any());
             for (int i = 0; i < 20; ++i) {
                 double const t = i * any(), p = any();
@@ -259,7 +259,7 @@ TEST_CASE("progress: Hadoop's DataStatistics are moments") {
     auto const outlier = [](auto const& m, double sigma) {
         return m.mean() + sigma * std::sqrt(m.population_variance());
     };
-    straggle::moments one;
+    straggle::stats::moments one;
     CHECK(one.count() == 0); // Hadoop's mean of nothing is 0, Tez's the largest long; here there is none
     one.add(17.29);
     CHECK(one.count() == 1);
@@ -267,7 +267,7 @@ TEST_CASE("progress: Hadoop's DataStatistics are moments") {
     CHECK(one.population_variance() == 0);
     CHECK(outlier(one, 1) == doctest::Approx(17.29).epsilon(1e-15));
 
-    straggle::tick_moments two;
+    straggle::stats::tick_moments two;
     two.add(17);
     two.add(29);
     CHECK(two.count() == 2);

@@ -5,7 +5,7 @@
 /// What a profile store should be: a list of records, scanned for every question. And rows of all sorts.
 #pragma once
 
-#include <straggle/core/random.hpp>
+#include <straggle/base/random.hpp>
 #include <straggle/predict/profile_store.hpp>
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace straggle_test {
 
-inline constexpr auto numeric = straggle::factor_kind::numeric;
-inline constexpr auto categorical = straggle::factor_kind::categorical;
+inline constexpr auto numeric = straggle::predict::factor_kind::numeric;
+inline constexpr auto categorical = straggle::predict::factor_kind::categorical;
 
 struct scanned_records {
     struct record {
@@ -28,12 +28,12 @@ struct scanned_records {
         double time;
         std::uint64_t number;
     };
-    std::vector<straggle::factor_kind> kinds;
+    std::vector<straggle::predict::factor_kind> kinds;
     std::size_t capacity;
     std::deque<record> records;
     std::uint64_t added = 0;
 
-    scanned_records(std::vector<straggle::factor_kind> of, std::size_t most)
+    scanned_records(std::vector<straggle::predict::factor_kind> of, std::size_t most)
         : kinds(std::move(of)), capacity(most) {}
 
     void add(std::vector<double> const& row, double time) {
@@ -44,7 +44,7 @@ struct scanned_records {
     void add(std::vector<double> const& row, double time, Engine& engine) {
         if (records.size() == capacity)
             records.erase(records.begin() +
-                          static_cast<std::ptrdiff_t>(straggle::uniform_below(engine, records.size())));
+                          static_cast<std::ptrdiff_t>(straggle::base::uniform_below(engine, records.size())));
         records.push_back({row, time, added++});
     }
     void clear() {
@@ -63,13 +63,13 @@ struct scanned_records {
         }
         return all;
     }
-    [[nodiscard]] std::vector<straggle::neighbor> nearest(std::vector<double> const& row,
-                                                          std::vector<double> const& weights, std::size_t k,
-                                                          double within) const {
-        std::vector<straggle::neighbor> all;
+    [[nodiscard]] std::vector<straggle::predict::neighbor> nearest(std::vector<double> const& row,
+                                                                   std::vector<double> const& weights,
+                                                                   std::size_t k, double within) const {
+        std::vector<straggle::predict::neighbor> all;
         auto const scales = ranges();
         for (record const& r : records) {
-            double const d = straggle::weighted_distance(kinds, r.row, row, scales, weights);
+            double const d = straggle::predict::weighted_distance(kinds, r.row, row, scales, weights);
             if (d <= within) all.push_back({d, r.time, r.number});
         }
         std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) {
@@ -126,7 +126,7 @@ struct random_rows {
                 x = static_cast<double>(cluster * 1000 + draw() % 20);
             }
             bool const gap = k < missing.size() && missing[k] != 0 && draw() % missing[k] == 0;
-            values.push_back(gap ? straggle::missing_factor : x);
+            values.push_back(gap ? straggle::predict::missing_factor : x);
         }
         return values;
     }
@@ -139,7 +139,7 @@ struct random_rows {
     }
 
     std::mt19937_64 draw;
-    std::vector<straggle::factor_kind> kinds;
+    std::vector<straggle::predict::factor_kind> kinds;
     std::vector<std::uint64_t> sorts;
     std::vector<std::uint64_t> missing;
 };

@@ -38,13 +38,14 @@ struct task {
     double took = 0;
 };
 
-constexpr task_profile profile{.node = &task::host,
-                               .time = &task::took,
-                               .factors = factors(numeric(&task::input, "input"),
-                                                  categorical(&task::job, "job"), categorical(&task::user))};
-using history = similar_tasks<task, std::remove_const_t<decltype(profile)>>;
+constexpr predict::task_profile profile{.node = &task::host,
+                                        .time = &task::took,
+                                        .factors = predict::factors(predict::numeric(&task::input, "input"),
+                                                                    predict::categorical(&task::job, "job"),
+                                                                    predict::categorical(&task::user))};
+using history = predict::similar_tasks<task, std::remove_const_t<decltype(profile)>>;
 
-std::vector<double> samples_of(outcome<empirical_view> const& times) {
+std::vector<double> samples_of(outcome<stats::empirical_view> const& times) {
     std::vector<double> samples;
     for (std::size_t i = 0; times && i < times->size(); ++i) samples.push_back((*times)[i]);
     return samples;
@@ -78,11 +79,11 @@ class brute_force {
     [[nodiscard]] std::vector<double> predict(task const& t, std::optional<std::string> const& node,
                                               std::span<double const> weights, std::size_t k,
                                               double within = infinite) {
-        constexpr std::array kinds{factor_kind::categorical, factor_kind::numeric, factor_kind::categorical,
-                                   factor_kind::categorical};
+        constexpr std::array kinds{predict::factor_kind::categorical, predict::factor_kind::numeric,
+                                   predict::factor_kind::categorical, predict::factor_kind::categorical};
         double low = infinite, high = -infinite;
         for (record const& r : records_)
-            if (!is_missing_factor(r.row[1])) {
+            if (!predict::is_missing_factor(r.row[1])) {
                 low = std::min(low, r.row[1]);
                 high = std::max(high, r.row[1]);
             }
@@ -90,7 +91,7 @@ class brute_force {
         auto const wanted = row_of(t, node);
         std::vector<std::pair<double, std::size_t>> all; // distance and age
         for (std::size_t i = 0; i < records_.size(); ++i) {
-            double const d = weighted_distance(kinds, records_[i].row, wanted, ranges, weights);
+            double const d = predict::weighted_distance(kinds, records_[i].row, wanted, ranges, weights);
             if (d <= within) all.emplace_back(d, records_.size() - i);
         }
         std::ranges::sort(all);
@@ -112,8 +113,9 @@ class brute_force {
         auto const code = [this](std::string const& name) {
             return static_cast<double>(codes_.emplace(name, codes_.size()).first->second);
         };
-        return {node ? code("node " + *node) : missing_factor, t.input.value_or(missing_factor),
-                code("job " + t.job), t.user ? static_cast<double>(*t.user) : missing_factor};
+        return {node ? code("node " + *node) : predict::missing_factor,
+                t.input.value_or(predict::missing_factor), code("job " + t.job),
+                t.user ? static_cast<double>(*t.user) : predict::missing_factor};
     }
     std::size_t capacity_;
     std::map<std::string, std::size_t> codes_;
@@ -150,7 +152,7 @@ TEST_CASE("similar_tasks: the nearest are those of a brute-force search") {
     std::mt19937_64 engine(seed);
     for (int round = 0; round < 12; ++round) {
         CAPTURE(round);
-        similar_tasks_options how;
+        predict::similar_tasks_options how;
         how.neighbors = 1 + engine() % 30;
         how.capacity = 1 + engine() % 700;
         how.pairs = round % 2 == 0 ? 0 : 4;
@@ -158,7 +160,7 @@ TEST_CASE("similar_tasks: the nearest are those of a brute-force search") {
         if (round % 4 == 3) how.within = 0.3;
         history h(profile, how);
         brute_force oracle(how.capacity);
-        prediction_scratch scratch;
+        predict::prediction_scratch scratch;
         for (int i = 0; i < 1500; ++i) {
             task const t = random_task(engine, 6, 5);
             if (i % 7 == 0) {
@@ -182,7 +184,7 @@ TEST_CASE("similar_tasks: the nearest are those of a brute-force search") {
                 auto const usual = h.usual_time(t, scratch);
                 REQUIRE(usual.has_value() == !anywhere.empty());
                 if (usual) {
-                    empirical e;
+                    stats::empirical e;
                     e.assign(anywhere);
                     CHECK(*usual == *e.view().quantile(0.4));
                 }
@@ -206,8 +208,8 @@ TEST_CASE("similar_tasks: records that are no evidence are counted and left out"
         std::optional<double> took;
         attempt_status ended;
     };
-    auto h = similar_tasks_of<record>(
-        task_profile{.node = &record::host, .time = &record::took, .status = &record::ended});
+    auto h = predict::similar_tasks_of<record>(
+        predict::task_profile{.node = &record::host, .time = &record::took, .status = &record::ended});
     static_assert(h.factor_count == 1);
     using enum attempt_status;
     CHECK(h.learn({"a", 5.0, success}));
@@ -241,7 +243,8 @@ TEST_CASE("similar_tasks: times of std::chrono are in seconds") {
         int node;
         std::chrono::milliseconds took;
     };
-    auto h = similar_tasks_of<record>(task_profile{.node = &record::node, .time = &record::took});
+    auto h = predict::similar_tasks_of<record>(
+        predict::task_profile{.node = &record::node, .time = &record::took});
     for (int i = 1; i <= 4; ++i) h.learn({1, i * 1500ms});
     CHECK(samples_of(h.predict({}, 1)) == std::vector<double>{1.5, 3, 4.5, 6});
     CHECK(samples_of(h.remaining({}, 1, 3s)) == std::vector<double>{1.5, 3});
@@ -262,11 +265,12 @@ TEST_CASE("similar_tasks: factors that matter get the weight, others next to non
     std::uint64_t const seed = straggle_test::seed_or(20'250'305);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    auto h = similar_tasks_of<record>(
-        task_profile{.node = &record::node,
-                     .time = &record::took,
-                     .factors = factors(categorical(&record::job, "job"), numeric(&record::input, "input"),
-                                        numeric(&record::hour, "hour"), categorical(&record::user, "user"))});
+    auto h = predict::similar_tasks_of<record>(predict::task_profile{
+        .node = &record::node,
+        .time = &record::took,
+        .factors = predict::factors(
+            predict::categorical(&record::job, "job"), predict::numeric(&record::input, "input"),
+            predict::numeric(&record::hour, "hour"), predict::categorical(&record::user, "user"))});
     CHECK(h.factor_name(0) == "node");
     CHECK(h.factor_name(1) == "job");
     CHECK(h.factor_name(4) == "user");
@@ -299,10 +303,11 @@ TEST_CASE("similar_tasks: each node has weights of its own, also where there are
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     auto const h_of = [&](std::size_t pairs) {
-        auto h = similar_tasks_of<record>(
-            task_profile{.node = &record::node,
-                         .time = &record::took,
-                         .factors = factors(numeric(&record::reads), numeric(&record::computes))},
+        auto h = predict::similar_tasks_of<record>(
+            predict::task_profile{.node = &record::node,
+                                  .time = &record::took,
+                                  .factors = predict::factors(predict::numeric(&record::reads),
+                                                              predict::numeric(&record::computes))},
             {.pairs = pairs});
         for (int i = 0; i < 40'000; ++i) {
             record r{static_cast<int>(engine() % 200), uniform(engine), uniform(engine), 0};
@@ -367,30 +372,31 @@ TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") 
         }
     running_fields const fields{
         .node = &running::host, .progress = &running::done, .start = &running::started};
-    job_progress<std::string, double> job;
+    detect::job_progress<std::string, double> job;
     job.running(tasks, fields, 6.0);
 
     auto const suspects_of = [&](auto const& detector) {
-        detector_scratch scratch;
-        std::vector<suspect> out;
-        job_view const view = job.view();
+        detect::detector_scratch scratch;
+        std::vector<detect::suspect> out;
+        detect::job_view const view = job.view();
         detector.detect(view, scratch, out);
         std::multiset<std::string> hosts;
-        for (suspect const& s : out) hosts.insert(tasks[view.row_of(s)].host);
+        for (detect::suspect const& s : out) hosts.insert(tasks[view.row_of(s)].host);
         return hosts;
     };
     //! [usual]
-    straggle::prediction_scratch scratch;
-    auto const usual_time_of = [&](straggle::running_task const& t, straggle::job_view const&) {
+    straggle::predict::prediction_scratch scratch;
+    auto const usual_time_of = [&](straggle::detect::running_task const& t,
+                                   straggle::detect::job_view const&) {
         return earlier.usual_time(task{.job = "etl", .host = {}, .input = tasks[t.row].input, .user = 1},
                                   scratch);
     };
-    straggle::node_aware<decltype(usual_time_of)> const informed{.report_interval = 0.1,
-                                                                 .usual_time_of = usual_time_of};
+    straggle::detect::node_aware<decltype(usual_time_of)> const informed{.report_interval = 0.1,
+                                                                         .usual_time_of = usual_time_of};
     //! [usual]
     CHECK(suspects_of(informed) == std::multiset<std::string>{"n5", "n5"});
     // Without it, tasks with much to do look slow.
-    CHECK(suspects_of(node_aware<>{.report_interval = 0.1}).size() > 2);
+    CHECK(suspects_of(detect::node_aware<>{.report_interval = 0.1}).size() > 2);
 }
 
 TEST_CASE("similar_tasks: memory is bounded, names and all") {
@@ -422,7 +428,7 @@ TEST_CASE("similar_tasks: nothing is allocated in the steady state") {
         if (i % 3 == 0) tasks.back().job = "new job " + std::to_string(i);
     }
     std::size_t i = 0;
-    prediction_scratch scratch;
+    predict::prediction_scratch scratch;
     auto const work = [&](std::size_t until) {
         for (; i < until; ++i) {
             h.learn(tasks[i]);
@@ -442,7 +448,7 @@ TEST_CASE("similar_tasks: two predictions side by side, from a const object") {
     h.learn({"b", "n1", 5.0, 1, 70});
     h.learn({"b", "n1", 5.0, 1, 80});
     history const& all = h;
-    prediction_scratch one, two;
+    predict::prediction_scratch one, two;
     auto const a = all.predict({"a", "", 5.0, 1}, "n1", one);
     auto const b = all.predict({"b", "", 5.0, 1}, "n1", two);
     CHECK(samples_of(a) == std::vector<double>{10, 20});
@@ -452,7 +458,7 @@ TEST_CASE("similar_tasks: two predictions side by side, from a const object") {
 TEST_CASE("similar_tasks: stored and read again, it goes on as before") {
     std::mt19937_64 engine(5);
     for (std::size_t const pairs : {0u, 4u}) {
-        similar_tasks_options const how{.capacity = 300, .pairs = pairs};
+        predict::similar_tasks_options const how{.capacity = 300, .pairs = pairs};
         history h(profile, how);
         h.learn({"a", "n", 1.0, 1, no_number});
         for (int i = 0; i < 1000; ++i) h.learn(random_task(engine, 9, 5));
@@ -504,7 +510,8 @@ TEST_CASE("similar_tasks: bytes of anything else change nothing") {
         int node;
         double took;
     };
-    auto other = similar_tasks_of<record>(task_profile{.node = &record::node, .time = &record::took});
+    auto other = predict::similar_tasks_of<record>(
+        predict::task_profile{.node = &record::node, .time = &record::took});
     CHECK(other.deserialize(good) == status::wrong_kind);
     // With a checksum that is right, nonsense inside must not crash: any byte of the payload changed.
     constexpr std::size_t head = 24, tail = 8;

@@ -21,17 +21,17 @@
 
 namespace {
 
-using straggle::exponential_rate;
 using straggle::outcome;
-using straggle::simple_exponential;
 using straggle::status;
+using straggle::predict::exponential_rate;
+using straggle::predict::simple_exponential;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
 constexpr double inf = limits::infinity();
 
-static_assert(straggle::progress_estimator<exponential_rate>);
-static_assert(straggle::progress_estimator<simple_exponential>);
+static_assert(straggle::predict::progress_estimator<exponential_rate>);
+static_assert(straggle::predict::progress_estimator<simple_exponential>);
 static_assert(sizeof(exponential_rate) == 56 && sizeof(simple_exponential) == 64, "as documented");
 
 // The rules of tests/golden/smoothed_progress.py.
@@ -50,9 +50,9 @@ std::vector<std::pair<double, double>> readings(std::string rule, std::uint64_t 
     }
     bool const moved = rule.back() == '+';
     if (moved) rule.pop_back();
-    std::vector<double> const speeds = rule == "constant"  ? std::vector{0.005, 0.005, 0.005, 0.005}
-                                       : rule == "slowing" ? std::vector{0.005, 0.004, 0.002, 0.001}
-                                                           : std::vector{0.005, 0.004, 0.002, 0.0, 0.003};
+    std::vector<double> const speeds = rule == "constant"      ? std::vector{0.005, 0.005, 0.005, 0.005}
+                                       : rule == "recent_rate" ? std::vector{0.005, 0.004, 0.002, 0.001}
+                                                               : std::vector{0.005, 0.004, 0.002, 0.0, 0.003};
     if (moved) progress = speeds[0];
     for (int count = 0; progress <= 1.0; ++count) {
         elapsed += 1000.0;
@@ -110,7 +110,7 @@ TEST_CASE("smoothed progress: Hadoop's three forecasts") {
         char const* rule;
         double tau, literal, moved; // sums of squared errors, as our replay of the Java code gives them
     } const cases[] = {{"constant", 10000, 1.42e-10, 0},
-                       {"slowing", 800, 6.95e-11, 4.2e-11},
+                       {"recent_rate", 800, 6.95e-11, 4.2e-11},
                        {"stall", 800, 1.54e-10, 1.3e-10}};
     for (auto const& c : cases) {
         INFO(c.rule);

@@ -21,16 +21,18 @@ struct task {
     std::string program;
 };
 
-constexpr task_profile everything{.node = &task::host,
-                                  .time = &task::took,
-                                  .status = &task::ok,
-                                  .factors = factors(numeric(&task::input), categorical(&task::program))};
-constexpr task_profile least{.node = &task::host, .time = [](task const& t) { return t.took.count(); }};
+constexpr predict::task_profile everything{
+    .node = &task::host,
+    .time = &task::took,
+    .status = &task::ok,
+    .factors = predict::factors(predict::numeric(&task::input), predict::categorical(&task::program))};
+constexpr predict::task_profile least{.node = &task::host,
+                                      .time = [](task const& t) { return t.took.count(); }};
 
 // More about the concept in tests/static/predictors.cpp.
-static_assert(task_profile_for<std::remove_const_t<decltype(everything)>, task>);
-static_assert(task_profile_for<std::remove_const_t<decltype(least)>, task>);
-static_assert(!task_profile_for<task_profile<>, task>);
+static_assert(predict::task_profile_for<std::remove_const_t<decltype(everything)>, task>);
+static_assert(predict::task_profile_for<std::remove_const_t<decltype(least)>, task>);
+static_assert(!predict::task_profile_for<predict::task_profile<>, task>);
 
 TEST_CASE("task_profile: names members once, and reads them") {
     task const t{"n1", std::chrono::milliseconds(1500), true, 3.5, "sort"};

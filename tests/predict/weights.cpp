@@ -23,13 +23,13 @@
 
 namespace {
 
-using straggle::real_similarity;
-using straggle::similarity_rule;
 using straggle::status;
-using straggle::weight_fit;
-using straggle::weight_objective;
-using straggle::weight_options;
-using straggle::weight_scratch;
+using straggle::predict::real_similarity;
+using straggle::predict::similarity_rule;
+using straggle::predict::weight_fit;
+using straggle::predict::weight_objective;
+using straggle::predict::weight_options;
+using straggle::predict::weight_scratch;
 
 using straggle_test::affine;
 using straggle_test::fit_of;

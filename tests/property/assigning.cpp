@@ -43,19 +43,20 @@ scene random_scene(std::mt19937_64& engine, std::size_t most_tasks, std::size_t 
 }
 
 // A pair through the filters, as the documentation lists them; nothing if it would do.
-std::optional<backup_refusal> judged(task const& t, host const& h) {
-    if (std::find(t.hosts.begin(), t.hosts.end(), h.name) != t.hosts.end()) return backup_refusal::same_node;
-    if (h.state == node_state::blacklisted) return backup_refusal::blacklisted;
-    if (h.free <= 0) return backup_refusal::no_slot;
-    if (h.state == node_state::on_probation && t.hosts.empty()) return backup_refusal::on_probation;
+std::optional<assign::backup_refusal> judged(task const& t, host const& h) {
+    if (std::find(t.hosts.begin(), t.hosts.end(), h.name) != t.hosts.end())
+        return assign::backup_refusal::same_node;
+    if (h.state == node_state::excluded) return assign::backup_refusal::excluded;
+    if (h.free <= 0) return assign::backup_refusal::no_slot;
+    if (h.state == node_state::on_probation && t.hosts.empty()) return assign::backup_refusal::on_probation;
     double const worth = t.worth[h.place];
-    if (worth < 0) return backup_refusal::no_prediction;
-    if (std::floor(worth) <= 0) return backup_refusal::not_profitable;
-    if (worth - std::floor(worth) < 0.25) return backup_refusal::unlikely_to_win;
+    if (worth < 0) return assign::backup_refusal::no_prediction;
+    if (std::floor(worth) <= 0) return assign::backup_refusal::not_profitable;
+    if (worth - std::floor(worth) < 0.25) return assign::backup_refusal::unlikely_to_win;
     return std::nullopt;
 }
 
-// Attempts as budgets count them: of those on nodes that are not healthy one.
+// Attempts as limits count them: of those on nodes that are not healthy one.
 std::size_t counted(scene const& s, task const& t) {
     std::size_t no_help = 0;
     for (host const& h : s.nodes)
@@ -79,16 +80,16 @@ double best_profit(scene const& s, std::size_t row, std::vector<int>& free, std:
     return best;
 }
 
-void check_choice(scene const& s, backup_choice const& c) {
+void check_choice(scene const& s, assign::backup_choice const& c) {
     task const& t = s.tasks[c.straggler];
     CHECK(c.copy.has_value() != c.reason.has_value());
-    CHECK(c.refused_by.empty() == (c.reason != backup_refusal::over_budget));
+    CHECK(c.refused_by.empty() == (c.reason != assign::backup_refusal::over_limit));
     if (!(t.left >= 0)) {
-        CHECK(c.reason == backup_refusal::no_straggler);
+        CHECK(c.reason == assign::backup_refusal::no_straggler);
         return;
     }
-    node_counts counts;
-    std::optional<backup_refusal> furthest;
+    assign::node_counts counts;
+    std::optional<assign::backup_refusal> furthest;
     std::optional<std::uint32_t> runner_up;
     auto const better = [&](std::uint32_t a, std::uint32_t b) { // a comes later
         bool const x = !judged(t, s.nodes[a]), y = !judged(t, s.nodes[b]);
@@ -106,7 +107,7 @@ void check_choice(scene const& s, backup_choice const& c) {
         }
         bool const chosen = c.copy && c.copy->node == i;
         if (chosen) CHECK_FALSE(refusal);
-        if (chosen || (refusal && *refusal <= backup_refusal::no_prediction)) continue;
+        if (chosen || (refusal && *refusal <= assign::backup_refusal::no_prediction)) continue;
         if (!runner_up || better(i, *runner_up)) runner_up = i;
     }
     CHECK(c.nodes == counts);
@@ -119,28 +120,29 @@ void check_choice(scene const& s, backup_choice const& c) {
     if (c.copy) {
         CHECK(c.copy->value.profit == std::floor(t.worth[c.copy->node]));
     } else if (counts.acceptable > 0) {
-        CHECK((c.reason == backup_refusal::slots_taken || c.reason == backup_refusal::over_budget));
+        CHECK((c.reason == assign::backup_refusal::slots_taken ||
+               c.reason == assign::backup_refusal::over_limit));
         if (counted(s, t) > 1) CHECK(c.refused_by == "copies_per_task");
     } else {
-        CHECK(c.reason == (furthest ? *furthest : backup_refusal::no_nodes));
+        CHECK(c.reason == (furthest ? *furthest : assign::backup_refusal::no_nodes));
     }
 }
 
 template <class Assigner>
 double checked_profit(Assigner& a, scene const& s) {
-    backup_plan const& plan = a.choose(s.tasks, s.nodes, predict, s.load);
+    assign::backup_plan const& plan = a.choose(s.tasks, s.nodes, predict, s.load);
     REQUIRE(plan.choices.size() == s.tasks.size());
     std::vector<int> on(s.nodes.size(), 0);
-    std::vector<std::uint64_t> refused(plan.budgets.size(), 0);
-    node_counts counts;
+    std::vector<std::uint64_t> refused(plan.limits.size(), 0);
+    assign::node_counts counts;
     std::uint64_t copies = 0;
     double profit = 0;
     for (std::uint32_t i = 0; i < plan.choices.size(); ++i) {
-        backup_choice const& c = plan.choices[i];
+        assign::backup_choice const& c = plan.choices[i];
         CHECK(c.straggler == i);
         check_choice(s, c);
         counts += c.nodes;
-        for (std::size_t b = 0; b < refused.size(); ++b) refused[b] += c.refused_by == plan.budgets[b].budget;
+        for (std::size_t b = 0; b < refused.size(); ++b) refused[b] += c.refused_by == plan.limits[b].limit;
         if (!c.copy) continue;
         ++copies;
         profit += c.copy->value.profit;
@@ -151,23 +153,25 @@ double checked_profit(Assigner& a, scene const& s) {
     CHECK(plan.copies == copies);
     CHECK(plan.profit == profit);
     CHECK(10 * copies <= s.load.slots);
-    for (std::size_t b = 0; b < refused.size(); ++b) CHECK(plan.budgets[b].refused == refused[b]);
+    for (std::size_t b = 0; b < refused.size(); ++b) CHECK(plan.limits[b].refused == refused[b]);
     return profit;
 }
 
-auto assigner_by(assignment_rule rule) {
-    return assigner(told{}, assigner_options{.rule = rule}, copies_per_task{}, share_of_slots{0.1});
+auto assigner_by(assign::assignment_rule rule) {
+    return assign::assigner(told{}, assign::assigner_options{.rule = rule}, assign::copies_per_task{},
+                            assign::speculative_cap{0.1});
 }
 
 } // namespace
 
-TEST_CASE("assigning: filters, slots, budgets, reasons and runners-up on random scenes; the optimum is the "
+TEST_CASE("assigning: filters, slots, limits, reasons and runners-up on random scenes; the optimum is the "
           "largest") {
     std::uint64_t const seed = seed_or(71);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    auto in_turn = assigner_by(assignment_rule::in_turn), greedy = assigner_by(assignment_rule::greedy),
-         optimal = assigner_by(assignment_rule::optimal);
+    auto in_turn = assigner_by(assign::assignment_rule::in_turn),
+         greedy = assigner_by(assign::assignment_rule::greedy),
+         optimal = assigner_by(assign::assignment_rule::optimal);
     for (int i = 0; i < 1500; ++i) {
         scene const s = random_scene(engine, 5, 6);
         std::vector<int> free;
@@ -183,7 +187,8 @@ TEST_CASE("assigning: on large scenes nothing is worse than greedy") {
     std::uint64_t const seed = seed_or(72);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    auto greedy = assigner_by(assignment_rule::greedy), optimal = assigner_by(assignment_rule::optimal);
+    auto greedy = assigner_by(assign::assignment_rule::greedy),
+         optimal = assigner_by(assign::assignment_rule::optimal);
     double won = 0;
     for (int i = 0; i < 100; ++i) {
         scene s = random_scene(engine, 100, 26);
@@ -201,15 +206,16 @@ TEST_CASE("assigning: one straggler by riski_2014 is algorithm 2") {
     std::mt19937_64 engine(seed);
     struct machine {
         std::uint32_t name;
-        empirical times;
+        stats::empirical times;
     };
     struct running {
         std::uint32_t host;
         double left;
     };
-    constexpr straggler_fields fields{.runs_on = &running::host, .remaining = &running::left};
-    constexpr backup_node_fields nodes{.node = &machine::name, .free = [](machine const&) { return 1; }};
-    assigner a(riski_2014{}, assigner_options{.kill = kill_rule::riski_2014});
+    constexpr assign::straggler_fields fields{.runs_on = &running::host, .remaining = &running::left};
+    constexpr assign::backup_node_fields nodes{.node = &machine::name,
+                                               .free = [](machine const&) { return 1; }};
+    assign::assigner a(assign::riski_2014{}, assign::assigner_options{.kill = assign::kill_rule::riski_2014});
     std::size_t launched = 0, killed = 0;
     for (int i = 0; i < 500; ++i) {
         running const straggler{static_cast<std::uint32_t>(engine() % 8),
@@ -237,7 +243,7 @@ TEST_CASE("assigning: one straggler by riski_2014 is algorithm 2") {
             worst = longest;
         }
         auto const predict_there = [](running const&, machine const& m) { return m.times.view(); };
-        backup_choice const& choice = a.choose_for(straggler, fields, machines, nodes, predict_there);
+        assign::backup_choice const& choice = a.choose_for(straggler, fields, machines, nodes, predict_there);
         if (tie) continue;
         REQUIRE(choice.copy.has_value() == best.has_value());
         if (!best) continue;
@@ -272,10 +278,10 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (std::size_t k = nodes.size(); k > 1; --k) std::swap(nodes[k - 1], nodes[engine() % k]);
         for (std::size_t k = 0; k < tasks.size(); ++k) other.tasks[k] = s.tasks[tasks[k]];
         for (std::size_t k = 0; k < nodes.size(); ++k) other.nodes[k] = s.nodes[nodes[k]];
-        for (auto const rule : {assignment_rule::greedy, assignment_rule::optimal}) {
+        for (auto const rule : {assign::assignment_rule::greedy, assign::assignment_rule::optimal}) {
             auto a = assigner_by(rule), b = assigner_by(rule);
-            backup_plan const& before = a.choose(s.tasks, s.nodes, predict, s.load);
-            backup_plan const& after = b.choose(other.tasks, other.nodes, predict, s.load);
+            assign::backup_plan const& before = a.choose(s.tasks, s.nodes, predict, s.load);
+            assign::backup_plan const& after = b.choose(other.tasks, other.nodes, predict, s.load);
             CHECK(after.copies == before.copies);
             CHECK(after.profit == before.profit); // whole numbers: in any order the same sum
             CHECK(after.nodes == before.nodes);

@@ -87,7 +87,8 @@ TEST_CASE("other identifiers: 16 bytes per record") {
 }
 
 TEST_CASE("a sibling normaliser: 16 bytes more per record") {
-    double const per_record = bytes_per_record<numbered>(1, straggle::rank_options<straggle::robust_z>{});
+    double const per_record =
+        bytes_per_record<numbered>(1, straggle::rank_options<straggle::rank::robust_z>{});
     CHECK(per_record > 15.9);
     CHECK(per_record <= 17);
 }

@@ -7,7 +7,7 @@
 #include "support/monitor_cases.hpp"
 
 #include <doctest/doctest.h>
-#include <straggle/node/monitor.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include <cstdint>
 #include <cstdio>

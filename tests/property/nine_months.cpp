@@ -17,30 +17,30 @@
 #include <vector>
 
 using namespace straggle;
-using nine_months::record;
 
 namespace {
 
-std::vector<record> const& history() {
-    static std::vector<record> const all = nine_months::make(3);
+std::vector<nine_months::record> const& history() {
+    static std::vector<nine_months::record> const all = nine_months::make(3);
     return all;
 }
 
-std::span<record const> month(std::uint32_t m) {
-    auto const begins = std::ranges::lower_bound(history(), m * 30, {}, &record::day);
-    return {begins, std::ranges::lower_bound(history(), (m + 1) * 30, {}, &record::day)};
+std::span<nine_months::record const> month(std::uint32_t m) {
+    auto const begins = std::ranges::lower_bound(history(), m * 30, {}, &nine_months::record::day);
+    return {begins, std::ranges::lower_bound(history(), (m + 1) * 30, {}, &nine_months::record::day)};
 }
 
-using period = node_period<std::uint32_t>;
+using period = learn::node_period<std::uint32_t>;
 
-std::vector<period> periods(feature_options const& options) {
+std::vector<period> periods(learn::feature_options const& options) {
     std::mt19937_64 engine(3);
-    weak_node_finder find;
-    weak_nodes found;
+    learn::weak_node_finder find;
+    learn::weak_nodes found;
     std::vector<period> all;
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
-        node_days<std::uint32_t> days(30);
-        days.add_attempts(month(m), nine_months::fields, [m](record const& r) { return r.day - m * 30; });
+        learn::node_days<std::uint32_t> days(30);
+        days.add_attempts(month(m), nine_months::fields,
+                          [m](nine_months::record const& r) { return r.day - m * 30; });
         period p;
         REQUIRE(find(days.table(p.features), engine, found) == status::ok); // labels are the paper's
         p.weak = found.weak;
@@ -52,15 +52,15 @@ std::vector<period> periods(feature_options const& options) {
 }
 
 struct totals {
-    class_counts forecast, majority, repeat;
+    learn::class_counts forecast, majority, repeat;
 };
-totals sum_of(std::vector<period> const& months, forecast_from from) {
-    forecaster<std::uint32_t, boosted_trees_trainer> model(90, from);
-    std::vector<forecast_cell> table;
-    REQUIRE(forecast_table(std::span<period const>(months), model, table) == status::ok);
-    CHECK(table.size() == (from == forecast_from::same_period ? 36u : 28u));
+totals sum_of(std::vector<period> const& months, learn::forecast_from from) {
+    learn::forecaster<std::uint32_t, learn::boosted_trees_trainer> model(90, from);
+    std::vector<learn::forecast_cell> table;
+    REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
+    CHECK(table.size() == (from == learn::forecast_from::same_period ? 36u : 28u));
     totals all;
-    for (forecast_cell const& c : table) {
+    for (learn::forecast_cell const& c : table) {
         CHECK(c.learned == status::ok);
         all.forecast += c.forecast;
         all.majority += c.majority;
@@ -78,7 +78,7 @@ TEST_CASE("nine_months: what the papers print of OpenCloud") {
     CHECK(static_cast<double>(c.jobs_hit) / static_cast<double>(c.jobs) == doctest::Approx(0.5).epsilon(0.1));
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
         std::set<std::uint32_t> nodes, days;
-        for (record const& r : month(m)) {
+        for (nine_months::record const& r : month(m)) {
             nodes.insert(r.node);
             days.insert(r.day);
         }
@@ -104,10 +104,10 @@ TEST_CASE("nine_months: weak nodes change, and are never more than a quarter") {
 
 TEST_CASE("nine_months: the forecast beats what needs no learning") {
     // Accuracy over all windows; the margins seen were 8 and 5 points.
-    totals const judged = sum_of(periods({}), forecast_from::same_period);
+    totals const judged = sum_of(periods({}), learn::forecast_from::same_period);
     CHECK(*judged.forecast.accuracy() > *judged.majority.accuracy() + 0.06);
     CHECK(*judged.forecast.accuracy() > *judged.repeat.accuracy() + 0.06);
-    totals const forecast = sum_of(periods({.look_back = 3}), forecast_from::period_before);
+    totals const forecast = sum_of(periods({.look_back = 3}), learn::forecast_from::period_before);
     CHECK(*forecast.forecast.accuracy() > *forecast.majority.accuracy() + 0.03);
     CHECK(*forecast.forecast.accuracy() > *forecast.repeat.accuracy() + 0.03);
     CHECK(*forecast.forecast.recall() > *forecast.repeat.recall());

@@ -7,8 +7,8 @@
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
-#include <straggle/node/normalize.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/normalize.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <doctest/doctest.h>
 
@@ -208,7 +208,7 @@ TEST_CASE("every attempt is accounted for") {
 
 TEST_CASE("the scores of a job have mean 0 and deviation 1, and so has the whole fleet") {
     for_random_fleets([](fleet const& f, std::mt19937_64&) {
-        auto const scores = normalize(f.attempts, ticks);
+        auto const scores = rank::normalize(f.attempts, ticks);
         std::vector<double> sum(scores.jobs.size()), squares(scores.jobs.size()), count(scores.jobs.size());
         for (auto const& a : scores.attempts) {
             sum[a.job] += a.score;
@@ -252,7 +252,7 @@ TEST_CASE("a node whose tasks of a job all get slower by the same has a worse me
 
 TEST_CASE("running everything twice over sharpens the intervals and moves no mean") {
     for_random_fleets([](fleet f, std::mt19937_64&) {
-        z_score const any_job{.min_tasks = 2};
+        rank::z_score const any_job{.min_tasks = 2};
         auto const once = numbers_of(rank_nodes(f.attempts, ticks, rank_options{.normalizer = any_job}));
         std::size_t const size = f.attempts.size();
         f.attempts.reserve(2 * size);
@@ -303,34 +303,38 @@ TEST_CASE("whoever has all siblings faster is in the weakest level") {
     });
 }
 
-TEST_CASE("decisions: nested policies, and never more than the guards allow") {
+TEST_CASE("decisions: nested policies, and never more than the limits allow") {
     int fleets_with_weak_nodes = 0;
     for_random_fleets([&](fleet const& f, std::mt19937_64&) {
         auto const ranking = rank_nodes(f.attempts, ticks);
         auto const weak = [&](auto policy) {
             std::set<int> ids;
-            auto const decision = blacklister(policy, no_guard{}).decide(ranking);
+            auto const decision = blacklister(policy, blacklist::no_limit{}).decide(ranking);
             for (auto const& v : decision.blacklisted()) ids.insert(v.id);
             return ids;
         };
-        auto previous = weak(dominated{.q = 0.01});
+        auto previous = weak(blacklist::dominated{.q = 0.01});
         for (double const q : {0.25, 0.5, 0.75, 1.0}) {
-            auto const stricter = weak(dominated{.q = q});
+            auto const stricter = weak(blacklist::dominated{.q = q});
             CHECK(std::ranges::includes(previous, stricter));
-            CHECK(std::ranges::includes(stricter, weak(dominated_fdr{.q = q})));
+            CHECK(std::ranges::includes(stricter, weak(blacklist::dominated_fdr{.q = q})));
             previous = stricter;
         }
-        CHECK(std::ranges::includes(weak(dominated_fdr{.alpha = 0.2}), weak(dominated_fdr{.alpha = 0.01})));
+        CHECK(std::ranges::includes(weak(blacklist::dominated_fdr{.alpha = 0.2}),
+                                    weak(blacklist::dominated_fdr{.alpha = 0.01})));
         if (ranking.levels() > 1) { // slower than everybody else is in nobody's shadow
-            CHECK(std::ranges::includes(weak(weakest_level{}), weak(dominated{.q = 1})));
-            CHECK(std::ranges::includes(weak(weakest_level{}), weak(top_k_intersection(3))));
+            CHECK(
+                std::ranges::includes(weak(blacklist::weakest_level{}), weak(blacklist::dominated{.q = 1})));
+            CHECK(std::ranges::includes(weak(blacklist::weakest_level{}),
+                                        weak(blacklist::top_k_intersection(3))));
         }
-        CHECK(weak(top_k_intersection(3)).size() <= 3);
-        CHECK(weak(mean_plus_sigmas{}).size() <= ranking.nodes().size());
+        CHECK(weak(blacklist::top_k_intersection(3)).size() <= 3);
+        CHECK(weak(blacklist::mean_plus_sigmas{}).size() <= ranking.nodes().size());
         auto const decision = blacklister{}.decide(ranking);
         CHECK(5 * decision.blacklisted().size() <= ranking.fleet_size());
-        CHECK(decision.blacklisted().size() + decision.spared().size() == weak(dominated{}).size());
-        fleets_with_weak_nodes += !weak(dominated{}).empty();
+        CHECK(decision.blacklisted().size() + decision.spared().size() ==
+              weak(blacklist::dominated{}).size());
+        fleets_with_weak_nodes += !weak(blacklist::dominated{}).empty();
     });
     CHECK(fleets_with_weak_nodes > 5); // of 60
 }

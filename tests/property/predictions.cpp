@@ -44,11 +44,11 @@ struct task {
     }
 };
 
-constexpr task_profile profile{.node = &task::node,
-                               .time = &task::took,
-                               .factors =
-                                   factors(categorical(&task::job, "job"), categorical(&task::kind, "kind"),
-                                           numeric(&task::size, "size"))};
+constexpr predict::task_profile profile{.node = &task::node,
+                                        .time = &task::took,
+                                        .factors = predict::factors(predict::categorical(&task::job, "job"),
+                                                                    predict::categorical(&task::kind, "kind"),
+                                                                    predict::numeric(&task::size, "size"))};
 
 // Successful attempts with a start and an end that make sense, in the order in which they ended.
 std::vector<task> read_history(std::filesystem::path const& file) {
@@ -91,7 +91,7 @@ struct score {
         loss += (pinball(truth, low, 0.1) + pinball(truth, middle, 0.5) + pinball(truth, high, 0.9)) / 3;
         times += truth;
     }
-    void add(double truth, empirical_view const& v) {
+    void add(double truth, stats::empirical_view const& v) {
         add(truth, *v.quantile(0.1), *v.quantile(0.5), *v.quantile(0.9));
     }
     [[nodiscard]] double relative_width() const { return width / times; }
@@ -101,8 +101,9 @@ struct score {
 
 struct comparison {
     std::size_t tasks = 0, answered = 0, compared = 0;
-    calibration fair{0.8}; // all that were answered
-    std::array<calibration, 3> others{calibration{0.5}, calibration{0.9}, calibration{0.95}};
+    predict::calibration fair{0.8}; // all that were answered
+    std::array<predict::calibration, 3> others{predict::calibration{0.5}, predict::calibration{0.9},
+                                               predict::calibration{0.95}};
     double width = 0, times = 0, plainly_held = 0; // by the samples' own quantiles
     score similar, honest, nearest, job, all;      // where each has something to say
 };
@@ -126,14 +127,14 @@ comparison replay(std::vector<task> const& tasks, asked when) {
         return std::tie(a.time, a.task, a.ends) < std::tie(b.time, b.task, b.ends);
     });
 
-    auto history = similar_tasks_of<task>(profile);
-    auto nearest = similar_tasks_of<task>(profile, {.neighbors = 1});
+    auto history = predict::similar_tasks_of<task>(profile);
+    auto nearest = predict::similar_tasks_of<task>(profile, {.neighbors = 1});
     std::map<std::string, std::vector<double>> job;
     std::vector<double> all;
     struct prediction {
-        std::optional<predicted_range> range;
-        std::array<predicted_range, 3> others;
-        empirical similar, nearest, job, all;
+        std::optional<predict::predicted_range> range;
+        std::array<predict::predicted_range, 3> others;
+        stats::empirical similar, nearest, job, all;
     };
     std::vector<prediction> predictions(tasks.size());
     comparison c;
@@ -141,7 +142,7 @@ comparison replay(std::vector<task> const& tasks, asked when) {
     for (event const& e : events) {
         task const& t = tasks[e.task];
         prediction& p = predictions[e.task];
-        auto const keep = [](empirical& to, empirical_view const& v) {
+        auto const keep = [](stats::empirical& to, stats::empirical_view const& v) {
             std::vector<double> samples;
             for (std::size_t i = 0; i < v.size(); ++i) samples.push_back(v[i]);
             to.assign(samples);
@@ -164,7 +165,7 @@ comparison replay(std::vector<task> const& tasks, asked when) {
             for (std::size_t k = 0; k < c.others.size(); ++k) c.others[k].record(p.others[k], truth);
             c.width += p.range->high - p.range->low;
             c.times += truth;
-            empirical_view const v = p.similar.view();
+            stats::empirical_view const v = p.similar.view();
             c.plainly_held += *v.quantile(0.1) <= truth && truth <= *v.quantile(0.9) ? 1 : 0;
             if (p.job.size() > 0) { // the others have always something to say
                 ++c.compared;
@@ -187,14 +188,14 @@ comparison replay(std::vector<task> const& tasks, asked when) {
 std::string table(std::string const& name, comparison const& c) {
     std::ostringstream out;
     out << std::fixed << std::setprecision(3);
-    interval const sure = *c.fair.coverage_interval();
+    stats::interval const sure = *c.fair.coverage_interval();
     double const n = static_cast<double>(c.fair.recorded());
     out << name << ": " << c.answered << " of " << c.tasks << " predicted; an 80 % range held "
         << 100 * *c.fair.coverage() << " % (" << 100 * sure.low << " to " << 100 * sure.high << "), shorter "
         << 100 * static_cast<double>(c.fair.too_short()) / n << ", longer "
         << 100 * static_cast<double>(c.fair.too_long()) / n << ", width " << c.width / c.times
         << " of the mean time\n  ranges of 50, 90 and 95 % held";
-    for (calibration const& other : c.others) out << "  " << *other.coverage();
+    for (predict::calibration const& other : c.others) out << "  " << *other.coverage();
     out << "\n  on the " << c.compared
         << " for which the job had finished a task before: held, width, error of "
         << "the median, pinball loss (the last three in mean times)\n";
@@ -223,7 +224,8 @@ TEST_CASE("predictions: an 80 % range holds 80 % of a real history") {
         MESSAGE(table(name, c));
         CHECK(c.answered == c.tasks - 1);
         CHECK(std::fabs(*c.fair.coverage() - 0.8) <= 0.03);
-        for (calibration const& other : c.others) CHECK(std::fabs(*other.coverage() - other.asked()) <= 0.03);
+        for (predict::calibration const& other : c.others)
+            CHECK(std::fabs(*other.coverage() - other.asked()) <= 0.03);
         // Missed on both sides alike,
         CHECK(std::fabs(static_cast<double>(c.fair.too_long()) - static_cast<double>(c.fair.too_short())) <
               0.03 * static_cast<double>(c.answered));
@@ -263,8 +265,8 @@ TEST_CASE("predictions: where the truth is known, the distribution is right") {
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     auto const uniform = [&] { return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53; };
-    auto history = similar_tasks_of<task>(profile, {.neighbors = 20});
-    calibration fair(0.8);
+    auto history = predict::similar_tasks_of<task>(profile, {.neighbors = 20});
+    predict::calibration fair(0.8);
     double width = 0, raw = 0, ideal = 0, n = 0;
     // A time is its job's, by its node's speed, by chance: exchangeable given both.
     for (int i = 0; i < 30'000; ++i) {

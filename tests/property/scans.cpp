@@ -40,31 +40,32 @@ namespace {
 // Every rule, alone and within others, with settings by which it finds somebody in the jobs below.
 template <class Check>
 void for_each_rule(Check check) {
-    check(progress_gap{.gap = 0.1, .over = task_scope::running});
-    check(progress_gap{});
-    check(late{.alpha = 0.2});
-    check(late{.alpha = 0.2, .over = task_scope::all});
-    check(late_eval_2019{});
-    check(average_time{});
-    check(average_time{.of = average_time::basis::running});
-    check(over_median{.quantile = 0.1});
-    check(over_median{.quantile = 0.1, .efficiency = true});
-    check(flink{.ratio = 0.1, .lower_bound = 1});
-    check(largest_gain<>{});
-    check(largest_gain<>{.most = 50});
-    check(mantri<>{});
-    check(late_with_caps{.lag = 0});
-    check(late_with_caps::mr1(0.001));
-    check(node_aware<>{});
-    check(node_aware<>{.usual_time = 60});
-    check(hierarchical{late{.alpha = 0.2}});
-    check(hierarchical{progress_gap{.gap = 0.1, .over = task_scope::running}});
-    check(speculative_lag{average_time{}, 1});
-    check(task_lag{average_time{}, 1});
-    check(min_progress{late{.alpha = 0.2}});
-    check(cap{average_time{}});
-    check(without_copies{over_median{.quantile = 0.1}});
-    check(cap{without_copies{speculative_lag{hierarchical{late{.alpha = 0.2}}, 1}}});
+    check(detect::progress_gap{.gap = 0.1, .over = detect::task_scope::running});
+    check(detect::progress_gap{});
+    check(detect::late{.alpha = 0.2});
+    check(detect::late{.alpha = 0.2, .over = detect::task_scope::all});
+    check(detect::late_eval_2019{});
+    check(detect::average_time{});
+    check(detect::average_time{.of = detect::average_time::basis::running});
+    check(detect::over_median{.quantile = 0.1});
+    check(detect::over_median{.quantile = 0.1, .efficiency = true});
+    check(detect::flink{.ratio = 0.1, .lower_bound = 1});
+    check(detect::largest_gain<>{});
+    check(detect::largest_gain<>{.most = 50});
+    check(detect::mantri<>{});
+    check(detect::late_with_caps{.lag = 0});
+    check(detect::late_with_caps::mr1(0.001));
+    check(detect::node_aware<>{});
+    check(detect::node_aware<>{.usual_time = 60});
+    check(detect::hierarchical{detect::late{.alpha = 0.2}});
+    check(detect::hierarchical{detect::progress_gap{.gap = 0.1, .over = detect::task_scope::running}});
+    check(detect::speculative_lag{detect::average_time{}, 1});
+    check(detect::task_lag{detect::average_time{}, 1});
+    check(detect::min_progress{detect::late{.alpha = 0.2}});
+    check(detect::cap{detect::average_time{}});
+    check(detect::without_copies{detect::over_median{.quantile = 0.1}});
+    check(detect::cap{detect::without_copies{
+        detect::speculative_lag{detect::hierarchical{detect::late{.alpha = 0.2}}, 1}}});
 }
 
 struct snapshot {
@@ -120,7 +121,8 @@ history run_of_job(std::mt19937_64& engine, std::size_t tasks) {
 }
 
 template <class Rule>
-std::size_t look_at(history const& run, job_progress<std::string, double>& job, straggler_scan<Rule>& scan) {
+std::size_t look_at(history const& run, detect::job_progress<std::string, double>& job,
+                    detect::straggler_scan<Rule>& scan) {
     job.clear();
     std::size_t suspects = 0;
     for (moment const& m : run) {
@@ -137,10 +139,10 @@ TEST_CASE("every scan: nothing is allocated in the steady state, the snapshots i
     std::mt19937_64 engine(31);
     std::vector<history> runs;
     for (std::size_t const tasks : {40u, 4000u, 300u, 1u}) runs.push_back(run_of_job(engine, tasks));
-    job_progress<std::string, double> job;
+    detect::job_progress<std::string, double> job;
     for_each_rule([&](auto rule) {
         CAPTURE(rule.name);
-        straggler_scan scan{rule};
+        detect::straggler_scan scan{rule};
         std::size_t first = 0, again = 0;
         for (history const& run : runs) first += look_at(run, job, scan);
         CHECK(first > 0);
@@ -191,12 +193,12 @@ std::vector<double> numbers(std::mt19937_64& engine, shape s, std::size_t n) {
 }
 
 struct made_job {
-    std::vector<running_task> running;
+    std::vector<detect::running_task> running;
     std::vector<double> finished = std::vector<double>(40, 1.0);
-    std::vector<job_node> nodes = std::vector<job_node>(10);
+    std::vector<detect::job_node> nodes = std::vector<detect::job_node>(10);
 
-    [[nodiscard]] job_view view() const {
-        job_view v;
+    [[nodiscard]] detect::job_view view() const {
+        detect::job_view v;
         v.running = running;
         v.finished = v.finished_per_input = finished;
         v.nodes = nodes;
@@ -215,7 +217,7 @@ made_job job_of(std::mt19937_64& engine, shape s, std::size_t suspects, bool by_
         return s == shape::magnitudes ? std::min(3 / x, 1e300) : 3 + x;
     };
     for (double const x : numbers(engine, s, suspects)) {
-        running_task t{.progress = by_time ? 0.25 : x, .elapsed = by_time ? time(x) : 1};
+        detect::running_task t{.progress = by_time ? 0.25 : x, .elapsed = by_time ? time(x) : 1};
         t.node = static_cast<std::uint32_t>(engine() % job.nodes.size());
         t.row = static_cast<std::uint32_t>(job.running.size());
         job.running.push_back(t);
@@ -230,10 +232,10 @@ made_job job_of(std::mt19937_64& engine, shape s, std::size_t suspects, bool by_
 // Those that `value` says, lowest `key` first, ties by index: the definition.
 template <class Rule, class Value, class Key>
 void check_order(Rule rule, made_job const& job, std::size_t suspects, Value value, Key key) {
-    detector_scratch scratch;
-    std::vector<suspect> out;
-    job_view const view = job.view();
-    CHECK(rule.detect(view, scratch, out) == detection_note::none);
+    detect::detector_scratch scratch;
+    std::vector<detect::suspect> out;
+    detect::job_view const view = job.view();
+    CHECK(rule.detect(view, scratch, out) == detect::detection_note::none);
     std::vector<std::uint32_t> expected;
     for (std::uint32_t i = 0; i < view.running.size(); i += 2) expected.push_back(i);
     std::sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -250,9 +252,9 @@ void check_order(Rule rule, made_job const& job, std::size_t suspects, Value val
     CHECK(same);
     CHECK(values);
     // The memory of the scan before changes nothing.
-    std::vector<suspect> again{suspect{7, 1, 2, 3}};
+    std::vector<detect::suspect> again{detect::suspect{7, 1, 2, 3}};
     rule.detect(view, scratch, again);
-    CHECK(again.front() == suspect{7, 1, 2, 3});
+    CHECK(again.front() == detect::suspect{7, 1, 2, 3});
     CHECK(std::equal(again.begin() + 1, again.end(), out.begin(), out.end()));
 }
 
@@ -260,10 +262,10 @@ void check_order(Rule rule, made_job const& job, std::size_t suspects, Value val
 
 TEST_CASE("every scan: many suspects stand in order, whatever their numbers") {
     std::mt19937_64 engine(32);
-    auto const progress = [](running_task const& t) { return t.progress; };
-    auto const elapsed = [](running_task const& t) { return t.elapsed; };
-    auto const minus_elapsed = [](running_task const& t) { return -t.elapsed; };
-    auto const minus_left = [](running_task const& t) {
+    auto const progress = [](detect::running_task const& t) { return t.progress; };
+    auto const elapsed = [](detect::running_task const& t) { return t.elapsed; };
+    auto const minus_elapsed = [](detect::running_task const& t) { return -t.elapsed; };
+    auto const minus_left = [](detect::running_task const& t) {
         return -(t.elapsed * ((1 - t.progress) / t.progress));
     };
     for (int s = 0; s < static_cast<int>(shape::end); ++s)
@@ -272,13 +274,14 @@ TEST_CASE("every scan: many suspects stand in order, whatever their numbers") {
             CAPTURE(n);
             made_job const slow = job_of(engine, static_cast<shape>(s), n, false);
             made_job const old = job_of(engine, static_cast<shape>(s), n, true);
-            check_order(progress_gap{.gap = 0.05, .over = task_scope::running}, slow, n, progress, progress);
-            check_order(late{.alpha = 0.05}, slow, n, progress, progress); // all have run for 1
-            check_order(average_time{}, old, n, elapsed, minus_elapsed);
-            check_order(over_median{.quantile = 0}, old, n, elapsed, minus_elapsed);
-            check_order(flink{.ratio = 0, .lower_bound = 1.5}, old, n, elapsed, minus_elapsed);
-            auto const certain = [](running_task const&) { return 1.0; };
-            check_order(mantri<>{.delta = 0.5}, old, n, certain, minus_left);
+            check_order(detect::progress_gap{.gap = 0.05, .over = detect::task_scope::running}, slow, n,
+                        progress, progress);
+            check_order(detect::late{.alpha = 0.05}, slow, n, progress, progress); // all have run for 1
+            check_order(detect::average_time{}, old, n, elapsed, minus_elapsed);
+            check_order(detect::over_median{.quantile = 0}, old, n, elapsed, minus_elapsed);
+            check_order(detect::flink{.ratio = 0, .lower_bound = 1.5}, old, n, elapsed, minus_elapsed);
+            auto const certain = [](detect::running_task const&) { return 1.0; };
+            check_order(detect::mantri<>{.delta = 0.5}, old, n, certain, minus_left);
         }
 }
 
@@ -292,21 +295,21 @@ TEST_CASE("every scan: numbers that are none suspect nobody in a large job eithe
         else
             job.running[i].elapsed = nan;
     }
-    job_view const view = job.view();
+    detect::job_view const view = job.view();
     for_each_rule([&](auto rule) {
         CAPTURE(rule.name);
-        detector_scratch scratch;
-        std::vector<suspect> out;
+        detect::detector_scratch scratch;
+        std::vector<detect::suspect> out;
         (void)rule.detect(view, scratch, out);
         std::size_t none = 0;
-        for (suspect const& s : out) none += std::isnan(s.value) ? 1u : 0u;
+        for (detect::suspect const& s : out) none += std::isnan(s.value) ? 1u : 0u;
         CHECK(none == 0);
     });
-    detector_scratch scratch;
-    std::vector<suspect> out;
-    late{.alpha = 0.05}.detect(view, scratch, out);
+    detect::detector_scratch scratch;
+    std::vector<detect::suspect> out;
+    detect::late{.alpha = 0.05}.detect(view, scratch, out);
     CHECK(out.size() == 800); // every second one, less every tenth of all
-    hierarchical{late{.alpha = 0.05}, 2.0}.detect(view, scratch, out);
+    detect::hierarchical{detect::late{.alpha = 0.05}, 2.0}.detect(view, scratch, out);
     CHECK(out.size() == 1600);
 }
 
@@ -314,7 +317,7 @@ TEST_CASE("every scan: tasks are on their nodes, in whatever order a snapshot sh
     std::mt19937_64 engine(34);
     for (std::size_t const nodes : {2u, 40u, 1000u}) {
         CAPTURE(nodes);
-        job_progress<std::string, double> job;
+        detect::job_progress<std::string, double> job;
         std::vector<snapshot> tasks;
         auto const begin_one = [&] {
             tasks.push_back({"node-" + std::to_string(engine() % nodes), 0.5, 1, 1, 1});
@@ -345,10 +348,10 @@ TEST_CASE("every scan: tasks are on their nodes, in whatever order a snapshot sh
                 for (std::size_t i = 0; i < 50; ++i) tasks[engine() % tasks.size()].host = tasks[i * 3].host;
             }
             job.running(tasks, snapshot_fields, 2.0 + look);
-            job_view const view = job.view();
+            detect::job_view const view = job.view();
             std::vector<std::uint32_t> on(view.nodes.size());
             std::size_t wrong = 0, next = 0;
-            for (running_task const& t : view.running) {
+            for (detect::running_task const& t : view.running) {
                 while (tasks[next].done > 1) ++next;
                 wrong += t.row != next || job.node(t.node) != tasks[next].host ? 1u : 0u;
                 ++on[t.node];

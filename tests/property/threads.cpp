@@ -50,7 +50,7 @@ void in_threads(int count, Work work) {
 
 TEST_CASE("threads: distinct objects in distinct threads") {
     std::vector<attempt> const records = history();
-    auto const options = rank_options<robust_z>{};
+    auto const options = rank_options<rank::robust_z>{};
     auto const right = rank_nodes(records, fields);
     std::atomic<int> wrong{0};
     in_threads(4, [&](int) {
@@ -62,8 +62,8 @@ TEST_CASE("threads: distinct objects in distinct threads") {
                 ++wrong;
         if (!blacklister{}.decide(ranking).avoids("host-5")) ++wrong;
         auto const median = rank_nodes(records, fields, options);
-        if (!blacklister(dominated_fdr{}).decide(median).avoids("host-5")) ++wrong;
-        if (normalize(records, fields).attempts.empty()) ++wrong;
+        if (!blacklister(blacklist::dominated_fdr{}).decide(median).avoids("host-5")) ++wrong;
+        if (rank::normalize(records, fields).attempts.empty()) ++wrong;
     });
     CHECK(wrong == 0);
 }
@@ -83,8 +83,8 @@ TEST_CASE("threads: const members of one object in many threads") {
         high.push_back(node.ci.high);
     }
     interner<std::string> const& all_hosts = hosts;
-    p_cores const cores{};
-    auto const dag = interval_dag::from(low, high);
+    rank::p_cores const cores{};
+    auto const dag = rank::interval_dag::from(low, high);
     std::atomic<int> wrong{0};
     in_threads(4, [&](int) {
         for (int i = 0; i < 100; ++i) {
@@ -96,7 +96,7 @@ TEST_CASE("threads: const members of one object in many threads") {
             std::vector<std::uint32_t> nodes(low.size());
             if (!cores.weakest(low, high, nodes)) ++wrong;
             if (!dag || dag->edge_count() == 0) ++wrong;
-            if (!student_t_quantile(0.975, 3.5) || !(student_t_critical(0.95)(7) > 2)) ++wrong;
+            if (!stats::student_t_quantile(0.975, 3.5) || !(stats::student_t_critical(0.95)(7) > 2)) ++wrong;
         }
     });
     CHECK(wrong == 0);
@@ -119,8 +119,9 @@ timed_attempt nth(int i) {
 }
 
 TEST_CASE("threads: one decides, many read what it decided") {
-    cluster_watch watch(monitor_of<timed_attempt>(timed_fields, {.window = 400}),
-                        keep_blacklist<std::string>(dominated{}, rerank_every_window{}));
+    cluster_watch watch(
+        monitor_of<timed_attempt>(timed_fields, {.window = 400}),
+        dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{}));
     constexpr int attempts = 40'000;
     std::atomic<bool> done{false};
     std::atomic<int> wrong{0}, seen{0};
@@ -142,7 +143,7 @@ TEST_CASE("threads: one decides, many read what it decided") {
             std::int64_t const window = now->window();
             if (window < last) ++wrong;
             last = window;
-            bool const decided = now->sentencing().size() != 0;
+            bool const decided = now->excluding().size() != 0;
             if (now->avoids("host-5") != (decided && window % 3 != 2)) ++wrong;
             if (now->blacklisted().size() > 1) ++wrong;
             if (now->avoids("host-5")) ++seen;

@@ -5,8 +5,8 @@
 // with types that can do no more. Nothing is run.
 #include "../support/archetypes.hpp"
 
-#include <straggle/node/normalize.hpp>
-#include <straggle/node/sibling_normalizers.hpp>
+#include <straggle/rank/normalize.hpp>
+#include <straggle/rank/sibling_normalizers.hpp>
 
 #include <cstdint>
 #include <iterator>
@@ -80,11 +80,13 @@ void everything(Range const& records, Fields const& fields) {
     (void)rank_nodes(records, fields, minimal_options<minimal_input_normalizer<minimal_moment_normalizer>>());
     (void)rank_nodes(records, fields,
                      minimal_options<minimal_input_normalizer<minimal_sibling_normalizer>>());
-    (void)normalize(records, fields);
-    (void)normalize(records, fields, minimal_options<minimal_sibling_normalizer>());
+    (void)rank::normalize(records, fields);
+    (void)rank::normalize(records, fields, minimal_options<minimal_sibling_normalizer>());
     (void)blacklister{}.decide(ranking);
-    (void)blacklister{minimal_selection{}, minimal_guard{}, no_guard{}}.decide(ranking);
-    (void)blacklister{weakest_level{}, at_most{1}, at_most_slot_fraction{}, fail_open{}}.decide(ranking);
+    (void)blacklister{minimal_selection{}, minimal_guard{}, blacklist::no_limit{}}.decide(ranking);
+    (void)blacklister{blacklist::weakest_level{}, blacklist::at_most{1}, blacklist::at_most_slot_fraction{},
+                      blacklist::fail_open{}}
+        .decide(ranking);
 }
 
 // Never called: to be compiled is enough.

@@ -20,7 +20,7 @@
 namespace {
 
 using namespace straggle;
-using suspects = std::vector<suspect>;
+using suspects = std::vector<detect::suspect>;
 
 // Can do what the concept asks for and nothing else.
 struct minimal_detector {
@@ -28,83 +28,100 @@ struct minimal_detector {
     minimal_detector() = delete;
     minimal_detector(minimal_detector&&) = default;
     minimal_detector& operator=(minimal_detector&&) = default;
-    detection_note detect(job_view const&, detector_scratch&, suspects&) { return {}; }
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&, suspects&) {
+        return {};
+    }
 };
 struct named {
     static constexpr std::string_view name = "named";
 };
 struct detector_with_inherited_name : named {
-    detection_note detect(job_view const&, detector_scratch&, suspects&) const { return {}; }
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&, suspects&) const {
+        return {};
+    }
 };
 struct detector_without_name {
-    detection_note detect(job_view const&, detector_scratch&, suspects&);
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&, suspects&);
 };
 struct detector_with_number_for_name {
     static constexpr int name = 7;
-    detection_note detect(job_view const&, detector_scratch&, suspects&);
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&, suspects&);
 };
 struct detector_without_note : named {
-    void detect(job_view const&, detector_scratch&, suspects&);
+    void detect(detect::job_view const&, detect::detector_scratch&, suspects&);
 };
 struct detector_with_truth_for_note : named {
-    bool detect(job_view const&, detector_scratch&, suspects&);
+    bool detect(detect::job_view const&, detect::detector_scratch&, suspects&);
 };
 struct detector_without_scratch : named {
-    detection_note detect(job_view const&, suspects&);
+    detect::detection_note detect(detect::job_view const&, suspects&);
 };
 struct detector_that_writes_jobs : named {
-    detection_note detect(job_view&, detector_scratch&, suspects&);
+    detect::detection_note detect(detect::job_view&, detect::detector_scratch&, suspects&);
 };
 struct detector_into_indices : named {
-    detection_note detect(job_view const&, detector_scratch&, std::vector<std::uint32_t>&);
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&,
+                                  std::vector<std::uint32_t>&);
 };
 struct detector_that_cannot_move : named {
     detector_that_cannot_move(detector_that_cannot_move&&) = delete;
-    detection_note detect(job_view const&, detector_scratch&, suspects&);
+    detect::detection_note detect(detect::job_view const&, detect::detector_scratch&, suspects&);
 };
 
-static_assert(straggler_detector<minimal_detector> && straggler_detector<detector_with_inherited_name>);
-static_assert(!straggler_detector<detector_without_name> &&
-              !straggler_detector<detector_with_number_for_name> &&
-              !straggler_detector<detector_without_note> &&
-              !straggler_detector<detector_with_truth_for_note> &&
-              !straggler_detector<detector_without_scratch> &&
-              !straggler_detector<detector_that_writes_jobs> && !straggler_detector<detector_into_indices> &&
-              !straggler_detector<detector_that_cannot_move> && !straggler_detector<int> &&
-              !straggler_detector<named>);
+static_assert(detect::straggler_detector<minimal_detector> &&
+              detect::straggler_detector<detector_with_inherited_name>);
+static_assert(!detect::straggler_detector<detector_without_name> &&
+              !detect::straggler_detector<detector_with_number_for_name> &&
+              !detect::straggler_detector<detector_without_note> &&
+              !detect::straggler_detector<detector_with_truth_for_note> &&
+              !detect::straggler_detector<detector_without_scratch> &&
+              !detect::straggler_detector<detector_that_writes_jobs> &&
+              !detect::straggler_detector<detector_into_indices> &&
+              !detect::straggler_detector<detector_that_cannot_move> && !detect::straggler_detector<int> &&
+              !detect::straggler_detector<named>);
 
 // --- the rules, and rules around the least a rule can be ---------------------------------------------------
-static_assert(straggler_detector<progress_gap> && straggler_detector<late> &&
-              straggler_detector<late_eval_2019> && straggler_detector<late_with_caps> &&
-              straggler_detector<average_time> && straggler_detector<over_median> &&
-              straggler_detector<flink>);
-static_assert(straggler_detector<hierarchical<minimal_detector>> &&
-              straggler_detector<speculative_lag<minimal_detector>> &&
-              straggler_detector<task_lag<minimal_detector>> &&
-              straggler_detector<min_progress<minimal_detector>> &&
-              straggler_detector<cap<minimal_detector>> &&
-              straggler_detector<without_copies<minimal_detector>>);
+static_assert(detect::straggler_detector<detect::progress_gap> && detect::straggler_detector<detect::late> &&
+              detect::straggler_detector<detect::late_eval_2019> &&
+              detect::straggler_detector<detect::late_with_caps> &&
+              detect::straggler_detector<detect::average_time> &&
+              detect::straggler_detector<detect::over_median> && detect::straggler_detector<detect::flink>);
+static_assert(detect::straggler_detector<detect::hierarchical<minimal_detector>> &&
+              detect::straggler_detector<detect::speculative_lag<minimal_detector>> &&
+              detect::straggler_detector<detect::task_lag<minimal_detector>> &&
+              detect::straggler_detector<detect::min_progress<minimal_detector>> &&
+              detect::straggler_detector<detect::cap<minimal_detector>> &&
+              detect::straggler_detector<detect::without_copies<minimal_detector>>);
 template <template <class> class Rule, class Base>
 concept wraps = requires { typename Rule<Base>; };
-static_assert(wraps<hierarchical, late> && wraps<straggler_scan, minimal_detector>);
-static_assert(!wraps<hierarchical, named> && !wraps<speculative_lag, int> && !wraps<task_lag, named> &&
-              !wraps<min_progress, detector_without_note> && !wraps<cap, detector_without_name> &&
-              !wraps<without_copies, detector_without_scratch> && !wraps<straggler_scan, named>);
-static_assert(cap<hierarchical<minimal_detector>>::name == "cap(hierarchical(minimal))");
+static_assert(wraps<detect::hierarchical, detect::late> && wraps<detect::straggler_scan, minimal_detector>);
+static_assert(!wraps<detect::hierarchical, named> && !wraps<detect::speculative_lag, int> &&
+              !wraps<detect::task_lag, named> && !wraps<detect::min_progress, detector_without_note> &&
+              !wraps<detect::cap, detector_without_name> &&
+              !wraps<detect::without_copies, detector_without_scratch> &&
+              !wraps<detect::straggler_scan, named>);
+static_assert(detect::cap<detect::hierarchical<minimal_detector>>::name == "cap(hierarchical(minimal))");
 
 // --- how rules within rules are written --------------------------------------------------------------------
-static_assert(std::same_as<decltype(hierarchical{progress_gap{}}), hierarchical<progress_gap>>);
-static_assert(std::same_as<decltype(hierarchical{late{.alpha = 2}, 0.8}), hierarchical<late>>);
-static_assert(std::same_as<decltype(speculative_lag{late{}, 60}), speculative_lag<late>>);
-static_assert(std::same_as<decltype(task_lag{late{}}), task_lag<late>>);
-static_assert(std::same_as<decltype(min_progress{late{}, 0.1, 0.9}), min_progress<late>>);
-static_assert(std::same_as<decltype(cap{without_copies{late{}}, 5}), cap<without_copies<late>>>);
-static_assert(std::same_as<decltype(straggler_scan{flink{}}), straggler_scan<flink>>);
-static_assert(hierarchical{progress_gap{}}.share == 0.9 && speculative_lag{late{}}.lag == 60 &&
-              cap{late{}}.least == 10 && cap{late{}}.of_tasks == 0.01 && cap{late{}}.of_running == 0.1);
+static_assert(std::same_as<decltype(detect::hierarchical{detect::progress_gap{}}),
+                           detect::hierarchical<detect::progress_gap>>);
+static_assert(std::same_as<decltype(detect::hierarchical{detect::late{.alpha = 2}, 0.8}),
+                           detect::hierarchical<detect::late>>);
+static_assert(std::same_as<decltype(detect::speculative_lag{detect::late{}, 60}),
+                           detect::speculative_lag<detect::late>>);
+static_assert(std::same_as<decltype(detect::task_lag{detect::late{}}), detect::task_lag<detect::late>>);
+static_assert(std::same_as<decltype(detect::min_progress{detect::late{}, 0.1, 0.9}),
+                           detect::min_progress<detect::late>>);
+static_assert(std::same_as<decltype(detect::cap{detect::without_copies{detect::late{}}, 5}),
+                           detect::cap<detect::without_copies<detect::late>>>);
+static_assert(
+    std::same_as<decltype(detect::straggler_scan{detect::flink{}}), detect::straggler_scan<detect::flink>>);
+static_assert(detect::hierarchical{detect::progress_gap{}}.share == 0.9 &&
+              detect::speculative_lag{detect::late{}}.lag == 60 && detect::cap{detect::late{}}.least == 10 &&
+              detect::cap{detect::late{}}.of_tasks == 0.01 && detect::cap{detect::late{}}.of_running == 0.1);
 
 // A detector without a default is given to the scan.
-static_assert(std::constructible_from<straggler_scan<minimal_detector>, minimal_detector> &&
-              !std::default_initializable<straggler_scan<minimal_detector>>);
+static_assert(std::constructible_from<detect::straggler_scan<minimal_detector>, minimal_detector> &&
+              !std::default_initializable<detect::straggler_scan<minimal_detector>>);
 
 } // namespace

@@ -4,7 +4,7 @@
 // Truth tables of the concepts about records: what is a projection, an identifier, a length of time, a field.
 #include "../support/archetypes.hpp"
 
-#include <straggle/core/attempt.hpp>
+#include <straggle/record/attempt.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -20,47 +20,54 @@ using namespace straggle;
 enum class color { red };
 
 // --- identifier --------------------------------------------------------------------------------------------
-static_assert(identifier<int> && identifier<std::int8_t> && identifier<std::uint64_t> && identifier<char>);
-static_assert(identifier<double> && identifier<color> && identifier<int*>);
-static_assert(identifier<std::string> && identifier<std::string_view> && identifier<char const*> &&
-              identifier<char[8]>);
-static_assert(identifier<minimal_id> && identifier<minimal_text>);
-static_assert(identifier<std::optional<int>>, "as an element of something; a field takes the optional off");
-static_assert(!identifier<bool>, "std::vector<bool> holds no bools");
-static_assert(!identifier<void> && !identifier<no_field> && !identifier<std::vector<int>>);
-static_assert(!identifier<id_without_hash> && !identifier<id_without_equality> &&
-              !identifier<id_with_odd_hash>);
-static_assert(!identifier<id_without_copy> && !identifier<id_without_assignment> &&
-              !identifier<id_without_default> && !identifier<std::unique_ptr<int>>);
-static_assert(!identifier<text_only_if_asked>);
+static_assert(base::identifier<int> && base::identifier<std::int8_t> && base::identifier<std::uint64_t> &&
+              base::identifier<char>);
+static_assert(base::identifier<double> && base::identifier<color> && base::identifier<int*>);
+static_assert(base::identifier<std::string> && base::identifier<std::string_view> &&
+              base::identifier<char const*> && base::identifier<char[8]>);
+static_assert(base::identifier<minimal_id> && base::identifier<minimal_text>);
+static_assert(base::identifier<std::optional<int>>,
+              "as an element of something; a field takes the optional off");
+static_assert(!base::identifier<bool>, "std::vector<bool> holds no bools");
+static_assert(!base::identifier<void> && !base::identifier<base::no_field> &&
+              !base::identifier<std::vector<int>>);
+static_assert(!base::identifier<id_without_hash> && !base::identifier<id_without_equality> &&
+              !base::identifier<id_with_odd_hash>);
+static_assert(!base::identifier<id_without_copy> && !base::identifier<id_without_assignment> &&
+              !base::identifier<id_without_default> && !base::identifier<std::unique_ptr<int>>);
+static_assert(!base::identifier<text_only_if_asked>);
 
 // --- duration_like -----------------------------------------------------------------------------------------
-static_assert(duration_like<int> && duration_like<std::int8_t> && duration_like<std::uint64_t> &&
-              duration_like<float> && duration_like<double> && duration_like<long double> &&
-              duration_like<char>);
-static_assert(duration_like<std::chrono::nanoseconds> && duration_like<std::chrono::duration<float>>);
-static_assert(duration_like<minimal_duration>);
-static_assert(!duration_like<bool> && !duration_like<std::string> && !duration_like<color> &&
-              !duration_like<void>);
-static_assert(!duration_like<std::chrono::system_clock::time_point>);
-static_assert(!duration_like<std::optional<int>>, "as such; a field takes the optional off");
-static_assert(!duration_like<duration_without_period> && !duration_like<duration_without_rep> &&
-              !duration_like<duration_without_count> && !duration_like<duration_without_const_count> &&
-              !duration_like<duration_of_text> && !duration_like<duration_counting_text>);
+static_assert(base::duration_like<int> && base::duration_like<std::int8_t> &&
+              base::duration_like<std::uint64_t> && base::duration_like<float> &&
+              base::duration_like<double> && base::duration_like<long double> && base::duration_like<char>);
+static_assert(base::duration_like<std::chrono::nanoseconds> &&
+              base::duration_like<std::chrono::duration<float>>);
+static_assert(base::duration_like<minimal_duration>);
+static_assert(!base::duration_like<bool> && !base::duration_like<std::string> &&
+              !base::duration_like<color> && !base::duration_like<void>);
+static_assert(!base::duration_like<std::chrono::system_clock::time_point>);
+static_assert(!base::duration_like<std::optional<int>>, "as such; a field takes the optional off");
+static_assert(!base::duration_like<duration_without_period> && !base::duration_like<duration_without_rep> &&
+              !base::duration_like<duration_without_count> &&
+              !base::duration_like<duration_without_const_count> && !base::duration_like<duration_of_text> &&
+              !base::duration_like<duration_counting_text>);
 
 // --- time_like ---------------------------------------------------------------------------------------------
-static_assert(time_like<std::int64_t> && time_like<unsigned char> && time_like<double>);
-static_assert(time_like<std::chrono::system_clock::time_point> &&
-              time_like<std::chrono::steady_clock::time_point>);
-static_assert(time_like<std::chrono::seconds>, "time since something");
-static_assert(time_like<minimal_time>);
-static_assert(!time_like<bool> && !time_like<std::string> && !time_like<color> && !time_like<void>);
-static_assert(!time_like<char const*> && !time_like<int*>, "pointers have differences, but not of time");
-static_assert(!time_like<time_without_difference> && !time_like<time_without_order> &&
-              !time_like<time_with_odd_difference> && !time_like<time_without_copy>);
+static_assert(base::time_like<std::int64_t> && base::time_like<unsigned char> && base::time_like<double>);
+static_assert(base::time_like<std::chrono::system_clock::time_point> &&
+              base::time_like<std::chrono::steady_clock::time_point>);
+static_assert(base::time_like<std::chrono::seconds>, "time since something");
+static_assert(base::time_like<minimal_time>);
+static_assert(!base::time_like<bool> && !base::time_like<std::string> && !base::time_like<color> &&
+              !base::time_like<void>);
+static_assert(!base::time_like<char const*> && !base::time_like<int*>,
+              "pointers have differences, but not of time");
+static_assert(!base::time_like<time_without_difference> && !base::time_like<time_without_order> &&
+              !base::time_like<time_with_odd_difference> && !base::time_like<time_without_copy>);
 
 // --- projection_of -----------------------------------------------------------------------------------------
-struct record {
+struct row {
     int number;
     bool flag;
     std::string text;
@@ -82,110 +89,117 @@ struct record {
     int on_lvalues() const&;
     int on_rvalues() &&;
     void nothing() const;
-    static int of(record const&);
+    static int of(row const&);
 };
-struct derived : record {};
+struct derived : row {};
 struct other {
     int number;
 };
 
-using reader = decltype([](record const& r) { return r.number; });
-using writer = decltype([](record& r) { return r.number; });
+using reader = decltype([](row const& r) { return r.number; });
+using writer = decltype([](row& r) { return r.number; });
 using nobody = decltype([](other const&) { return 0; });
 struct changing_projection {
-    int operator()(record const&) { return 0; }
+    int operator()(row const&) { return 0; }
 };
 
-static_assert(projection_of<int record::*, record> && projection_of<int record::*, derived>);
-static_assert(projection_of<decltype(&record::reads), record> &&
-              projection_of<decltype(&record::on_lvalues), record>);
-static_assert(projection_of<reader, record> && projection_of<reader, derived> &&
-              projection_of<int (*)(record const&), record>);
-static_assert(projection_of<decltype(&record::of), record>);
-static_assert(projection_of<decltype(&record::nothing), record>, "a projection, but no field");
-static_assert(!projection_of<int other::*, record> && !projection_of<int derived::*, record>);
-static_assert(!projection_of<decltype(&record::writes), record> &&
-              !projection_of<decltype(&record::takes), record> &&
-              !projection_of<decltype(&record::on_rvalues), record>);
-static_assert(!projection_of<writer, record> && !projection_of<nobody, record> &&
-                  !projection_of<changing_projection, record>,
+static_assert(base::projection_of<int row::*, row> && base::projection_of<int row::*, derived>);
+static_assert(base::projection_of<decltype(&row::reads), row> &&
+              base::projection_of<decltype(&row::on_lvalues), row>);
+static_assert(base::projection_of<reader, row> && base::projection_of<reader, derived> &&
+              base::projection_of<int (*)(row const&), row>);
+static_assert(base::projection_of<decltype(&row::of), row>);
+static_assert(base::projection_of<decltype(&row::nothing), row>, "a projection, but no field");
+static_assert(!base::projection_of<int other::*, row> && !base::projection_of<int derived::*, row>);
+static_assert(!base::projection_of<decltype(&row::writes), row> &&
+              !base::projection_of<decltype(&row::takes), row> &&
+              !base::projection_of<decltype(&row::on_rvalues), row>);
+static_assert(!base::projection_of<writer, row> && !base::projection_of<nobody, row> &&
+                  !base::projection_of<changing_projection, row>,
               "records are only read");
-static_assert(!projection_of<int, record> && !projection_of<no_field, record>);
+static_assert(!base::projection_of<int, row> && !base::projection_of<base::no_field, row>);
 
 // --- one concept per field ---------------------------------------------------------------------------------
 template <auto Member>
 using member = decltype(Member);
 template <class T>
-using gives = T (*)(record const&); // a projection to a T
+using gives = T (*)(row const&); // a projection to a T
 
 // Job, node and task are identifiers.
 template <class Field>
-concept identifies = job_field<Field, record> && node_field<Field, record> && task_field<Field, record>;
+concept identifies =
+    record::job_field<Field, row> && record::node_field<Field, row> && record::task_field<Field, row>;
 template <class Field>
 concept does_not_identify =
-    !job_field<Field, record> && !node_field<Field, record> && !task_field<Field, record>;
-static_assert(identifies<member<&record::number>> && identifies<member<&record::text>> &&
-              identifies<member<&record::id>> && identifies<member<&record::maybe>> &&
-              identifies<member<&record::reads>>);
+    !record::job_field<Field, row> && !record::node_field<Field, row> && !record::task_field<Field, row>;
+static_assert(identifies<member<&row::number>> && identifies<member<&row::text>> &&
+              identifies<member<&row::id>> && identifies<member<&row::maybe>> &&
+              identifies<member<&row::reads>>);
 static_assert(identifies<gives<std::string_view>> && identifies<gives<minimal_optional<minimal_id>>>);
 static_assert(identifies<gives<std::string const&>> && identifies<reader>);
-static_assert(does_not_identify<no_field> && does_not_identify<member<&record::no_hash>> &&
-              does_not_identify<member<&other::number>> && does_not_identify<member<&record::nothing>> &&
-              does_not_identify<member<&record::flag>> &&
+static_assert(does_not_identify<base::no_field> && does_not_identify<member<&row::no_hash>> &&
+              does_not_identify<member<&other::number>> && does_not_identify<member<&row::nothing>> &&
+              does_not_identify<member<&row::flag>> &&
               does_not_identify<gives<std::optional<std::optional<std::vector<int>>>>>);
 
-static_assert(duration_field<member<&record::number>, record> &&
-              duration_field<member<&record::real>, record> &&
-              duration_field<member<&record::took>, record> &&
-              duration_field<member<&record::maybe>, record> &&
-              duration_field<member<&record::lasted>, record> &&
-              duration_field<gives<std::optional<minimal_duration>>, record>);
-static_assert(!duration_field<no_field, record> && !duration_field<member<&record::text>, record> &&
-              !duration_field<member<&record::flag>, record> &&
-              !duration_field<member<&record::maybe_flag>, record> &&
-              !duration_field<member<&record::at>, record> &&
-              !duration_field<member<&record::nothing>, record> &&
-              !duration_field<member<&other::number>, record>);
+static_assert(record::duration_field<member<&row::number>, row> &&
+              record::duration_field<member<&row::real>, row> &&
+              record::duration_field<member<&row::took>, row> &&
+              record::duration_field<member<&row::maybe>, row> &&
+              record::duration_field<member<&row::lasted>, row> &&
+              record::duration_field<gives<std::optional<minimal_duration>>, row>);
+static_assert(!record::duration_field<base::no_field, row> &&
+              !record::duration_field<member<&row::text>, row> &&
+              !record::duration_field<member<&row::flag>, row> &&
+              !record::duration_field<member<&row::maybe_flag>, row> &&
+              !record::duration_field<member<&row::at>, row> &&
+              !record::duration_field<member<&row::nothing>, row> &&
+              !record::duration_field<member<&other::number>, row>);
 
-static_assert(time_field<member<&record::number>, record> && time_field<member<&record::real>, record> &&
-              time_field<member<&record::at>, record> && time_field<member<&record::when>, record> &&
-              time_field<gives<std::optional<minimal_time>>, record>);
-static_assert(!time_field<no_field, record> && !time_field<member<&record::text>, record> &&
-              !time_field<member<&record::id>, record> && !time_field<member<&record::flag>, record> &&
-              !time_field<member<&record::nothing>, record> && !time_field<member<&other::number>, record>);
+static_assert(record::time_field<member<&row::number>, row> && record::time_field<member<&row::real>, row> &&
+              record::time_field<member<&row::at>, row> && record::time_field<member<&row::when>, row> &&
+              record::time_field<gives<std::optional<minimal_time>>, row>);
+static_assert(!record::time_field<base::no_field, row> && !record::time_field<member<&row::text>, row> &&
+              !record::time_field<member<&row::id>, row> && !record::time_field<member<&row::flag>, row> &&
+              !record::time_field<member<&row::nothing>, row> &&
+              !record::time_field<member<&other::number>, row>);
 
-static_assert(input_field<member<&record::number>, record> && input_field<member<&record::real>, record> &&
-              input_field<member<&record::maybe>, record>);
-static_assert(!input_field<no_field, record> && !input_field<member<&record::text>, record> &&
-              !input_field<member<&record::took>, record> && !input_field<member<&record::nothing>, record> &&
-              !input_field<member<&other::number>, record>);
+static_assert(record::input_field<member<&row::number>, row> &&
+              record::input_field<member<&row::real>, row> && record::input_field<member<&row::maybe>, row>);
+static_assert(!record::input_field<base::no_field, row> && !record::input_field<member<&row::text>, row> &&
+              !record::input_field<member<&row::took>, row> &&
+              !record::input_field<member<&row::nothing>, row> &&
+              !record::input_field<member<&other::number>, row>);
 
-static_assert(status_field<member<&record::flag>, record> &&
-              status_field<member<&record::maybe_flag>, record> &&
-              status_field<member<&record::status>, record> && status_field<gives<attempt_status>, record> &&
-              status_field<gives<bool const&>, record>);
-static_assert(!status_field<no_field, record> && !status_field<member<&record::number>, record> &&
-                  !status_field<gives<color>, record> && !status_field<member<&record::text>, record> &&
-                  !status_field<gives<minimal_text>, record>,
+static_assert(record::status_field<member<&row::flag>, row> &&
+              record::status_field<member<&row::maybe_flag>, row> &&
+              record::status_field<member<&row::status>, row> &&
+              record::status_field<gives<attempt_status>, row> &&
+              record::status_field<gives<bool const&>, row>);
+static_assert(!record::status_field<base::no_field, row> &&
+                  !record::status_field<member<&row::number>, row> &&
+                  !record::status_field<gives<color>, row> &&
+                  !record::status_field<member<&row::text>, row> &&
+                  !record::status_field<gives<minimal_text>, row>,
               "what success is must be said, not guessed");
 
 // --- timed_fields ------------------------------------------------------------------------------------------
-template <class Duration = no_field, class Start = no_field, class End = no_field>
-using timed = attempt_fields<int record::*, int record::*, Duration, Start, End>;
-static_assert(timed_fields<timed<int record::*>, record>);
-static_assert(timed_fields<timed<no_field, int record::*, int record::*>, record>);
-static_assert(timed_fields<timed<int record::*, int record::*>, record>, "a duration needs no end");
-static_assert(timed_fields<timed<int record::*, int record::*, std::string record::*>, record>,
-              "nor a good one");
-static_assert(!timed_fields<timed<>, record> && !timed_fields<timed<no_field, int record::*>, record> &&
-              !timed_fields<timed<no_field, no_field, int record::*>, record>);
-static_assert(!timed_fields<timed<std::string record::*>, record>);
-static_assert(!timed_fields<timed<std::string record::*, int record::*, int record::*>, record>,
+template <class Duration = base::no_field, class Start = base::no_field, class End = base::no_field>
+using timed = attempt_fields<int row::*, int row::*, Duration, Start, End>;
+static_assert(record::timed_fields<timed<int row::*>, row>);
+static_assert(record::timed_fields<timed<base::no_field, int row::*, int row::*>, row>);
+static_assert(record::timed_fields<timed<int row::*, int row::*>, row>, "a duration needs no end");
+static_assert(record::timed_fields<timed<int row::*, int row::*, std::string row::*>, row>, "nor a good one");
+static_assert(!record::timed_fields<timed<>, row> &&
+              !record::timed_fields<timed<base::no_field, int row::*>, row> &&
+              !record::timed_fields<timed<base::no_field, base::no_field, int row::*>, row>);
+static_assert(!record::timed_fields<timed<std::string row::*>, row>);
+static_assert(!record::timed_fields<timed<std::string row::*, int row::*, int row::*>, row>,
               "times do not stand in for a duration that is wrong");
-static_assert(!timed_fields<timed<no_field, int record::*, std::string record::*>, record>);
+static_assert(!record::timed_fields<timed<base::no_field, int row::*, std::string row::*>, row>);
 // Start and end must be of one kind.
 template <class Start, class End>
-concept make_a_duration = timed_fields<timed<no_field, gives<Start>, gives<End>>, record>;
+concept make_a_duration = record::timed_fields<timed<base::no_field, gives<Start>, gives<End>>, row>;
 static_assert(make_a_duration<std::int32_t, std::int64_t> && make_a_duration<unsigned, std::uint64_t> &&
               make_a_duration<float, double> && make_a_duration<minimal_time, std::optional<minimal_time>>);
 static_assert(make_a_duration<std::chrono::sys_time<std::chrono::seconds>,
@@ -197,31 +211,32 @@ static_assert(!make_a_duration<std::chrono::system_clock::time_point, std::chron
 static_assert(!make_a_duration<minimal_time, std::chrono::nanoseconds>);
 
 // --- attempt_fields_for ------------------------------------------------------------------------------------
-constexpr attempt_fields good{.job = &record::text, .node = &record::id, .duration = &record::took};
-static_assert(attempt_fields_for<decltype(good), record>);
-static_assert(attempt_fields_for<decltype(good), derived>);
-static_assert(!attempt_fields_for<decltype(good), other> && !attempt_fields_for<decltype(good), int>);
-static_assert(!attempt_fields_for<int, record> && !attempt_fields_for<no_field, record>);
+constexpr attempt_fields good{.job = &row::text, .node = &row::id, .duration = &row::took};
+static_assert(record::attempt_fields_for<decltype(good), row>);
+static_assert(record::attempt_fields_for<decltype(good), derived>);
+static_assert(!record::attempt_fields_for<decltype(good), other> &&
+              !record::attempt_fields_for<decltype(good), int>);
+static_assert(!record::attempt_fields_for<int, row> && !record::attempt_fields_for<base::no_field, row>);
 
-template <class Job, class Node, class Duration, class Status = no_field, class Task = no_field,
-          class Input = no_field>
-concept fit =
-    attempt_fields_for<attempt_fields<Job, Node, Duration, no_field, no_field, Status, Task, Input>, record>;
-using number = int record::*;
-using text = std::string record::*;
-using unhashed = id_without_hash record::*;
+template <class Job, class Node, class Duration, class Status = base::no_field, class Task = base::no_field,
+          class Input = base::no_field>
+concept fit = record::attempt_fields_for<
+    attempt_fields<Job, Node, Duration, base::no_field, base::no_field, Status, Task, Input>, row>;
+using number = int row::*;
+using text = std::string row::*;
+using unhashed = id_without_hash row::*;
 static_assert(fit<number, number, number> && fit<text, text, number> &&
-              fit<number, number, number, bool record::*, text, number>);
-static_assert(!fit<no_field, number, number> && !fit<unhashed, number, number>);
-static_assert(!fit<number, no_field, number> && !fit<number, unhashed, number>);
-static_assert(!fit<number, number, no_field> && !fit<number, number, text>);
+              fit<number, number, number, bool row::*, text, number>);
+static_assert(!fit<base::no_field, number, number> && !fit<unhashed, number, number>);
+static_assert(!fit<number, base::no_field, number> && !fit<number, unhashed, number>);
+static_assert(!fit<number, number, base::no_field> && !fit<number, number, text>);
 static_assert(!fit<number, number, number, number>, "status");
-static_assert(!fit<number, number, number, no_field, unhashed>, "task");
-static_assert(!fit<number, number, number, no_field, no_field, text>, "input");
+static_assert(!fit<number, number, number, base::no_field, unhashed>, "task");
+static_assert(!fit<number, number, number, base::no_field, base::no_field, text>, "input");
 static_assert(!fit<int other::*, number, number>);
 
 // --- has_task_traits ---------------------------------------------------------------------------------------
-static_assert(!has_task_traits<record> && !has_task_traits<int>);
+static_assert(!has_task_traits<row> && !has_task_traits<int>);
 
 } // namespace straggle_test
 
@@ -233,5 +248,5 @@ struct straggle::task_traits<straggle_test::other> {
 };
 static_assert(straggle::has_task_traits<straggle_test::other> &&
               !straggle::has_task_traits<straggle_test::other const*>);
-static_assert(straggle::attempt_fields_for<decltype(straggle::task_traits<straggle_test::other>::fields),
-                                           straggle_test::other>);
+static_assert(straggle::record::attempt_fields_for<
+              decltype(straggle::task_traits<straggle_test::other>::fields), straggle_test::other>);

@@ -42,61 +42,77 @@ template <class T>
 using gives = T (*)(task const&);
 
 // --- numeric_field -----------------------------------------------------------------------------------------
-static_assert(numeric_field<member<&task::number>, task> && numeric_field<member<&task::real>, task> &&
-              numeric_field<member<&task::took>, task> && numeric_field<member<&task::maybe>, task> &&
-              numeric_field<member<&task::reads>, task> && numeric_field<gives<minimal_duration>, task> &&
-              numeric_field<gives<minimal_optional<long double>>, task>);
-static_assert(!numeric_field<member<&task::flag>, task>, "a flag is one of two, not an amount");
-static_assert(!numeric_field<member<&task::text>, task> && !numeric_field<member<&task::kind>, task> &&
-              !numeric_field<member<&task::id>, task> && !numeric_field<member<&task::maybe_flag>, task>);
-static_assert(!numeric_field<member<&task::at>, task>, "a point in time; take a span or an hour of the day");
-static_assert(!numeric_field<member<&task::writes>, task> && !numeric_field<member<&other::number>, task> &&
-              !numeric_field<int, task> && !numeric_field<no_field, task>);
+static_assert(predict::numeric_field<member<&task::number>, task> &&
+              predict::numeric_field<member<&task::real>, task> &&
+              predict::numeric_field<member<&task::took>, task> &&
+              predict::numeric_field<member<&task::maybe>, task> &&
+              predict::numeric_field<member<&task::reads>, task> &&
+              predict::numeric_field<gives<minimal_duration>, task> &&
+              predict::numeric_field<gives<minimal_optional<long double>>, task>);
+static_assert(!predict::numeric_field<member<&task::flag>, task>, "a flag is one of two, not an amount");
+static_assert(!predict::numeric_field<member<&task::text>, task> &&
+              !predict::numeric_field<member<&task::kind>, task> &&
+              !predict::numeric_field<member<&task::id>, task> &&
+              !predict::numeric_field<member<&task::maybe_flag>, task>);
+static_assert(!predict::numeric_field<member<&task::at>, task>,
+              "a point in time; take a span or an hour of the day");
+static_assert(!predict::numeric_field<member<&task::writes>, task> &&
+              !predict::numeric_field<member<&other::number>, task> && !predict::numeric_field<int, task> &&
+              !predict::numeric_field<base::no_field, task>);
 
 // --- categorical_field -------------------------------------------------------------------------------------
-static_assert(categorical_field<member<&task::number>, task> &&
-              categorical_field<member<&task::text>, task> && categorical_field<member<&task::kind>, task> &&
-              categorical_field<member<&task::id>, task> && categorical_field<member<&task::maybe>, task> &&
-              categorical_field<gives<std::string_view>, task>);
-static_assert(categorical_field<member<&task::flag>, task> &&
-              categorical_field<member<&task::maybe_flag>, task>);
-static_assert(!categorical_field<member<&task::no_hash>, task> &&
-              !categorical_field<member<&task::took>, task> &&
-              !categorical_field<member<&other::number>, task> && !categorical_field<no_field, task>);
+static_assert(predict::categorical_field<member<&task::number>, task> &&
+              predict::categorical_field<member<&task::text>, task> &&
+              predict::categorical_field<member<&task::kind>, task> &&
+              predict::categorical_field<member<&task::id>, task> &&
+              predict::categorical_field<member<&task::maybe>, task> &&
+              predict::categorical_field<gives<std::string_view>, task>);
+static_assert(predict::categorical_field<member<&task::flag>, task> &&
+              predict::categorical_field<member<&task::maybe_flag>, task>);
+static_assert(!predict::categorical_field<member<&task::no_hash>, task> &&
+              !predict::categorical_field<member<&task::took>, task> &&
+              !predict::categorical_field<member<&other::number>, task> &&
+              !predict::categorical_field<base::no_field, task>);
 
 // --- factors_for -------------------------------------------------------------------------------------------
 template <class... Factors>
-using list = factor_list<Factors...>;
-using amount = numeric_factor<member<&task::number>>;
-using name = categorical_factor<member<&task::text>>;
-static_assert(factors_for<list<>, task> && factors_for<list<amount>, task> &&
-              factors_for<list<amount, name, amount>, task>);
-static_assert(!factors_for<list<amount, numeric_factor<member<&task::text>>>, task> &&
-              !factors_for<list<categorical_factor<member<&task::no_hash>>, name>, task> &&
-              !factors_for<list<amount>, other> && !factors_for<list<int>, task> &&
-              !factors_for<amount, task> && !factors_for<no_field, task>);
+using list = predict::factor_list<Factors...>;
+using amount = predict::numeric_factor<member<&task::number>>;
+using name = predict::categorical_factor<member<&task::text>>;
+static_assert(predict::factors_for<list<>, task> && predict::factors_for<list<amount>, task> &&
+              predict::factors_for<list<amount, name, amount>, task>);
+static_assert(!predict::factors_for<list<amount, predict::numeric_factor<member<&task::text>>>, task> &&
+              !predict::factors_for<list<predict::categorical_factor<member<&task::no_hash>>, name>, task> &&
+              !predict::factors_for<list<amount>, other> && !predict::factors_for<list<int>, task> &&
+              !predict::factors_for<amount, task> && !predict::factors_for<base::no_field, task>);
 
 // --- task_profile_for --------------------------------------------------------------------------------------
 using node = member<&task::text>;
 using time = member<&task::took>;
-static_assert(task_profile_for<task_profile<node, time>, task> &&
-              task_profile_for<task_profile<node, time, no_field, list<amount, name>>, task> &&
-              task_profile_for<task_profile<node, time, member<&task::status>, list<amount>>, task> &&
-              task_profile_for<task_profile<node, time, member<&task::flag>, list<amount>>, task>);
-static_assert(!task_profile_for<task_profile<no_field, time>, task>, "where did it run?");
-static_assert(!task_profile_for<task_profile<node>, task>, "how long did it take?");
-static_assert(!task_profile_for<task_profile<node, member<&task::at>>, task> &&
-              !task_profile_for<task_profile<member<&task::no_hash>, time>, task> &&
-              !task_profile_for<task_profile<node, time, member<&task::number>>, task> &&
-              !task_profile_for<task_profile<node, time, no_field, amount>, task> &&
-              !task_profile_for<task_profile<node, time>, other> && !task_profile_for<no_field, task>);
+static_assert(
+    predict::task_profile_for<predict::task_profile<node, time>, task> &&
+    predict::task_profile_for<predict::task_profile<node, time, base::no_field, list<amount, name>>, task> &&
+    predict::task_profile_for<predict::task_profile<node, time, member<&task::status>, list<amount>>, task> &&
+    predict::task_profile_for<predict::task_profile<node, time, member<&task::flag>, list<amount>>, task>);
+static_assert(!predict::task_profile_for<predict::task_profile<base::no_field, time>, task>,
+              "where did it run?");
+static_assert(!predict::task_profile_for<predict::task_profile<node>, task>, "how long did it take?");
+static_assert(!predict::task_profile_for<predict::task_profile<node, member<&task::at>>, task> &&
+              !predict::task_profile_for<predict::task_profile<member<&task::no_hash>, time>, task> &&
+              !predict::task_profile_for<predict::task_profile<node, time, member<&task::number>>, task> &&
+              !predict::task_profile_for<predict::task_profile<node, time, base::no_field, amount>, task> &&
+              !predict::task_profile_for<predict::task_profile<node, time>, other> &&
+              !predict::task_profile_for<base::no_field, task>);
 
 // What cannot be turned into bytes is not asked to.
 template <class Predictor>
 concept can_be_stored = requires(Predictor const& p) { p.serialize(); };
-static_assert(can_be_stored<similar_tasks<task, task_profile<node, time, no_field, list<amount, name>>>>);
-static_assert(!can_be_stored<similar_tasks<
-                  task, task_profile<node, time, no_field, list<categorical_factor<member<&task::id>>>>>>);
-static_assert(!can_be_stored<similar_tasks<task, task_profile<member<&task::id>, time>>>);
+static_assert(
+    can_be_stored<
+        predict::similar_tasks<task, predict::task_profile<node, time, base::no_field, list<amount, name>>>>);
+static_assert(!can_be_stored<predict::similar_tasks<
+                  task, predict::task_profile<node, time, base::no_field,
+                                              list<predict::categorical_factor<member<&task::id>>>>>>);
+static_assert(!can_be_stored<predict::similar_tasks<task, predict::task_profile<member<&task::id>, time>>>);
 
 } // namespace straggle_test::predictors

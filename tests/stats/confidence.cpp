@@ -12,8 +12,8 @@
 
 namespace {
 
-using straggle::confidence_level;
 using straggle::status;
+using straggle::stats::confidence_level;
 
 static_assert(confidence_level{0.95}.value() == 0.95);
 static_assert(confidence_level{0.5}.tail() == 0.25);

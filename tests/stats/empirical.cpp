@@ -27,9 +27,9 @@
 
 namespace {
 
-using straggle::empirical;
-using straggle::empirical_view;
 using straggle::status;
+using straggle::stats::empirical;
+using straggle::stats::empirical_view;
 using straggle_test::broken_contract;
 using straggle_test::contract_trap;
 
@@ -105,7 +105,7 @@ static_assert(fixed.size() == 4 && !fixed.empty() && fixed[3] == 4 && *fixed.mea
 static_assert(*fixed.below(2) == 0.25 && *fixed.up_to(2) == 0.75 && *fixed.between(2, 4) == 0.5);
 static_assert(fixed.count_below(4, 1) == 3 && fixed.moved(1).count_up_to(3, 1) == 3);
 static_assert(*fixed.beyond(2).moved(-1).mean() == 3 && *fixed.quantile(0.5) == 2);
-static_assert(*fixed.range(0.5) == straggle::interval{1.25, 3.5});
+static_assert(*fixed.range(0.5) == straggle::stats::interval{1.25, 3.5});
 static_assert(empirical_view{}.empty() && !empirical_view{}.mean());
 static_assert(sizeof(void*) != 8 || sizeof(empirical_view) == 40);
 
@@ -117,9 +117,9 @@ static_assert(!has_view<empirical> && !has_view<empirical const>);
 
 TEST_CASE("empirical: by hand") {
     //! [empirical]
-    straggle::empirical times;
+    straggle::stats::empirical times;
     times.assign(std::vector{40.0, 20.0, 30.0, 20.0, 90.0});
-    straggle::empirical_view const took = times.view();
+    straggle::stats::empirical_view const took = times.view();
     double const in_time = *took.up_to(40);                             // 4 of 5
     double const usually = *took.quantile(0.5);                         // 30
     double const still = *took.beyond(25).moved(-25).mean();            // of 40, 30 and 90: 15, 5 and 65
@@ -214,7 +214,7 @@ TEST_CASE("empirical: quantiles are those of quantile_in_place, to the bit") {
         for (int i = 0; i < 40; ++i) {
             double const q = i == 0 ? 0.0 : i == 1 ? 1.0 : i < 10 ? i / 10.0 : unit(draw);
             auto const got = held.view().quantile(q);
-            REQUIRE(got == straggle::quantile_in_place(samples, q));
+            REQUIRE(got == straggle::stats::quantile_in_place(samples, q));
             REQUIRE(*held.view().moved(7.5).quantile(q) == *got + 7.5);
         }
     }
@@ -330,13 +330,13 @@ TEST_CASE("empirical: a range needs samples on both sides of it") {
         CHECK(too_few.view().range(coverage).reason() == status::insufficient_evidence);
         samples.push_back(static_cast<double>(needed));
         empirical const enough = of(samples);
-        CHECK(*enough.view().range(coverage) == straggle::interval{1, static_cast<double>(needed)});
+        CHECK(*enough.view().range(coverage) == straggle::stats::interval{1, static_cast<double>(needed)});
         CHECK(*enough.view().moved(5).range(coverage) ==
-              straggle::interval{6, static_cast<double>(needed + 5)});
+              straggle::stats::interval{6, static_cast<double>(needed + 5)});
     }
     // It shrinks to the middle.
     empirical const five = of({1, 2, 3, 4, 100});
-    CHECK(*five.view().range(1.0 / 3) == straggle::interval{2, 4});
+    CHECK(*five.view().range(1.0 / 3) == straggle::stats::interval{2, 4});
     CHECK(five.view().range(1e-300)->is_point());
     for (double const bad : {0.0, 1.0, -0.5, 1.5, nan, inf})
         CHECK(five.view().range(bad).reason() == status::out_of_domain);
@@ -452,7 +452,7 @@ TEST_CASE("empirical: equal samples, one and a million") {
             REQUIRE(view.count_up_to(x, n / 2) == n);
             REQUIRE(view.beyond(x).empty());
             REQUIRE(view.beyond(std::nextafter(x, -inf)).size() == n);
-            if (n >= 9) REQUIRE(*view.range(0.8) == straggle::interval{x, x});
+            if (n >= 9) REQUIRE(*view.range(0.8) == straggle::stats::interval{x, x});
         }
 }
 
@@ -498,7 +498,7 @@ TEST_CASE("empirical: counted side by side as one by one") {
                 t[i] = draw() % 6 == 0 ? special[draw() % 5] : static_cast<double>(draw() % 60) / 8 - 3;
             }
             std::vector<std::size_t> counts(n, 12345);
-            straggle::counts_below(views, t, counts);
+            straggle::stats::counts_below(views, t, counts);
             for (std::size_t i = 0; i < n; ++i) REQUIRE(counts[i] == views[i].count_below(t[i]));
         }
     }
@@ -507,7 +507,7 @@ TEST_CASE("empirical: counted side by side as one by one") {
 TEST_CASE("empirical: contracts") {
     contract_trap const trap;
     std::vector<std::size_t> counts(1);
-    CHECK_THROWS_AS(straggle::counts_below({}, {}, counts), broken_contract);
+    CHECK_THROWS_AS(straggle::stats::counts_below({}, {}, counts), broken_contract);
     CHECK_THROWS_AS((void)fixed[4], broken_contract);
     CHECK_THROWS_AS((void)fixed.sum_of_first(5), broken_contract);
     CHECK_THROWS_AS((void)fixed.count_below(1, 5), broken_contract);

@@ -15,14 +15,14 @@
 
 namespace {
 
-using straggle::confidence_level;
-using straggle::deviation_kind;
-using straggle::interval;
-using straggle::standard_deviation;
 using straggle::status;
-using straggle::t_interval;
+using straggle::stats::confidence_level;
+using straggle::stats::deviation_kind;
+using straggle::stats::interval;
+using straggle::stats::standard_deviation;
+using straggle::stats::t_interval;
 
-static_assert(straggle::interval_rule<t_interval>);
+static_assert(straggle::stats::interval_rule<t_interval>);
 static_assert(interval{1, 1}.is_point() && !interval{1, 2}.is_point());
 static_assert(interval{1, 2} == interval{1, 2} && interval{1, 2} != interval{1, 3});
 

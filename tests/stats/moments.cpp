@@ -21,7 +21,7 @@
 
 namespace {
 
-using straggle::moments;
+using straggle::stats::moments;
 
 static_assert(sizeof(moments) == 40);
 static_assert(std::is_trivially_copyable_v<moments>);

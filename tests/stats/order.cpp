@@ -19,10 +19,10 @@
 
 namespace {
 
-using straggle::median_and_mad_in_place;
-using straggle::median_in_place;
-using straggle::quantile_in_place;
 using straggle::status;
+using straggle::stats::median_and_mad_in_place;
+using straggle::stats::median_in_place;
+using straggle::stats::quantile_in_place;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
@@ -158,7 +158,8 @@ TEST_CASE("order: median and MAD of Hadoop's slow node detector") {
 }
 
 TEST_CASE("order: the scale of the MAD is the reciprocal of a normal quartile, to four digits") {
-    CHECK(straggle::normal_consistency == doctest::Approx(1 / 0.67448975019608171).epsilon(5e-5 / 1.4826));
+    CHECK(straggle::stats::normal_consistency ==
+          doctest::Approx(1 / 0.67448975019608171).epsilon(5e-5 / 1.4826));
 }
 
 TEST_CASE("order: no values, bad values, bad places") {
@@ -214,7 +215,7 @@ TEST_CASE("order: equal values, one and a million") {
             for (double const q : {0.0, 0.3, 0.5, 1.0}) REQUIRE(*quantile_in_place(values, q) == x);
             auto const center = median_and_mad_in_place(values);
             REQUIRE(center.has_value());
-            REQUIRE(*center == straggle::median_and_mad{x, 0});
+            REQUIRE(*center == straggle::stats::median_and_mad{x, 0});
         }
 }
 

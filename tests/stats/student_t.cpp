@@ -23,13 +23,13 @@
 #include <utility>
 #include <vector>
 
-using straggle::confidence_level;
 using straggle::status;
-using straggle::student_t_cdf;
-using straggle::student_t_cdf_upper;
-using straggle::student_t_critical;
-using straggle::student_t_quantile;
-using straggle::student_t_quantile_upper;
+using straggle::stats::confidence_level;
+using straggle::stats::student_t_cdf;
+using straggle::stats::student_t_cdf_upper;
+using straggle::stats::student_t_critical;
+using straggle::stats::student_t_quantile;
+using straggle::stats::student_t_quantile_upper;
 using straggle_test::golden_row;
 using straggle_test::golden_sequence;
 using straggle_test::golden_table;

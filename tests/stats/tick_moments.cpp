@@ -22,10 +22,10 @@
 
 namespace {
 
-using straggle::basic_tick_moments;
-using straggle::tick_moments;
 using straggle::detail::default_wide;
 using straggle::detail::portable_wide;
+using straggle::stats::basic_tick_moments;
+using straggle::stats::tick_moments;
 using straggle_test::ulps_off;
 
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
@@ -104,7 +104,7 @@ std::array<std::uint64_t, 3> words_of(std::string const& hex) {
     }
     return words;
 }
-straggle::tick_squares squares_of(std::array<std::uint64_t, 3> const& words) {
+straggle::stats::tick_squares squares_of(std::array<std::uint64_t, 3> const& words) {
     return {{words[0], words[1]}, words[2]};
 }
 

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/stats/wide_integer.hpp>
+#include <straggle/stats/detail/wide_integer.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -126,11 +126,12 @@ struct minimal_optional {
 // -----------------------------------------------------------------------------
 
 struct minimal_moment_normalizer {
-    straggle::outcome<straggle::affine_scale<std::int64_t>> fit(straggle::tick_moments const&) const {
-        return straggle::affine_scale<std::int64_t>{};
+    straggle::outcome<straggle::rank::affine_scale<std::int64_t>>
+    fit(straggle::stats::tick_moments const&) const {
+        return straggle::rank::affine_scale<std::int64_t>{};
     }
-    straggle::outcome<straggle::affine_scale<double>> fit(straggle::moments const&) const {
-        return straggle::affine_scale<double>{};
+    straggle::outcome<straggle::rank::affine_scale<double>> fit(straggle::stats::moments const&) const {
+        return straggle::rank::affine_scale<double>{};
     }
 };
 struct minimal_sibling_normalizer {
@@ -141,20 +142,22 @@ struct minimal_input_normalizer {
     [[nodiscard]] Base per_input() const { return {}; }
 };
 struct minimal_interval_rule {
-    straggle::outcome<straggle::interval> operator()(std::uint64_t, double, double) const noexcept {
-        return straggle::interval{};
+    straggle::outcome<straggle::stats::interval> operator()(std::uint64_t, double, double) const noexcept {
+        return straggle::stats::interval{};
     }
-    straggle::deviation_kind deviation() const noexcept { return straggle::deviation_kind::sample; }
+    straggle::stats::deviation_kind deviation() const noexcept {
+        return straggle::stats::deviation_kind::sample;
+    }
 };
 
-// --- policies and guards
+// --- policies and limits
 // -------------------------------------------------------------------------------------
 
 struct minimal_selection {
     static constexpr char const* name = "minimal_selection";
     template <class Node>
-    straggle::selection_note select(std::span<Node const>, straggle::selection_scratch&,
-                                    std::vector<straggle::candidate>&) {
+    straggle::blacklist::selection_note select(std::span<Node const>, straggle::blacklist::selection_scratch&,
+                                               std::vector<straggle::blacklist::candidate>&) {
         return {};
     }
 };

@@ -5,7 +5,7 @@
 /// Turns a broken contract into an exception while it lives, so that a test can go on after one.
 #pragma once
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/contract.hpp>
 
 namespace straggle_test {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,9 @@
 /// and all that rankings say, to be compared.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/field.hpp>
-#include <straggle/node/ranking.hpp>
+#include <straggle/rank/ranking.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
 
 #include <cstdint>
 #include <string>

@@ -10,7 +10,7 @@
 #include "shared_data.hpp"
 
 #include <doctest/doctest.h>
-#include <straggle/node/monitor.hpp>
+#include <straggle/monitor/monitor.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -189,7 +189,7 @@ std::string difference(A const& a, B const& b, order_of_nodes order = order_of_n
 inline bool adds_up(straggle::monitor_counts const& c) {
     return c.attempts.seen == c.attempts.used + c.attempts.failed + c.attempts.killed +
                                   c.attempts.superseded + c.attempts.total_rejected() + c.late + c.early +
-                                  c.crowded_out;
+                                  c.over_capacity;
 }
 
 } // namespace straggle_test

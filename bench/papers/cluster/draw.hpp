@@ -5,7 +5,7 @@
 /// Random numbers that are the same everywhere: one engine, and the transforms the experiments need.
 #pragma once
 
-#include <straggle/core/random.hpp>
+#include <straggle/base/random.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -40,13 +40,15 @@ class split_mix {
 };
 
 /// An engine, and what is drawn from it.
-template <straggle::random_engine Engine>
+template <straggle::base::random_engine Engine>
 class draws : public Engine {
   public:
     using Engine::Engine;
 
-    double uniform() { return straggle::uniform_unit(*this); }
-    std::size_t below(std::size_t n) { return static_cast<std::size_t>(straggle::uniform_below(*this, n)); }
+    double uniform() { return straggle::base::uniform_unit(*this); }
+    std::size_t below(std::size_t n) {
+        return static_cast<std::size_t>(straggle::base::uniform_below(*this, n));
+    }
     double exponential(double mean) { return -mean * std::log(1 - uniform()); }
     double normal() {
         double const r = std::sqrt(-2 * std::log(1 - uniform())); // drawn first, whoever compiles it

@@ -133,7 +133,7 @@ class master {
 
     // Machines ask for work in no particular order, one task at a time; jobs are served in order of arrival.
     void place_tasks(double now) {
-        straggle::sample_to_front(std::span(order_), order_.size(), random_);
+        straggle::base::sample_to_front(std::span(order_), order_.size(), random_);
         for (bool any = true; any;) {
             any = false;
             for (std::uint32_t const n : order_) {
@@ -158,7 +158,7 @@ class master {
 
     void start(phase_state& phase, std::uint32_t task, std::uint32_t node, bool copy, double now) {
         task_spec const& work = (*phase.work)[task];
-        std::uint64_t from = straggle::uniform_below(random_, machines_.size());
+        std::uint64_t from = straggle::base::uniform_below(random_, machines_.size());
         if (machines_.size() > 1 && from == node) from = (from + 1) % machines_.size();
         attempt_record who;
         who.job = phase.job;

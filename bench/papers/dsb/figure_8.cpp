@@ -7,9 +7,9 @@
 #include "observe.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/node/normalize.hpp>
-#include <straggle/node/rank_nodes.hpp>
-#include <straggle/presets.hpp>
+#include <straggle/papers/dsb_2019.hpp>
+#include <straggle/rank/normalize.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <array>
@@ -51,20 +51,21 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     cluster::result const r = cluster::run(plan, *s.decides);
     std::vector<double> out;
     auto const ranking =
-        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::dsb_2019.ranking());
-    auto const paper = straggle::dsb_2019.blacklist().decide(ranking);
+        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
+    auto const paper = straggle::papers::dsb_2019.blacklist().decide(ranking);
     judge(paper.blacklisted(), c, out);
     auto const ours = straggle::rank_nodes(r.attempts, policies::attempt_fields);
-    auto const decision = straggle::blacklister(straggle::dominated{}, straggle::no_guard{}).decide(ours);
+    auto const decision =
+        straggle::blacklister(straggle::blacklist::dominated{}, straggle::blacklist::no_limit{}).decide(ours);
     judge(decision.blacklisted(), c, out);
 
     auto const scores =
-        straggle::normalize(r.attempts, policies::attempt_fields, straggle::dsb_2019.ranking());
+        straggle::rank::normalize(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
     std::vector<std::vector<double>> of(c.nodes);
     for (auto const& a : scores.attempts) of[scores.nodes[a.node]].push_back(a.score);
     for (std::vector<double>& z : of)
         for (double const q : {0.05, 0.25, 0.5, 0.75, 0.95})
-            out.push_back(straggle::quantile_in_place(z, q).value_or(std::nan("")));
+            out.push_back(straggle::stats::quantile_in_place(z, q).value_or(std::nan("")));
     return out;
 }
 

@@ -13,7 +13,7 @@
 #include "../policies/told_usual_time.hpp"
 
 #include <straggle/assign/reservation.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class detecting final : public cluster::policy {
   public:
     /// @param use_rows gives the detector the usual times of the running tasks, if it can use them
     template <class UseRows>
-    detecting(Detector rule, straggle::reservation slots, history const& known, std::uint64_t seed,
+    detecting(Detector rule, straggle::assign::reservation slots, history const& known, std::uint64_t seed,
               UseRows use_rows)
         : scan_(std::move(rule)), slots_(slots), known_(known), random_(seed, 99) {
         use_rows(scan_.detector(), usual_of_row_);
@@ -58,7 +58,7 @@ class detecting final : public cluster::policy {
         for (cluster::phase_view const& phase : view.phases) {
             if (phase.running.empty()) continue;
             tell(phase);
-            for (straggle::suspect const& s : scan_(watch_.look(phase, view.now))) {
+            for (straggle::detect::suspect const& s : scan_(watch_.look(phase, view.now))) {
                 auto const& task = phase.running[watch_.row(s)];
                 named.try_emplace({phase.phase, task.task}, view.now);
                 if (task.attempts > 1) continue;
@@ -74,7 +74,7 @@ class detecting final : public cluster::policy {
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> named;
 
   private:
-    static straggle::node_slots shown(std::uint32_t n, cluster::node_view const& node) {
+    static straggle::assign::node_slots shown(std::uint32_t n, cluster::node_view const& node) {
         return {.slots = node.slots,
                 .free = node.free(),
                 .copies = node.copies,
@@ -106,11 +106,11 @@ class detecting final : public cluster::policy {
             if (!(slow > least)) best.push_back(n);
         }
         if (best.empty()) return static_cast<std::uint32_t>(room.size());
-        return best[straggle::uniform_below(random_, best.size())];
+        return best[straggle::base::uniform_below(random_, best.size())];
     }
 
-    straggle::straggler_scan<Detector> scan_;
-    straggle::reservation slots_;
+    straggle::detect::straggler_scan<Detector> scan_;
+    straggle::assign::reservation slots_;
     history known_;
     cluster::draw random_;
     policies::phase_watch watch_;

@@ -33,8 +33,9 @@ struct observer {
 };
 
 observer make(run_options const& how, history const& known) {
-    straggle::reservation const share =
-        how.for_tasks > 1 ? straggle::reservation::shared() : straggle::reservation(how.for_tasks);
+    straggle::assign::reservation const share = how.for_tasks > 1
+                                                    ? straggle::assign::reservation::shared()
+                                                    : straggle::assign::reservation(how.for_tasks);
     auto const build = [&](auto rule, history const& h, auto use_rows) {
         auto made =
             std::make_unique<detecting<decltype(rule)>>(std::move(rule), share, h, how.seed, use_rows);
@@ -43,11 +44,12 @@ observer make(run_options const& how, history const& known) {
     };
     auto const nothing = [](auto&, std::vector<double> const&) {};
     using namespace straggle;
-    if (how.detector == "Default") return build(task_lag{progress_gap{}, how.lag}, {}, nothing);
-    if (how.detector == "LATE") return build(task_lag{late{}, how.lag}, {}, nothing);
+    if (how.detector == "Default")
+        return build(detect::task_lag{detect::progress_gap{}, how.lag}, {}, nothing);
+    if (how.detector == "LATE") return build(detect::task_lag{detect::late{}, how.lag}, {}, nothing);
     if (how.detector == "Hierarchical")
-        return build(task_lag{hierarchical{progress_gap{}}, how.lag}, {}, nothing);
-    using rule = node_aware<policies::told_usual_time>;
+        return build(detect::task_lag{detect::hierarchical{detect::progress_gap{}}, how.lag}, {}, nothing);
+    using rule = detect::node_aware<policies::told_usual_time>;
     rule aware{};
     aware.report_interval = 3;
     if (how.detector == "node_aware cold") return build(aware, {}, nothing);
@@ -59,13 +61,13 @@ observer make(run_options const& how, history const& known) {
 }
 
 // All that happened to each map, as the metrics want it.
-std::vector<straggle::task_outcome> outcomes(cluster::result const& r, observer const& o,
-                                             std::vector<double> const& usual) {
-    std::vector<straggle::task_outcome> tasks(maps);
+std::vector<straggle::evaluate::task_outcome> outcomes(cluster::result const& r, observer const& o,
+                                                       std::vector<double> const& usual) {
+    std::vector<straggle::evaluate::task_outcome> tasks(maps);
     std::vector<double> begun(maps);
     for (cluster::attempt_record const& a : r.attempts) {
         if (a.phase != 0) continue;
-        straggle::task_outcome& t = tasks[a.task];
+        straggle::evaluate::task_outcome& t = tasks[a.task];
         t.usual = usual[a.task];
         bool const finished = a.how == cluster::ending::finished;
         if (a.copy) {
@@ -85,11 +87,11 @@ std::vector<straggle::task_outcome> outcomes(cluster::result const& r, observer 
 }
 
 double energy_by_model(cluster::plan const& plan, cluster::result const& r) {
-    straggle::energy_sweep sweep;
+    straggle::evaluate::energy_sweep sweep;
     for (cluster::attempt_record const& a : r.attempts) (void)sweep.add(a.node, a.start, a.end);
     // Machines are never turned off: their static power runs all the time.
     auto const dynamic = sweep.energy([&plan](std::uint32_t n) {
-        return straggle::power_model{
+        return straggle::evaluate::power_model{
             .static_watts = 0, .dynamic_watts = plan.power.core, .cores = plan.nodes[n].cores, .threads = 8};
     });
     if (!dynamic) return std::nan("");
@@ -137,7 +139,7 @@ std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std:
     for (cluster::attempt_record const& a : r.attempts)
         if (a.phase == 0) ratios[a.node].push_back(a.took() / usual[a.task]);
     std::vector<double> slowness;
-    for (auto& of_node : ratios) slowness.push_back(straggle::median_in_place(of_node).value_or(1.0));
+    for (auto& of_node : ratios) slowness.push_back(straggle::stats::median_in_place(of_node).value_or(1.0));
     return slowness;
 }
 
@@ -145,8 +147,8 @@ std::vector<double> observe(scenario const& where, run_options const& how, histo
     cluster::plan const plan = make_plan(where, how.input, how.seed);
     observer const o = make(how, known);
     cluster::result const r = cluster::run(plan, *o.decides);
-    straggle::detection_metrics all;
-    for (straggle::task_outcome const& t : outcomes(r, o, known.usual)) (void)all.add(t);
+    straggle::evaluate::detection_metrics all;
+    for (straggle::evaluate::task_outcome const& t : outcomes(r, o, known.usual)) (void)all.add(t);
     std::vector<double> m(measures, std::nan(""));
     m[precision] = all.precision_in_time().value_or(std::nan(""));
     m[recall] = all.recall().value_or(std::nan(""));

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Whom to avoid: by a blacklist_keeper with any selection, or by what only an oracle knows. All of them
+/// Whom to avoid: by a dynamic_blacklist with any selection, or by what only an oracle knows. All of them
 /// log every day who is out.
 #pragma once
 
@@ -73,7 +73,7 @@ class only_expects : public policies::no_blacklist {
 };
 
 /// The slowest machines of each day, those that are not weak left out: at most a fifth of all, as the default
-/// guard has it.
+/// limit has it.
 class told_blacklist {
   public:
     explicit told_blacklist(slowness_by_day told) : told_(std::move(told)) {}

@@ -15,22 +15,22 @@
 
 namespace ml_na {
 
-using period = straggle::node_period<std::uint32_t>;
+using period = straggle::learn::node_period<std::uint32_t>;
 
 /// How features of the last few days are made.
-inline constexpr straggle::feature_options lately{.look_back = 3};
+inline constexpr straggle::learn::feature_options lately{.look_back = 3};
 
 struct month {
     straggle::status labelled = straggle::status::ok; ///< if not, nobody is called weak
-    straggle::weak_nodes found{};                     ///< how
+    straggle::learn::weak_nodes found{};              ///< how
     period whole{};                                   ///< each day with all days before it, as in the paper
     period last_days{};                               ///< each day with the two before it
 };
 
 /// Looks back on a month. @param engine for the first guesses of the groups
-inline month look_back(straggle::node_days<std::uint32_t> const& days, std::mt19937_64& engine) {
+inline month look_back(straggle::learn::node_days<std::uint32_t> const& days, std::mt19937_64& engine) {
     month m;
-    straggle::weak_node_finder find;
+    straggle::learn::weak_node_finder find;
     m.labelled = find(days.table(m.whole.features), engine, m.found);
     for (std::size_t row = 0; row < days.size(); ++row) m.whole.nodes.push_back(days.node(row));
     m.whole.weak = m.found.weak;

@@ -68,7 +68,7 @@ void judge_jobs(cluster::result const& r, std::vector<double>& m) {
     }
     m[mean] = sum / static_cast<double>(times.size());
     m[first_week] = early_sum / early;
-    m[p99] = straggle::quantile_in_place(times, 0.99).value_or(std::nan(""));
+    m[p99] = straggle::stats::quantile_in_place(times, 0.99).value_or(std::nan(""));
 }
 
 void judge_blacklist(slowness_by_day const& slow, std::vector<policies::blacklist_log> const& log,

@@ -16,7 +16,7 @@ void outlook::round(double now) {
     if (current == month_) return;
     double const began = month_ * month_length;
     month_ = current;
-    straggle::node_days<std::uint32_t> days(days_per_month);
+    straggle::learn::node_days<std::uint32_t> days(days_per_month);
     days.add_attempts(seen_, policies::attempt_fields, [began](cluster::attempt_record const& a) {
         return static_cast<std::uint32_t>(std::clamp((a.end - began) / day, 0.0, days_per_month - 1.0));
     });
@@ -33,7 +33,7 @@ void outlook::round(double now) {
 }
 
 straggle::outcome<double> outlook::operator()(std::uint32_t node) const {
-    auto const at = std::ranges::find(expected_, node, &straggle::node_forecast<std::uint32_t>::id);
+    auto const at = std::ranges::find(expected_, node, &straggle::learn::node_forecast<std::uint32_t>::id);
     if (at == expected_.end()) return straggle::status::insufficient_evidence;
     return at->probability;
 }

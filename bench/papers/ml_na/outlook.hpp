@@ -10,7 +10,7 @@
 #include "calendar.hpp"
 #include "months.hpp"
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/boosted_trees_trainer.hpp>
 #include <straggle/learn/forecast_model.hpp>
 
@@ -43,11 +43,11 @@ class outlook {
     std::uint32_t month_ = 0;                   // the one going on
     std::vector<cluster::attempt_record> seen_; // in it
     std::vector<period> past_;
-    straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> learner_{straggle::features_per_day *
-                                                                                  days_per_month};
-    straggle::forecast_model model_{.days = days_per_month, .features = lately};
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> learner_{
+        straggle::learn::features_per_day * days_per_month};
+    straggle::learn::forecast_model model_{.days = days_per_month, .features = lately};
     std::vector<double> rows_;
-    std::vector<straggle::node_forecast<std::uint32_t>> expected_;
+    std::vector<straggle::learn::node_forecast<std::uint32_t>> expected_;
 };
 
 } // namespace ml_na

@@ -55,7 +55,8 @@ void print(study const& s, grid const& judged, grid const& expected) {
     }
     std::printf("\n");
     print("by the features of the month itself (ML-NA table III)", judged);
-    print("by the features of the month before", forecast(s.whole(), straggle::forecast_from::period_before));
+    print("by the features of the month before",
+          forecast(s.whole(), straggle::learn::forecast_from::period_before));
     print("by the features of the month before, each of three days", expected);
     std::fflush(stdout);
 }

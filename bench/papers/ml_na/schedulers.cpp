@@ -25,14 +25,16 @@ policies::scheduler make_scheduler(std::string const& name, slowness_by_day cons
     };
     auto const expects = std::make_shared<outlook>(
         name == "last month" ? outlook::by::last_month : outlook::by::forecast, seed);
-    straggle::forecast_weak const expected{[expects](std::uint32_t node) { return (*expects)(node); }};
+    straggle::blacklist::forecast_weak const expected{
+        [expects](std::uint32_t node) { return (*expects)(node); }};
     auto const keep = [&](auto selection, std::shared_ptr<outlook> asked) {
         return compose(kept_by<decltype(selection)>(window, nodes, std::move(selection), std::move(asked)));
     };
     if (name == "none") return compose(only_expects(nodes, expects));
-    if (name == "reactive") return keep(straggle::clearly_dominated{}, nullptr);
+    if (name == "reactive") return keep(straggle::blacklist::clearly_dominated{}, nullptr);
     if (name == "forecast" || name == "last month") return keep(expected, expects);
-    if (name == "either") return keep(straggle::either{straggle::clearly_dominated{}, expected}, expects);
+    if (name == "either")
+        return keep(straggle::blacklist::either{straggle::blacklist::clearly_dominated{}, expected}, expects);
     if (name == "oracle") return compose(told_blacklist(truth));
     if (name == "month known")
         return compose(told_blacklist(by_month(

@@ -3,7 +3,7 @@
 
 #include "study.hpp"
 
-#include <straggle/core/random.hpp>
+#include <straggle/base/random.hpp>
 #include <straggle/learn/boosted_trees_trainer.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace ml_na {
 
 namespace {
 
-constexpr std::size_t columns = straggle::features_per_day * nine_months::days_per_month;
+constexpr std::size_t columns = straggle::learn::features_per_day * nine_months::days_per_month;
 
 double or_nothing(straggle::outcome<double> const& x) {
     return x ? *x : std::nan("");
@@ -39,19 +39,19 @@ std::vector<period> study::last_days() const {
     return pick(months, &month::last_days);
 }
 
-grid forecast(std::vector<period> const& months, straggle::forecast_from from) {
-    straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model(columns, from);
-    std::vector<straggle::forecast_cell> cells;
+grid forecast(std::vector<period> const& months, straggle::learn::forecast_from from) {
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(columns, from);
+    std::vector<straggle::learn::forecast_cell> cells;
     if (forecast_table(std::span<period const>(months), model, cells) != straggle::status::ok)
         throw std::runtime_error("months that do not fit");
     grid g;
     for (auto& row : g.share) row.fill(std::nan(""));
     auto const fill = [&](std::size_t row, std::size_t count,
-                          straggle::class_counts straggle::forecast_cell::* who) {
-        straggle::class_counts all;
+                          straggle::learn::class_counts straggle::learn::forecast_cell::* who) {
+        straggle::learn::class_counts all;
         for (std::size_t m = 1; m < nine_months::months; ++m) {
-            straggle::class_counts here;
-            for (straggle::forecast_cell const& c : cells)
+            straggle::learn::class_counts here;
+            for (straggle::learn::forecast_cell const& c : cells)
                 if (c.first + c.count == m && (count == 0 || c.count == count)) here += c.*who;
             g.share[row][m - 1] = or_nothing(here.accuracy());
             all += here;
@@ -61,10 +61,10 @@ grid forecast(std::vector<period> const& months, straggle::forecast_from from) {
         g.share[row][grid::recall] = or_nothing(all.recall());
     };
     for (std::size_t count = 1; count < nine_months::months; ++count)
-        fill(grid::by_count + count - 1, count, &straggle::forecast_cell::forecast);
-    fill(grid::any, 0, &straggle::forecast_cell::forecast);
-    fill(grid::majority, 0, &straggle::forecast_cell::majority);
-    fill(grid::repeat, 0, &straggle::forecast_cell::repeat);
+        fill(grid::by_count + count - 1, count, &straggle::learn::forecast_cell::forecast);
+    fill(grid::any, 0, &straggle::learn::forecast_cell::forecast);
+    fill(grid::majority, 0, &straggle::learn::forecast_cell::majority);
+    fill(grid::repeat, 0, &straggle::learn::forecast_cell::repeat);
     return g;
 }
 
@@ -75,7 +75,7 @@ study look(std::uint64_t seed) {
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
         auto const begins = std::ranges::lower_bound(all, m * 30, {}, &nine_months::record::day);
         auto const ends = std::ranges::lower_bound(all, (m + 1) * 30, {}, &nine_months::record::day);
-        straggle::node_days<std::uint32_t> days(nine_months::days_per_month);
+        straggle::learn::node_days<std::uint32_t> days(nine_months::days_per_month);
         days.add_attempts(std::span(begins, ends), nine_months::fields,
                           [m](nine_months::record const& r) { return r.day - m * 30; });
         s.months.push_back(look_back(days, engine));
@@ -83,13 +83,13 @@ study look(std::uint64_t seed) {
     return s;
 }
 
-straggle::class_counts judge_third(study const& s, std::uint64_t seed) {
+straggle::learn::class_counts judge_third(study const& s, std::uint64_t seed) {
     std::vector<std::pair<period const*, std::size_t>> all; // machines in months
     for (month const& m : s.months)
         for (std::size_t i = 0; i < m.whole.nodes.size(); ++i) all.emplace_back(&m.whole, i);
     nine_months::dice random(seed);
     std::size_t const tested = all.size() / 3;
-    straggle::sample_to_front(std::span(all), tested, random);
+    straggle::base::sample_to_front(std::span(all), tested, random);
     auto const features = [](auto const& one) {
         return std::span(one.first->features).subspan(one.second * columns, columns);
     };
@@ -99,10 +99,10 @@ straggle::class_counts judge_third(study const& s, std::uint64_t seed) {
         rows.insert(rows.end(), features(one).begin(), features(one).end());
         labels.push_back(one.first->weak[one.second]);
     }
-    straggle::boosted_trees_trainer model;
-    if (model.fit(straggle::feature_matrix<double>(rows, columns), labels) != straggle::status::ok)
+    straggle::learn::boosted_trees_trainer model;
+    if (model.fit(straggle::learn::feature_matrix<double>(rows, columns), labels) != straggle::status::ok)
         throw std::runtime_error("nothing to learn from");
-    straggle::class_counts counts;
+    straggle::learn::class_counts counts;
     for (auto const& one : std::span(all).first(tested))
         counts.add(one.first->weak[one.second] != 0, model.predict(features(one)) >= 0.5);
     return counts;

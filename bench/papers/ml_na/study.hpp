@@ -25,7 +25,7 @@ struct grid {
 };
 
 /// Learns from every window of months and tests on the one after.
-grid forecast(std::vector<period> const& months, straggle::forecast_from from);
+grid forecast(std::vector<period> const& months, straggle::learn::forecast_from from);
 
 /// What became of one history.
 struct study {
@@ -39,7 +39,7 @@ study look(std::uint64_t seed);
 
 /// Table II: of all machines in all months a third, drawn at random, is judged by what was learned from the
 /// others.
-straggle::class_counts judge_third(study const& s, std::uint64_t seed);
+straggle::learn::class_counts judge_third(study const& s, std::uint64_t seed);
 
 /// Prints tables I and III; the latter for both kinds of forecast, that of the month before with both kinds
 /// of features.

@@ -8,10 +8,10 @@
 #include "../cluster/draw.hpp"
 #include "../cluster/policy.hpp"
 
-#include <straggle/blacklist/cluster_watch.hpp>
-#include <straggle/blacklist/keeper.hpp>
-#include <straggle/node/monitor.hpp>
-#include <straggle/presets.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/monitor/monitor.hpp>
+#include <straggle/papers/dsb_2019.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ class dsb_blacklist {
     /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
     dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
         : monitor_(policies::attempt_fields,
-                   {.window = window, .slide = 0, .ranking = straggle::dsb_2019.ranking()}),
+                   {.window = window, .slide = 0, .ranking = straggle::papers::dsb_2019.ranking()}),
           k_(k),
           random_(seed, 77) {}
 
@@ -71,9 +71,9 @@ class dsb_blacklist {
         window_ = window;
         auto const& ranking = monitor_.rank(now);
         if (k_)
-            straggle::dsb_2019.blacklist(*k_, random_).decide(ranking, decision_);
+            straggle::papers::dsb_2019.blacklist(*k_, random_).decide(ranking, decision_);
         else
-            straggle::dsb_2019.blacklist().decide(ranking, decision_);
+            straggle::papers::dsb_2019.blacklist().decide(ranking, decision_);
         auto& entry = log.emplace_back();
         entry.from = now;
         for (auto const& v : decision_.blacklisted()) entry.avoided.push_back(v.id);
@@ -90,12 +90,12 @@ class dsb_blacklist {
     straggle::blacklist_decision<std::uint32_t> decision_;
 };
 
-/// The library's defaults: `clearly_dominated`, sentences with probation, never more than a fifth of the
+/// The library's defaults: `clearly_dominated`, exclusions with probation, never more than a fifth of the
 /// slots. An attempt whose copy has won counts as the least it can have taken.
-template <class Selection = straggle::clearly_dominated>
+template <class Selection = straggle::blacklist::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
-    using keeper = straggle::blacklist_keeper<std::uint32_t, Selection>;
+    using keeper = straggle::dynamic_blacklist<std::uint32_t, Selection>;
     using watch = straggle::cluster_watch<monitor, keeper>;
 
   public:
@@ -111,7 +111,7 @@ class kept_blacklist {
 
     void ended(cluster::attempt_record const& a, double now) {
         if (a.how == cluster::ending::killed && !a.copy)
-            watch_->observe_outrun(a, now);
+            watch_->observe_censored(a, now);
         else
             watch_->observe(a, now);
     }

@@ -38,7 +38,7 @@ class composed final : public cluster::policy {
         speculation_.copies(
             view, free,
             [this](std::uint32_t n) {
-                if (blacklist_.avoids(n)) return straggle::node_state::blacklisted;
+                if (blacklist_.avoids(n)) return straggle::node_state::excluded;
                 return blacklist_.tries(n) ? straggle::node_state::on_probation
                                            : straggle::node_state::healthy;
             },

@@ -40,7 +40,7 @@ class free_places {
             if (free_[n] > 0 && std::find(task.nodes.begin(), task.nodes.end(), n) == task.nodes.end())
                 candidates.push_back(n);
         if (candidates.empty()) return std::nullopt;
-        return candidates[straggle::uniform_below(random, candidates.size())];
+        return candidates[straggle::base::uniform_below(random, candidates.size())];
     }
 
   private:

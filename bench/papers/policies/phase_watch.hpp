@@ -9,7 +9,7 @@
 
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/predict/progress.hpp>
-#include <straggle/predict/slowing.hpp>
+#include <straggle/predict/recent_rate.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,13 +22,13 @@ namespace policies {
 
 /// What detectors are told of a task's progress.
 enum class progress_as : std::uint8_t {
-    told,   ///< what it reports
-    slowing ///< no more than it would have done by now, had it gone all the time as it has gone lately
+    told,       ///< what it reports
+    recent_rate ///< no more than it would have done by now, had it gone all the time as it has gone lately
 };
 
 /// Keeps a `job_progress` for each phase that runs.
 class phase_watch {
-    using progress = straggle::job_progress<std::uint32_t, double>;
+    using progress = straggle::detect::job_progress<std::uint32_t, double>;
 
   public:
     explicit phase_watch(progress_as shown = progress_as::told) : shown_as_(shown) {}
@@ -43,7 +43,7 @@ class phase_watch {
     }
 
     /// The phase at this moment, valid until the next look at it.
-    straggle::job_view look(cluster::phase_view const& phase, double now) {
+    straggle::detect::job_view look(cluster::phase_view const& phase, double now) {
         constexpr straggle::running_fields fields{.node = &cluster::running_view::node,
                                                   .progress = &cluster::running_view::progress,
                                                   .start = &cluster::running_view::start,
@@ -58,20 +58,21 @@ class phase_watch {
         return last_;
     }
     /// Where the suspect stands in the phase that was looked at last.
-    std::uint32_t row(straggle::suspect const& s) const { return last_.row_of(s); }
+    std::uint32_t row(straggle::detect::suspect const& s) const { return last_.row_of(s); }
 
     /// How long the slowest of the other tasks takes still: the phase is over no sooner, whatever becomes of
     /// the suspects of that look.
     template <class Suspects>
     double rest_of_the_others(cluster::phase_view const& phase, Suspects const& suspects, double now) {
         named_.assign(phase.running.size(), false);
-        for (straggle::suspect const& s : suspects) named_[row(s)] = true;
+        for (straggle::detect::suspect const& s : suspects) named_[row(s)] = true;
         double longest = 0;
         for (std::size_t i = 0; i < shown_.size(); ++i) {
             auto const& task = shown_[i];
             if (named_[i] || task.progress < 0.05) continue;
-            longest =
-                std::max(longest, straggle::linear_remaining(now - task.start, task.progress).value_or(0));
+            longest = std::max(
+                longest,
+                straggle::predict::average_rate_remaining(now - task.start, task.progress).value_or(0));
         }
         return longest;
     }
@@ -99,7 +100,7 @@ class phase_watch {
         shown_.assign(phase.running.begin(), phase.running.end());
         if (shown_as_ == progress_as::told) return;
         for (cluster::running_view& t : shown_) {
-            straggle::slowing& lately = attempts_[{phase.phase, t.task, t.start}];
+            straggle::predict::recent_rate& lately = attempts_[{phase.phase, t.task, t.start}];
             (void)lately.update(now - t.start, t.progress);
             t.progress = lately.even_progress();
         }
@@ -107,9 +108,10 @@ class phase_watch {
 
     progress_as shown_as_;
     std::map<std::uint32_t, progress> phases_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, double>, straggle::slowing> attempts_; // by their start
+    std::map<std::tuple<std::uint32_t, std::uint32_t, double>, straggle::predict::recent_rate>
+        attempts_; // by their start
     std::vector<cluster::running_view> shown_;
-    straggle::job_view last_;
+    straggle::detect::job_view last_;
     std::vector<bool> named_; // by row
 };
 

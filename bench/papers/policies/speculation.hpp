@@ -45,7 +45,7 @@ class yarn_speculation {
         for (cluster::phase_view const& phase : view.phases) {
             double& earliest = not_before_[phase.phase];
             if (view.now < earliest || phase.running.empty()) continue;
-            for (straggle::suspect const& s : scan_(watch_.look(phase, view.now))) {
+            for (straggle::detect::suspect const& s : scan_(watch_.look(phase, view.now))) {
                 auto const& task = phase.running[watch_.row(s)];
                 auto const node = free.any(task, random_);
                 if (!node) continue;
@@ -58,7 +58,7 @@ class yarn_speculation {
 
   private:
     phase_watch watch_;
-    straggle::straggler_scan<straggle::cap<straggle::largest_gain<>>> scan_;
+    straggle::detect::straggler_scan<straggle::detect::cap<straggle::detect::largest_gain<>>> scan_;
     std::map<std::uint32_t, double> not_before_;
     cluster::draw random_;
 };
@@ -74,12 +74,12 @@ struct place {
     straggle::node_state state;
     double slowness;
 };
-inline constexpr straggle::straggler_fields straggler_fields{
+inline constexpr straggle::assign::straggler_fields straggler_fields{
     .runs_on = [](straggler const& s) -> auto const& { return *s.nodes; },
     .remaining = &straggler::remaining,
     .attempts = &straggler::attempts,
     .next_slowest = &straggler::next_slowest};
-inline constexpr straggle::backup_node_fields place_fields{
+inline constexpr straggle::assign::backup_node_fields place_fields{
     .node = &place::node, .free = &place::free, .state = &place::state};
 
 /// The library's own: `node_aware` finds the stragglers, the assigner says which copies are worth it, and on
@@ -98,7 +98,7 @@ class straggle_speculation {
             tasks_.clear();
             auto const suspects = scan_(watch_.look(phase, view.now));
             double const others = watch_.rest_of_the_others(phase, suspects, view.now);
-            for (straggle::suspect const& s : suspects) {
+            for (straggle::detect::suspect const& s : suspects) {
                 auto const& task = phase.running[watch_.row(s)];
                 if (task.attempts > 1) continue;
                 double const left = s.value - (view.now - task.start);
@@ -113,11 +113,11 @@ class straggle_speculation {
             load.now = view.now;
             load.running = phase.running.size();
             load.suspects = stragglers_.size();
-            load.tasks_wait = view.waiting > 0;
+            load.waiting = view.waiting;
             auto const& plan = assigner_.choose(
                 stragglers_, straggler_fields, places_, place_fields,
                 [](straggler const& s, place const& p) { return s.usual * p.slowness; }, load);
-            for (straggle::backup_choice const& choice : plan.choices) {
+            for (straggle::assign::backup_choice const& choice : plan.choices) {
                 if (!choice.copy) continue;
                 std::uint32_t const node = places_[choice.copy->node].node;
                 free.take(node);
@@ -128,8 +128,10 @@ class straggle_speculation {
 
   private:
     phase_watch watch_;
-    straggle::straggler_scan<straggle::node_aware<>> scan_{straggle::node_aware<>{.report_interval = 3}};
-    straggle::assigner<> assigner_{straggle::expected_gain{}, straggle::assigner_options{.launch = 1.5}};
+    straggle::detect::straggler_scan<straggle::detect::node_aware<>> scan_{
+        straggle::detect::node_aware<>{.report_interval = 3}};
+    straggle::assign::assigner<> assigner_{straggle::assign::expected_gain{},
+                                           straggle::assign::assigner_options{.launch = 1.5}};
     std::vector<straggler> stragglers_;
     std::vector<std::uint32_t> tasks_;
     std::vector<place> places_;

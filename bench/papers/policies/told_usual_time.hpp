@@ -5,7 +5,7 @@
 /// Usual times of the running tasks, for `node_aware`.
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <vector>
@@ -15,7 +15,8 @@ namespace policies {
 /// What a task usually takes, by its row; unknown where nobody has told.
 struct told_usual_time {
     std::vector<double> const* by_row = nullptr;
-    straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const&) const {
+    straggle::outcome<double> operator()(straggle::detect::running_task const& t,
+                                         straggle::detect::job_view const&) const {
         if (!by_row || t.row >= by_row->size() || !((*by_row)[t.row] > 0))
             return straggle::status::insufficient_evidence;
         return (*by_row)[t.row];

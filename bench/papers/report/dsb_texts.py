@@ -18,7 +18,7 @@ def table_2(rows):
         r = at(rows, weak, "dsb_2019", job + " improvement")
         yield (f"dsb_2019 shortens {job} by {percent(r['median'])} when machines are weak (paper {percent(r['paper'])}; expected 15 to 55 %): "
                + verdict(0.15 <= r["median"] <= 0.55, "as expected.", "outside of what was expected.")
-               + (" A likely explanation, not tested separately: in the paper, machines on the blacklist go on serving the data that lies on them; here work that is not placed on a machine has "
+               + (" A likely explanation, not tested separately: in the paper, machines on the blacklist go on excluded the data that lies on them; here work that is not placed on a machine has "
                   "nothing to do with it, and Sort is the job that suffers most from slow disks." if job == "Sort" else
                   " A likely explanation, not tested separately: the paper's WordCount suffered from the memory faults; here it suffers from their disks less, since it hardly reads, and avoiding "
                   "five machines costs a sixth of the slots, which takes two waves of maps into a third."))
@@ -47,7 +47,7 @@ def long_run(rows):
     group = "faults come and go"
     a, b = at(rows, group, "dsb_2019", "relapses"), at(rows, group, "straggle blacklist", "relapses")
     yield (f"Flapping: how often a machine came back to full service and was avoided again though nothing had changed: {a['median']:.3g} with dsb_2019, {b['median']:.3g} with the default. "
-           + verdict(b["median"] == 0, "No flapping.", "Less than the paper's, but not none: most likely the guard lets a machine go to admit another, or its few probes went well." if b["median"] < a["median"] else "More than the paper's."))
+           + verdict(b["median"] == 0, "No flapping.", "Less than the paper's, but not none: most likely the limit lets a machine go to admit another, or its few probes went well." if b["median"] < a["median"] else "More than the paper's."))
     f, g = at(rows, group, "dsb_2019", "memory faults avoided"), at(rows, group, "straggle blacklist", "memory faults avoided")
     yield (f"Of the machines with a memory fault {percent(f['median'])} are avoided at any time by dsb_2019, {percent(g['median'])} by the default. "
            "The paper's rule forgets an avoided machine in the next window, as it has no evidence of it; it is back for every second hour.")
@@ -56,9 +56,9 @@ def long_run(rows):
         yield (f"{job}: the default {percent(ours['median'])}, dsb_2019 {percent(theirs['median'])}. "
                + verdict(ours["median"] >= theirs["median"] - 0.01, "At least as good.", "Not as good:")
                + ("" if ours["median"] >= theirs["median"] - 0.01 else
-                  " up to ten machines are weak at once, the guard lets six of thirty be out, and sentences that double outlast faults of two hours. Machines with a mild CPU fault are avoided, too, "
+                  " up to ten machines are weak at once, the limit lets six of thirty be out, and exclusions that double outlast faults of two hours. Machines with a mild CPU fault are avoided, too, "
                   "which costs slots and saves little."))
-    yield ("A task whose copy has won is killed, and counts as the least it can have taken (monitor::observe_outrun). In 24 other runs of this cluster, with the blacklist as it was before, that alone made Sort "
+    yield ("A task whose copy has won is killed, and counts as the least it can have taken (monitor::observe_censored). In 24 other runs of this cluster, with the blacklist as it was before, that alone made Sort "
            "17 instead of 11 % shorter: the better the copies, the less is known otherwise of the machines that make them necessary. A newcomer takes the place of a machine that it is provably slower "
            "than, and of no other: so the list does not flap though its places are few.")
     n = at(rows, "no weak machines", "straggle blacklist", "healthy ones avoided")

@@ -83,8 +83,8 @@ def closed_loop(rows):
     gain = at(rows, BAD, "either", "mean time in first weeks over reactive's")
     yield (f"Is it of use when a month begins? Jobs of the first weeks: forecast {told(first['forecast'])}, more than in the whole month; reactive {told(first['reactive'])}; both {told(first['either'])}, "
            f"and against the reactive one alone {told(gain)}. "
-           + verdict(gain["high"] < 0, "Yes.", "Not provably: the reactive blacklist remembers, its sentences do not end with the month." if gain["median"] < 0 else
-                     "No: the reactive blacklist remembers, its sentences do not end with the month."))
+           + verdict(gain["high"] < 0, "Yes.", "Not provably: the reactive blacklist remembers, its exclusions do not end with the month." if gain["median"] < 0 else
+                     "No: the reactive blacklist remembers, its exclusions do not end with the month."))
     mild = over(rows, "oracle", group=MILD)
     yield (f"Whether to avoid anybody is another question. Where weak machines take 1.6 times as long at most, as in the made-up months, the oracle itself brings {told(mild)}: "
            + verdict(mild["high"] < 0, "worth it.", "copies are enough, and the slots of a slow machine are worth more than none."))
@@ -118,7 +118,7 @@ CHAPTER = {
         {"csv": "ml-na-closed-loop", "short": "Forecast and jobs", "title": "Does forecasting shorten jobs?",
          "lede": "30 simulated machines that get weak and well again day by day as in the made-up months. A day is two minutes and a month an hour, in which 24 WordCount, Sort and BBP jobs of 75 tasks arrive; months 5 to 9 are "
                  "measured. A machine that is weak has the memory fault of the experiments on blacklisting at most, and less of it as it gets weak; also as mild as in the months themselves. All schedulers copy as YARN does. "
-                 "Reactive: the default, clearly_dominated with sentences, probation and a guard, windows of a quarter of an hour. Forecast: the same sentences and guards, but the machines which a forecast_model names, grown at the end of each month from "
+                 "Reactive: the default, clearly_dominated with exclusions, probation and a limit, windows of a quarter of an hour. Forecast: the same exclusions and limits, but the machines which a forecast_model names, grown at the end of each month from "
                  "what this scheduler itself has seen so far. Either: both. Last month: who was called weak in the last one. Month known and oracle know the truth.",
          "picture": lambda rows, _: picture(rows), "findings": closed_loop,
          "percent": is_share(" over ", "precision", "recall")},

@@ -57,7 +57,7 @@ def figures_12_13(rows):
     yield (f"Every 60 s, jobs without any copies take {percent(none['median'])} less than with LATE, whose lost attempts take "
            f"{percent(at(rows, 'BBP every 60 s', 'LATE', 'slot time wasted')['median'])} of the slots' time. Why LATE's cost so much more in the paper is not told there. "
            "Here a longer queue alone does not do it: see the large jobs of figure 10.")
-    yield ("What pays where all parts work together does not here, on eight runs of other seeds: a detector that is told the speed of late (slowing) makes jobs 0.8 points longer every 60 s, 1.8 every 120 s, and copies that win in nine cases of ten "
+    yield ("What pays where all parts work together does not here, on eight runs of other seeds: a detector that is told the speed of late (recent_rate) makes jobs 0.8 points longer every 60 s, 1.8 every 120 s, and copies that win in nine cases of ten "
            "(at least that by prediction, a slot at half a second of the job) win in 79 and 74 % of cases, as predictions do not know when neighbours come.")
     light, heavy = (at(rows, f"BBP every {s} s", "RiskI", MEAN) for s in (120, 60))
     yield ("The paper's RiskI gains more every 60 s than every 120 s. "

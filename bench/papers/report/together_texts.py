@@ -7,7 +7,7 @@ from wording import at, is_share, percent, verdict
 TOGETHER = "together"
 PARTS = ("detector", "predictor", "assigner", "blacklist", "forecast", "brief block")
 OTHERS = ("Hadoop", "Spark", "Flink")
-LESS = ("without forecast", "without blacklist", "without brief block", "without predictor", "without slowing", "with Flink's rule")
+LESS = ("without forecast", "without blacklist", "without brief block", "without predictor", "without recent_rate", "with Flink's rule")
 SCENARIOS = ("weak machines", "faults come and go", "no weak machines")
 COME_AND_GO = SCENARIOS[1]
 
@@ -50,7 +50,7 @@ def findings(rows):
     yield f"What each part adds where faults come and go, p99 of all but one: {less}; all together {told(change(rows, COME_AND_GO, TOGETHER, 'p99 time'))}."
     yield ("What single runs showed of an earlier version, which did not beat Hadoop there: in a full cluster the only free slots are those of machines on probation; copies and probes went there, were as slow, and used up the "
            "one copy a task may have. Now an attempt that is no help does not count. Sort's reduces fetch in good time and then write to a disk that is fifteen times slower: by average progress they were nearly done for minutes. "
-           "The detector is now told the speed of late where that is less (slowing). And until the blacklist knows of a machine, each of its tasks had to be copied in turn: now one copy takes it out for a minute (brief block).")
+           "The detector is now told the speed of late where that is less (recent_rate). And until the blacklist knows of a machine, each of its tasks had to be copied in turn: now one copy takes it out for a minute (brief block).")
     yield ("The forecast is no help here, and none was to be expected: faults come at random, so that a machine says nothing beforehand. It avoids "
            f"{at(rows, COME_AND_GO, TOGETHER, 'healthy ones avoided')['median']:.2g} healthy machines on average, {at(rows, COME_AND_GO, 'without forecast', 'healthy ones avoided')['median']:.2g} without it. "
            "Leave it out where nothing recurs.")
@@ -59,7 +59,7 @@ def findings(rows):
     none, few = "no weak machines", at(rows, "no weak machines", "Hadoop", "wasted")["median"]
     yield (f"There Hadoop wastes {few:.0f} slot-seconds in all, {percent(few / at(rows, COME_AND_GO, 'Hadoop', 'wasted')['median'])} of what it wastes where faults come and go. node_aware copied without asking what a slot is worth wastes "
            f"{told(change(rows, none, 'detector', 'wasted'))} against that; all together, through the assigner with a slot at half a second of the job per second, {told(change(rows, none, TOGETHER, 'wasted'))}.")
-    yield ("storm_guard is told the share of suspects among all tasks of the phase: at its end the stragglers are all that runs, and by the running tasks every end of a phase would be a storm. "
+    yield ("suspect_share_limit is told the share of suspects among all tasks of the phase: at its end the stragglers are all that runs, and by the running tasks every end of a phase would be a storm. "
            "Flink's rule does not say how long a task still takes: as long again as it has run, and no other task sets the end of the phase.")
     yield ("Tried and left out: a slot that costs less while no task waits (a fifth or a tenth of a second of the job) makes p99 no shorter and wastes more; blocking the machines of all suspects of node_aware, and not just of those "
            "that got a copy, makes jobs a third longer than Hadoop's.")
@@ -77,7 +77,7 @@ CHAPTER = {
     "title": "All together",
     "lede": "30 machines of one core and two slots, WordCount, Sort and BBP jobs of 60 maps and 15 reduces at exponential intervals for two and a half hours, of which the first half hour is not counted. "
             "Hadoop, Spark and Flink: their rules with their defaults. The parts alone are Hadoop with one part replaced or added: node_aware (detector), similar_tasks (predictor), the assigner, the default blacklist (windows of a quarter of "
-            "an hour), a blacklist that goes by a forecast alone (learned anew after each window: who was provably weak in one, from what machines were like in the one before; labels by the weakest group, which there is always, made it avoid healthy machines where none is weak), and brief_block. Together: all of them, and progress told to the detector by slowing. The price of "
+            "an hour), a blacklist that goes by a forecast alone (learned anew after each window: who was provably weak in one, from what machines were like in the one before; labels by the weakest group, which there is always, made it avoid healthy machines where none is weak), and cooldown. Together: all of them, and progress told to the detector by recent_rate. The price of "
             "a slot, half a second of the job, was chosen on other seeds than these, as was everything that was changed after looking at runs.",
     "parts": [
         {"csv": "together", "short": "All together", "title": "Job time, waste and energy",

@@ -63,17 +63,17 @@ struct execution {
     double took = 0;
 };
 
-inline constexpr straggle::task_profile profile{
+inline constexpr straggle::predict::task_profile profile{
     .node = &execution::node,
     .time = &execution::took,
-    .factors = straggle::factors(straggle::categorical(&execution::work, "job"),
-                                 straggle::numeric(&execution::input, "input"),
-                                 straggle::numeric(&execution::beside, "beside"))};
+    .factors = straggle::predict::factors(straggle::predict::categorical(&execution::work, "job"),
+                                          straggle::predict::numeric(&execution::input, "input"),
+                                          straggle::predict::numeric(&execution::beside, "beside"))};
 
 /// Learns from all attempts that finish.
 class history {
   public:
-    using predictor = straggle::similar_tasks<execution, std::remove_const_t<decltype(profile)>>;
+    using predictor = straggle::predict::similar_tasks<execution, std::remove_const_t<decltype(profile)>>;
 
     /// @param kinds what each job is
     explicit history(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}

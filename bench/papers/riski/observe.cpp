@@ -96,8 +96,8 @@ class no_copies final : public cluster::policy {};
 
 template <class Detector, class Profit>
 std::unique_ptr<cluster::policy> risky(std::vector<std::string> kinds, Detector rule, Profit usually,
-                                       Profit when_tasks_wait, straggle::assigner_options const& options,
-                                       remaining_by how) {
+                                       Profit when_tasks_wait,
+                                       straggle::assign::assigner_options const& options, remaining_by how) {
     return std::make_unique<risk_aware<Detector, Profit>>(std::move(kinds), std::move(rule), usually,
                                                           when_tasks_wait, options, how);
 }
@@ -107,26 +107,27 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     using namespace straggle;
     if (name == "no copies") return std::make_unique<no_copies>();
     if (name == "LATE") return std::make_unique<late_scheduler>(seed);
-    auto const riski = [&](kill_rule kill, remaining_by how) {
-        return risky(std::move(kinds), average_time{}, riski_2014{}, riski_2014{},
-                     {.rule = assignment_rule::in_turn, .kill = kill}, how);
+    auto const riski = [&](assign::kill_rule kill, remaining_by how) {
+        return risky(std::move(kinds), detect::average_time{}, assign::riski_2014{}, assign::riski_2014{},
+                     {.rule = assign::assignment_rule::in_turn, .kill = kill}, how);
     };
-    if (name == "RiskI") return riski(kill_rule::riski_2014, remaining_by::similar_tasks);
-    if (name == "racing") return riski(kill_rule::race, remaining_by::similar_tasks);
-    if (name == "and by progress") return riski(kill_rule::race, remaining_by::progress);
+    if (name == "RiskI") return riski(assign::kill_rule::riski_2014, remaining_by::similar_tasks);
+    if (name == "racing") return riski(assign::kill_rule::race, remaining_by::similar_tasks);
+    if (name == "and by progress") return riski(assign::kill_rule::race, remaining_by::progress);
     if (name == "expected gain")
-        return risky(std::move(kinds), average_time{}, expected_gain{}, expected_gain{}, {},
-                     remaining_by::similar_tasks);
-    using aware = node_aware<policies::told_usual_time>;
+        return risky(std::move(kinds), detect::average_time{}, assign::expected_gain{},
+                     assign::expected_gain{}, {}, remaining_by::similar_tasks);
+    using aware = detect::node_aware<policies::told_usual_time>;
     if (name == "and node_aware")
-        return risky(std::move(kinds), aware{.report_interval = 3}, riski_2014{}, riski_2014{},
-                     {.rule = assignment_rule::in_turn}, remaining_by::progress);
-    if (name == "straggle")
-        return risky(std::move(kinds), aware{.report_interval = 3}, expected_gain{}, expected_gain{}, {},
+        return risky(std::move(kinds), aware{.report_interval = 3}, assign::riski_2014{},
+                     assign::riski_2014{}, {.rule = assign::assignment_rule::in_turn},
                      remaining_by::progress);
+    if (name == "straggle")
+        return risky(std::move(kinds), aware{.report_interval = 3}, assign::expected_gain{},
+                     assign::expected_gain{}, {}, remaining_by::progress);
     if (name == "straggle priced")
-        return risky(std::move(kinds), aware{.report_interval = 3}, expected_gain{},
-                     expected_gain{.slot_price = 1}, {}, remaining_by::progress);
+        return risky(std::move(kinds), aware{.report_interval = 3}, assign::expected_gain{},
+                     assign::expected_gain{.slot_price = 1}, {}, remaining_by::progress);
     throw std::invalid_argument("no scheduler is called " + name);
 }
 
@@ -175,7 +176,7 @@ class foreteller final : public cluster::policy {
   private:
     using samples = std::array<std::vector<double>, executions.size()>;
 
-    void judge(std::uint32_t known, straggle::empirical_view const& times, double took) {
+    void judge(std::uint32_t known, straggle::stats::empirical_view const& times, double took) {
         std::size_t i = 0;
         while (i + 1 < executions.size() && known >= executions[i + 1]) ++i;
         double const low = times.lowest().value_or(0), high = times.highest().value_or(0);
@@ -185,7 +186,7 @@ class foreteller final : public cluster::policy {
     }
 
     history history_;
-    straggle::prediction_scratch scratch_;
+    straggle::predict::prediction_scratch scratch_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;
     samples width_, inside_, error_;
 };
@@ -202,8 +203,8 @@ std::vector<double> observe(riski_case const& c, std::string const& scheduler, s
         m[mean] += times.back();
     }
     m[mean] /= static_cast<double>(times.size());
-    m[median] = straggle::median_in_place(times).value_or(std::nan(""));
-    m[p99] = straggle::quantile_in_place(times, 0.99).value_or(std::nan(""));
+    m[median] = straggle::stats::median_in_place(times).value_or(std::nan(""));
+    m[p99] = straggle::stats::quantile_in_place(times, 0.99).value_or(std::nan(""));
     std::set<std::tuple<std::uint32_t, std::uint32_t, double>> launches;
     for (cluster::attempt_record const& a : r.attempts)
         if (a.copy) launches.insert({a.phase, a.task, a.start});

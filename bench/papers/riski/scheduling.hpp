@@ -39,11 +39,11 @@ class late_scheduler final : public cluster::policy {
         policies::free_places all(view, [](std::uint32_t) { return true; });
         for (cluster::phase_view const& phase : view.phases) {
             if (phase.running.empty() || phase.waiting > 0) continue;
-            straggle::job_view const job = watch_.look(phase, view.now);
+            straggle::detect::job_view const job = watch_.look(phase, view.now);
             slow_.clear();
             scan_.detector().slow_nodes(job, scratch_, slow_);
             for (std::uint32_t& n : slow_) n = watch_.node(phase.phase, n);
-            for (straggle::suspect const& s : scan_(job)) {
+            for (straggle::detect::suspect const& s : scan_(job)) {
                 auto task = phase.running[watch_.row(s)];
                 std::uint32_t const number = task.task;
                 task.nodes.insert(task.nodes.end(), slow_.begin(), slow_.end());
@@ -57,8 +57,9 @@ class late_scheduler final : public cluster::policy {
 
   private:
     policies::phase_watch watch_;
-    straggle::straggler_scan<straggle::late_with_caps> scan_{straggle::late_with_caps::mr1()};
-    straggle::detector_scratch scratch_;
+    straggle::detect::straggler_scan<straggle::detect::late_with_caps> scan_{
+        straggle::detect::late_with_caps::mr1()};
+    straggle::detect::detector_scratch scratch_;
     std::vector<std::uint32_t> slow_;
     cluster::draw random_;
 };
@@ -72,10 +73,11 @@ class estimates {
   public:
     estimates(std::vector<std::string> kinds, remaining_by how) : past(std::move(kinds)), how_(how) {}
 
-    straggle::outcome<straggle::empirical_view> left(execution const& what, double elapsed, double progress) {
-        straggle::outcome<straggle::empirical_view> const alike =
+    straggle::outcome<straggle::stats::empirical_view> left(execution const& what, double elapsed,
+                                                            double progress) {
+        straggle::outcome<straggle::stats::empirical_view> const alike =
             past.tasks.remaining(what, what.node, elapsed, own_);
-        straggle::outcome<double> const own = straggle::linear_remaining(elapsed, progress);
+        straggle::outcome<double> const own = straggle::predict::average_rate_remaining(elapsed, progress);
         bool const telling = own && progress >= 0.2;
         if (alike && (how_ == remaining_by::similar_tasks || !telling)) return alike;
         if (!own) return own.reason();
@@ -83,7 +85,8 @@ class estimates {
         return by_progress_.view();
     }
     /// @param beside attempts on the machine, the copy among them
-    straggle::outcome<straggle::empirical_view> copy(execution what, std::uint32_t node, double beside) {
+    straggle::outcome<straggle::stats::empirical_view> copy(execution what, std::uint32_t node,
+                                                            double beside) {
         what.beside = beside;
         return past.tasks.predict(what, node, copy_);
     }
@@ -93,8 +96,8 @@ class estimates {
 
   private:
     remaining_by how_;
-    straggle::prediction_scratch own_, copy_;
-    straggle::empirical by_progress_;
+    straggle::predict::prediction_scratch own_, copy_;
+    straggle::stats::empirical by_progress_;
 };
 
 /// A task that could be copied, and a machine that could run the copy, as the assigner reads them.
@@ -108,12 +111,13 @@ struct straggler {
 struct place {
     std::uint32_t node, free, used;
 };
-inline constexpr straggle::straggler_fields straggler_fields{
+inline constexpr straggle::assign::straggler_fields straggler_fields{
     .runs_on = [](straggler const& s) -> auto const& { return *s.nodes; },
     .remaining = [](straggler const& s) { return s.by->left(s.what, s.elapsed, s.progress); },
     .attempts = &straggler::attempts,
     .next_slowest = &straggler::next_slowest};
-inline constexpr straggle::backup_node_fields place_fields{.node = &place::node, .free = &place::free};
+inline constexpr straggle::assign::backup_node_fields place_fields{.node = &place::node,
+                                                                   .free = &place::free};
 
 /// Names stragglers, predicts how long they and their copies would take, and copies what pays.
 template <class Detector, class Profit>
@@ -121,7 +125,7 @@ class risk_aware final : public cluster::policy {
   public:
     /// @param usually what a copy is worth @param when_tasks_wait the same, while a task has no slot
     risk_aware(std::vector<std::string> kinds, Detector rule, Profit usually, Profit when_tasks_wait,
-               straggle::assigner_options options, remaining_by how)
+               straggle::assign::assigner_options options, remaining_by how)
         : estimates_(std::move(kinds), how),
           scan_(std::move(rule)),
           assigner_(usually, options),
@@ -148,8 +152,8 @@ class risk_aware final : public cluster::policy {
             load.now = view.now;
             load.running = phase.running.size();
             load.suspects = stragglers_.size();
-            load.tasks_wait = view.waiting > 0;
-            for (straggle::backup_choice const& choice : decide(load).choices) {
+            load.waiting = view.waiting;
+            for (straggle::assign::backup_choice const& choice : decide(load).choices) {
                 if (!choice.copy) continue;
                 place& p = places_[choice.copy->node];
                 --p.free;
@@ -175,7 +179,7 @@ class risk_aware final : public cluster::policy {
         double const others = watch_.rest_of_the_others(phase, suspects, now);
         stragglers_.clear();
         tasks_.clear();
-        for (straggle::suspect const& s : suspects) {
+        for (straggle::detect::suspect const& s : suspects) {
             auto const& task = phase.running[watch_.row(s)];
             stragglers_.push_back({&estimates_, estimates_.past.describe(phase.job, phase.phase, task, now),
                                    &task.nodes, now - task.start, task.progress, others, task.attempts});
@@ -183,8 +187,9 @@ class risk_aware final : public cluster::policy {
         }
     }
 
-    straggle::backup_plan const& decide(straggle::cluster_load const& load) {
-        straggle::assigner<Profit>& decides = load.tasks_wait ? assigner_when_tasks_wait_ : assigner_;
+    straggle::assign::backup_plan const& decide(straggle::cluster_load const& load) {
+        straggle::assign::assigner<Profit>& decides =
+            load.waiting > 0 ? assigner_when_tasks_wait_ : assigner_;
         return decides.choose(
             stragglers_, straggler_fields, places_, place_fields,
             [this](straggler const& s, place const& p) {
@@ -195,8 +200,8 @@ class risk_aware final : public cluster::policy {
 
     estimates estimates_;
     policies::phase_watch watch_;
-    straggle::straggler_scan<Detector> scan_;
-    straggle::assigner<Profit> assigner_, assigner_when_tasks_wait_;
+    straggle::detect::straggler_scan<Detector> scan_;
+    straggle::assign::assigner<Profit> assigner_, assigner_when_tasks_wait_;
     std::vector<double> usual_of_row_;
     std::vector<straggler> stragglers_;
     std::vector<std::uint32_t> tasks_;

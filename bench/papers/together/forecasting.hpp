@@ -13,7 +13,7 @@
 #include <straggle/learn/boosted_trees_trainer.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/forecast.hpp>
-#include <straggle/node/rank_nodes.hpp>
+#include <straggle/rank/rank_nodes.hpp>
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ class forecasting {
     void ended(cluster::attempt_record const& a) { ended_.push_back(a); }
     /// The window is over.
     void learn() {
-        straggle::node_days<std::uint32_t> days(parts);
+        straggle::learn::node_days<std::uint32_t> days(parts);
         days.add_attempts(ended_, policies::attempt_fields, [this](cluster::attempt_record const& a) {
             return static_cast<std::uint32_t>(std::fmod(a.end, window_) / window_ * parts);
         });
@@ -50,7 +50,7 @@ class forecasting {
         auto const ranking = straggle::rank_nodes(ended_, policies::attempt_fields);
         auto const& weak = provable_.decide(ranking);
         ended_.clear();
-        straggle::node_period<std::uint32_t> p;
+        straggle::learn::node_period<std::uint32_t> p;
         days.table(p.features, {.look_back = parts});
         for (std::size_t i = 0; i < days.size(); ++i) {
             p.nodes.push_back(days.node(i));
@@ -69,11 +69,11 @@ class forecasting {
     static constexpr std::size_t parts = 3;
     double window_;
     std::vector<cluster::attempt_record> ended_;
-    straggle::blacklister<straggle::clearly_dominated, straggle::no_guard> provable_;
-    std::vector<straggle::node_period<std::uint32_t>> periods_;
-    straggle::forecaster<std::uint32_t, straggle::boosted_trees_trainer> model_{straggle::features_per_day *
-                                                                                parts};
-    std::vector<straggle::node_forecast<std::uint32_t>> next_;
+    straggle::blacklister<straggle::blacklist::clearly_dominated, straggle::blacklist::no_limit> provable_;
+    std::vector<straggle::learn::node_period<std::uint32_t>> periods_;
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model_{
+        straggle::learn::features_per_day * parts};
+    std::vector<straggle::learn::node_forecast<std::uint32_t>> next_;
     std::shared_ptr<forecasts> expected_ = std::make_shared<forecasts>();
 };
 

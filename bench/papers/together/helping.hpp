@@ -12,8 +12,8 @@
 #include "memory.hpp"
 
 #include <straggle/assign/assigner.hpp>
-#include <straggle/assign/budget.hpp>
-#include <straggle/blacklist/brief_block.hpp>
+#include <straggle/assign/copy_limits.hpp>
+#include <straggle/blacklist/cooldown.hpp>
 #include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 
@@ -29,9 +29,10 @@ namespace together {
 /// What a task usually takes, for `largest_gain`, which goes by the mean of the phase where it is unknown.
 struct told_replacement {
     policies::told_usual_time usual{};
-    straggle::outcome<double> operator()(straggle::running_task const& t, straggle::job_view const& v) const {
+    straggle::outcome<double> operator()(straggle::detect::running_task const& t,
+                                         straggle::detect::job_view const& v) const {
         auto const known = usual(t, v);
-        return known ? known : straggle::mean_replacement{}(t, v);
+        return known ? known : straggle::detect::mean_replacement{}(t, v);
     }
 };
 
@@ -52,7 +53,7 @@ struct parts {
     policies::progress_as progress = policies::progress_as::told;
     /// Machines that get nothing for a minute: those of suspects, or, where copies are assigned, of suspects
     /// that got one. Null: none.
-    std::shared_ptr<straggle::brief_block<std::uint32_t>> blocked{};
+    std::shared_ptr<straggle::blacklist::cooldown<std::uint32_t>> blocked{};
 };
 
 template <class Detector>
@@ -66,9 +67,9 @@ class helping {
           memory_(kinds),
           watch_(with.progress),
           scan_(std::move(rule)),
-          assigner_(straggle::expected_gain{.slot_price = with.slot_price},
-                    straggle::assigner_options{.launch = 1.5}, straggle::copies_per_task{},
-                    straggle::storm_guard{}),
+          assigner_(straggle::assign::expected_gain{.slot_price = with.slot_price},
+                    straggle::assign::assigner_options{.launch = 1.5}, straggle::assign::copies_per_task{},
+                    straggle::assign::suspect_share_limit{}),
           random_(seed, 88) {
         give_rows(scan_.detector(), *rows_);
     }
@@ -93,7 +94,8 @@ class helping {
                     rows_->push_back(memory_.usual(phase.job, phase.phase, t.task, t.input));
             auto const& suspects = scan_(watch_.look(phase, view.now));
             if (with_.blocked && !with_.assigns)
-                for (straggle::suspect const& s : suspects) block(phase.running[watch_.row(s)].node, view);
+                for (straggle::detect::suspect const& s : suspects)
+                    block(phase.running[watch_.row(s)].node, view);
             std::size_t const before = out.size();
             if (with_.assigns)
                 assign(view, phase, free, state, out);
@@ -109,7 +111,7 @@ class helping {
         double remaining, usual, next_slowest;
         std::uint32_t kind;
     };
-    static constexpr straggle::straggler_fields straggler_fields{
+    static constexpr straggle::assign::straggler_fields straggler_fields{
         .runs_on = [](straggler const& s) -> auto const& { return s.task->nodes; },
         .remaining = &straggler::remaining,
         .attempts = [](straggler const& s) { return s.task->attempts; },
@@ -117,7 +119,7 @@ class helping {
 
     void copy_at_once(cluster::phase_view const& phase, policies::free_places& free,
                       std::vector<cluster::copy_request>& out) {
-        for (straggle::suspect const& s : scan_.suspects()) {
+        for (straggle::detect::suspect const& s : scan_.suspects()) {
             auto const& task = phase.running[watch_.row(s)];
             if (task.attempts > 1) continue;
             auto const node = free.any(task, random_);
@@ -133,7 +135,7 @@ class helping {
         stragglers_.clear();
         bool const guesses = with_.left == remaining_by::as_long_again;
         double const others = guesses ? 0 : watch_.rest_of_the_others(phase, scan_.suspects(), view.now);
-        for (straggle::suspect const& s : scan_.suspects()) {
+        for (straggle::detect::suspect const& s : scan_.suspects()) {
             auto const& task = phase.running[watch_.row(s)];
             double const run = view.now - task.start;
             double const left = guesses ? run : with_.left == remaining_by::value ? s.value : s.value - run;
@@ -150,12 +152,12 @@ class helping {
         }
         if (with_.blocked) // no suspect is helped by the machine of another
             for (straggler const& s : stragglers_)
-                if (s.task->attempts == 1) places_[s.task->node].state = straggle::node_state::blacklisted;
+                if (s.task->attempts == 1) places_[s.task->node].state = straggle::node_state::excluded;
         load.now = view.now;
         load.running = phase.tasks; // at the end of a phase its stragglers are all that runs
         load.suspects = stragglers_.size();
-        load.tasks_wait = view.waiting > 0;
-        auto const choose = [&](auto const& predict) -> straggle::backup_plan const& {
+        load.waiting = view.waiting;
+        auto const choose = [&](auto const& predict) -> straggle::assign::backup_plan const& {
             return assigner_.choose(stragglers_, straggler_fields, places_, policies::place_fields, predict,
                                     load);
         };
@@ -166,7 +168,7 @@ class helping {
             return memory_.there(s.kind, s.task->input, p.node);
         };
         auto const& plan = with_.predicts ? choose(by_memory) : choose(by_phase);
-        for (straggle::backup_choice const& choice : plan.choices) {
+        for (straggle::assign::backup_choice const& choice : plan.choices) {
             if (!choice.copy) continue;
             std::uint32_t const node = places_[choice.copy->node].node;
             free.take(node);
@@ -182,8 +184,10 @@ class helping {
     parts with_;
     memory memory_;
     policies::phase_watch watch_;
-    straggle::straggler_scan<Detector> scan_;
-    straggle::assigner<straggle::expected_gain, straggle::copies_per_task, straggle::storm_guard> assigner_;
+    straggle::detect::straggler_scan<Detector> scan_;
+    straggle::assign::assigner<straggle::assign::expected_gain, straggle::assign::copies_per_task,
+                               straggle::assign::suspect_share_limit>
+        assigner_;
     cluster::draw random_;
     // Of the phase that is looked at; the detector knows where they are.
     std::unique_ptr<std::vector<double>> rows_ = std::make_unique<std::vector<double>>();

@@ -23,11 +23,11 @@ struct known_task {
     std::uint32_t kind = 0; ///< of its job, and whether it is a map or a reduce
     double input = 1;
 };
-inline constexpr straggle::task_profile known_task_profile{
+inline constexpr straggle::predict::task_profile known_task_profile{
     .node = &known_task::node,
     .time = &known_task::took,
-    .factors = straggle::factors(straggle::categorical(&known_task::kind, "kind"),
-                                 straggle::numeric(&known_task::input, "input"))};
+    .factors = straggle::predict::factors(straggle::predict::categorical(&known_task::kind, "kind"),
+                                          straggle::predict::numeric(&known_task::input, "input"))};
 
 class memory {
   public:
@@ -50,7 +50,8 @@ class memory {
         return at->second;
     }
     /// How long it would take on a machine; valid until the next prediction.
-    straggle::outcome<straggle::empirical_view> there(std::uint32_t kind, double input, std::uint32_t node) {
+    straggle::outcome<straggle::stats::empirical_view> there(std::uint32_t kind, double input,
+                                                             std::uint32_t node) {
         return history_.predict({0, 0, kind, input}, node);
     }
     std::uint32_t kind(std::uint32_t job, std::uint32_t phase) {
@@ -62,7 +63,7 @@ class memory {
     std::vector<std::uint32_t> kinds_;
     std::map<std::uint32_t, std::uint32_t> phases_; // the first of each job
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> usual_;
-    straggle::similar_tasks<known_task, decltype(known_task_profile)> history_;
+    straggle::predict::similar_tasks<known_task, decltype(known_task_profile)> history_;
 };
 
 } // namespace together

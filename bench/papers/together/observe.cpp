@@ -48,7 +48,7 @@ void judge_jobs(cluster::result const& r, std::vector<double>& m) {
         sum += job.took();
     }
     m[mean] = sum / static_cast<double>(times.size());
-    m[p99] = straggle::quantile_in_place(times, 0.99).value_or(std::nan(""));
+    m[p99] = straggle::stats::quantile_in_place(times, 0.99).value_or(std::nan(""));
 }
 
 void judge_attempts(cluster::result const& r, std::vector<double>& m) {

@@ -7,7 +7,7 @@
 #include "forecasting.hpp"
 #include "helping.hpp"
 
-#include <straggle/blacklist/brief_block.hpp>
+#include <straggle/blacklist/cooldown.hpp>
 #include <straggle/detect/cap.hpp>
 #include <straggle/detect/flink.hpp>
 #include <straggle/detect/largest_gain.hpp>
@@ -29,10 +29,10 @@ constexpr double window = 900; // of the blacklist
 // Hadoop's. Chosen on other seeds than those that are reported.
 constexpr double slot_price = 0.5;
 
-using gain = straggle::largest_gain<straggle::linear_estimate, told_replacement>;
-using aware = straggle::node_aware<policies::told_usual_time>;
+using gain = straggle::detect::largest_gain<straggle::detect::average_rate_estimate, told_replacement>;
+using aware = straggle::detect::node_aware<policies::told_usual_time>;
 
-using block = straggle::brief_block<std::uint32_t>;
+using block = straggle::blacklist::cooldown<std::uint32_t>;
 
 // Machines of tasks that got a copy, or were suspected, get nothing for a minute.
 struct blocked_for_a_minute {
@@ -86,14 +86,14 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     auto const blocked = std::make_shared<block>();
     aware by_node{};
     by_node.report_interval = plan.report_interval;
-    straggle::cap const hadoop{gain{}};
+    straggle::detect::cap const hadoop{gain{}};
     policies::kept_blacklist kept(window, machines);
     forecasting forecast(window);
     if (name == "Hadoop") return compose(nobody, help(hadoop, {.pause = 15}));
-    if (name == "Spark") return compose(nobody, help(straggle::over_median{}, {}));
+    if (name == "Spark") return compose(nobody, help(straggle::detect::over_median{}, {}));
     if (name == "Flink") {
         *blocked = block({.most = 1}); // it has no limit
-        return compose(blocked_for_a_minute{blocked}, help(straggle::flink{}, {.blocked = blocked}));
+        return compose(blocked_for_a_minute{blocked}, help(straggle::detect::flink{}, {.blocked = blocked}));
     }
     if (name == "detector") return compose(nobody, help(by_node, {}));
     if (name == "predictor") return compose(nobody, help(hadoop, {.predicts = true, .pause = 15}));
@@ -103,7 +103,7 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     }
     if (name == "blacklist") return compose(std::move(kept), help(hadoop, {.pause = 15}));
     if (name == "forecast") {
-        straggle::forecast_weak const expected{forecast.expected()};
+        straggle::blacklist::forecast_weak const expected{forecast.expected()};
         return compose(forecast_blacklist(window, machines, std::move(forecast), expected),
                        help(hadoop, {.pause = 15}));
     }
@@ -113,10 +113,10 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     parts all{.predicts = true,
               .assigns = true,
               .slot_price = slot_price,
-              .progress = policies::progress_as::slowing,
+              .progress = policies::progress_as::recent_rate,
               .blocked = blocked};
-    straggle::either const selection{straggle::clearly_dominated{},
-                                     straggle::forecast_weak{forecast.expected()}};
+    straggle::blacklist::either const selection{straggle::blacklist::clearly_dominated{},
+                                                straggle::blacklist::forecast_weak{forecast.expected()}};
     forecast_blacklist both(window, machines, std::move(forecast), selection);
     if (name == "together") return compose(kept_and_blocked(std::move(both), {blocked}), help(by_node, all));
     if (name == "without forecast")
@@ -125,7 +125,7 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
         all.blocked = nullptr;
         return compose(std::move(both), help(by_node, all));
     }
-    if (name == "without slowing") {
+    if (name == "without recent_rate") {
         all.progress = policies::progress_as::told;
         return compose(kept_and_blocked(std::move(both), {blocked}), help(by_node, all));
     }
@@ -136,7 +136,7 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     if (name == "without blacklist") return compose(blocked_for_a_minute{blocked}, help(by_node, all));
     if (name == "with Flink's rule") {
         all.left = remaining_by::as_long_again;
-        return compose(kept_and_blocked(std::move(both), {blocked}), help(straggle::flink{}, all));
+        return compose(kept_and_blocked(std::move(both), {blocked}), help(straggle::detect::flink{}, all));
     }
     throw std::invalid_argument("no scheduler is called " + name);
 }

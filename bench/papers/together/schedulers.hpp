@@ -15,8 +15,8 @@ namespace together {
 
 /// `Hadoop`, `Spark`, `Flink`: their rules and defaults. Hadoop's but for one part: `detector`
 /// (`node_aware`), `predictor`, `assigner`, `blacklist`, `forecast` (a blacklist that goes by it alone),
-/// `brief block`. `together`: all of these, and progress is told to the detector by `slowing`. `without ...`:
-/// all but that; `with Flink's rule`: instead of `node_aware`.
+/// `brief block`. `together`: all of these, and progress is told to the detector by `recent_rate`. `without
+/// ...`: all but that; `with Flink's rule`: instead of `node_aware`.
 /// @param plan for the kinds of its jobs, and how many machines there are
 policies::scheduler make_scheduler(std::string const& name, cluster::plan const& plan, std::uint64_t seed);
 

@@ -58,7 +58,7 @@
     writeVerdicts(byId("avoided"), blacklisted, "avoid", 6);
     document.getElementById("avoided").hidden = !blacklisted.length;
     document.getElementById("spared-part").hidden = !spared.length;
-    byId("spared-title").text(`Weak, but kept in service by a guard: ${plural(spared.length, "node")}`);
+    byId("spared-title").text(`Weak, but kept in service by a limit: ${plural(spared.length, "node")}`);
     writeVerdicts(byId("spared"), spared, "spared", 6);
   }
 
@@ -272,19 +272,19 @@
   }
 
   function writeMethod() {
-    const o = data.options, g = o.guards, list = byId("method");
-    const guards = [];
-    if (g.max_fraction !== null) guards.push(`at most ${percent(g.max_fraction)} of the slots`);
-    if (g.max_nodes !== null) guards.push(`at most ${plural(g.max_nodes, "node")}`);
-    if (g.min_healthy !== null) guards.push(`at least ${count(g.min_healthy)} slots stay`);
-    if (g.domain !== null) guards.push(`one node stays in each failure domain (${g.domain})`);
-    if (g.fail_open !== null) guards.push(`nobody if more than ${percent(g.fail_open)} look weak`);
+    const o = data.options, g = o.limits, list = byId("method");
+    const limits = [];
+    if (g.max_fraction !== null) limits.push(`at most ${percent(g.max_fraction)} of the slots`);
+    if (g.max_nodes !== null) limits.push(`at most ${plural(g.max_nodes, "node")}`);
+    if (g.min_healthy !== null) limits.push(`at least ${count(g.min_healthy)} slots stay`);
+    if (g.domain !== null) limits.push(`one node stays in each failure domain (${g.domain})`);
+    if (g.fail_open !== null) limits.push(`nobody if more than ${percent(g.fail_open)} look weak`);
     [["Preset", o.preset], ["Normaliser", o.normaliser], ["Smallest job", plural(o.min_tasks, "task")],
       ["Confidence", confidence], ["Deviation", o.deviation], ["Edge rule", o.edge],
       ["Attempts that count", o.counted.replace("_", " ")], ["Who is weak", o.select],
-      ["Limits", guards.join("; ") || "none"]].concat(!data.forecast ? [] :
+      ["Limits", limits.join("; ") || "none"]].concat(!data.forecast ? [] :
       [["Who will be weak", `${data.forecast.model}, from p = ${data.forecast.least}`]]).concat(!data.timeline ? [] :
-      [["Windows", `${o.window}, every ${o.slide}`], ["For how long", o.sentences]]).forEach(([name, value]) => {
+      [["Windows", `${o.window}, every ${o.slide}`], ["For how long", o.exclusions]]).forEach(([name, value]) => {
       list.append("dt").text(name);
       list.append("dd").text(value);
     });

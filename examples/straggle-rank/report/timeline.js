@@ -318,7 +318,7 @@ const timelineView = (() => {
     }
 
     function writeTable() {
-      const columns = [["Node", (r) => r.node], ["Windows with tasks", (r) => r.windows], ["Sentences", (r) => r.sentences],
+      const columns = [["Node", (r) => r.node], ["Windows with tasks", (r) => r.windows], ["Exclusions", (r) => r.exclusions],
         ["Avoided", (r) => r.avoided], ["On trial", (r) => r.on_probation], ["Spared", (r) => r.spared],
         ["Strikes", (r) => r.strikes], ["At the end", (r) => words[r.now]]];
       const once = data.rows.filter((r) => r.avoided + r.on_probation + r.spared > 0), table = byId("timeline-table");

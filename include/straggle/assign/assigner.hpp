@@ -8,9 +8,10 @@
 #include <straggle/assign/assigner_options.hpp>
 #include <straggle/assign/backup_fields.hpp>
 #include <straggle/assign/backup_plan.hpp>
-#include <straggle/assign/budget.hpp>
-#include <straggle/assign/priced_pairs.hpp>
+#include <straggle/assign/copy_limits.hpp>
+#include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/profit.hpp>
+#include <straggle/base/config.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -24,26 +25,27 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// Decides which stragglers get a copy and where, and says why the others do not.
 ///
 /// For each straggler every node goes through the hard filters, in the order of `backup_refusal`; for those
 /// that pass the time of a copy is predicted, and the profit policy says what it is worth. Then stragglers
 /// and nodes are put together by `assigner_options::rule`: one copy for each straggler at most, on each node
-/// as many as it has slots for copies, none where a budget objects. A node on probation may get a copy but is
+/// as many as it has slots for copies, none where a limit objects. A node on probation may get a copy but is
 /// never left with the only attempt: the straggler is not killed for it.
 ///
-/// Of the attempts of a task on nodes that are not healthy only one counts for the budgets: a straggler on a
+/// Of the attempts of a task on nodes that are not healthy only one counts for the limits: a straggler on a
 /// weak node whose copy went to a node on probation, or to one that has become weak, is not helped by it, and
 /// may get another copy. Else the probes of nodes on probation would use up what a task may have.
 ///
 /// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
 ///
 /// @par Example
-/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{riski_2014{}, storm_guard{},
-/// extra_load{}}` names a policy and budgets; naming budgets replaces the default one, `no_budget{}` removes
-/// it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::riski_2014}, storm_guard{}}`
+/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{riski_2014{},
+/// suspect_share_limit{}, retry_budget{}}` names a policy and limits; naming limits replaces the default one,
+/// `no_copy_limit{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::riski_2014},
+/// suspect_share_limit{}}`
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
 /// one node are two nodes, each with its slots.
@@ -52,22 +54,22 @@ namespace straggle {
 /// steady state
 /// @par Guarantees deterministic: of equal profits the larger win probability is better, then the straggler
 /// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
-/// is taken from a budget and the last plan still stands
-template <profit_policy Profit = expected_gain, copy_budget... Budgets>
+/// is taken from a limit and the last plan still stands
+template <profit_policy Profit = expected_gain, copy_limit... Limits>
 class assigner {
   public:
-    /// A policy, with every budget at its defaults.
+    /// A policy, with every limit at its defaults.
     explicit constexpr assigner(Profit profit = {}, assigner_options options = {})
-        requires(std::default_initializable<Budgets> && ...)
+        requires(std::default_initializable<Limits> && ...)
         : profit_(std::move(profit)), options_(checked(options)) {}
-    /// A policy and its budgets.
-    constexpr assigner(Profit profit, Budgets... budgets)
-        requires(sizeof...(Budgets) > 0)
-        : profit_(std::move(profit)), budgets_(std::move(budgets)...) {}
-    /// A policy, options, and budgets.
-    constexpr assigner(Profit profit, assigner_options options, Budgets... budgets)
-        requires(sizeof...(Budgets) > 0)
-        : profit_(std::move(profit)), options_(checked(options)), budgets_(std::move(budgets)...) {}
+    /// A policy and its limits.
+    constexpr assigner(Profit profit, Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : profit_(std::move(profit)), budgets_(std::move(limits)...) {}
+    /// A policy, options, and limits.
+    constexpr assigner(Profit profit, assigner_options options, Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : profit_(std::move(profit)), options_(checked(options)), budgets_(std::move(limits)...) {}
 
     /// Decides for many stragglers.
     /// @param stragglers any forward range; worst first where the rule is `in_turn`
@@ -75,7 +77,7 @@ class assigner {
     /// @param nodes any forward range of nodes; in the same order each time where slots are reserved
     /// @param node_fields a `backup_node_fields` that names the members of a node
     /// @param predict a `backup_predictor`
-    /// @param load of the cluster, for the budgets
+    /// @param load of the cluster, for the limits
     /// @pre where slots are reserved, the fields name all slots and those with copies
     /// @return the plan, valid until the next call
     template <std::ranges::forward_range Stragglers, class StragglerFields, std::ranges::forward_range Nodes,
@@ -137,23 +139,23 @@ class assigner {
     [[nodiscard]] assigner_options const& options() const noexcept { return options_; }
     /// Changes the options for the next decision.
     void set_options(assigner_options options) { options_ = checked(options); }
-    /// One of the budgets, by its place.
+    /// One of the limits, by its place.
     template <std::size_t Place>
-    [[nodiscard]] constexpr auto const& budget() const noexcept {
+    [[nodiscard]] constexpr auto const& limit() const noexcept {
         return budgets_.template get<Place>();
     }
 
   private:
-    using budget_row = std::conditional_t<sizeof...(Budgets) == 0, detail::budget_row<copies_per_task>,
-                                          detail::budget_row<Budgets...>>;
+    using copy_limit_row = std::conditional_t<sizeof...(Limits) == 0, detail::copy_limit_row<copies_per_task>,
+                                              detail::copy_limit_row<Limits...>>;
     static constexpr std::uint32_t none = detail::no_place;
 
     // What is kept of a straggler while the plan is made.
     struct draft {
         detail::best_two options;
         std::uint32_t attempts = 0;
-        std::uint32_t counted = 0; // of the attempts, for the budgets
-        std::size_t refused_by = budget_row::none;
+        std::uint32_t counted = 0; // of the attempts, for the limits
+        std::size_t refused_by = copy_limit_row::none;
         std::uint32_t pair = none;
     };
 
@@ -163,7 +165,7 @@ class assigner {
     }
 
     void begin() {
-        plan_.budgets.reserve(budget_row::names.size());
+        plan_.limits.reserve(copy_limit_row::names.size());
         choices_.clear();
         drafts_.clear();
         pairs_.clear();
@@ -187,7 +189,7 @@ class assigner {
             }
             slots.before = before;
             before += slots.slots;
-            room_.push_back(options_.slots.for_copies(slots, load.tasks_wait));
+            room_.push_back(options_.slots.for_copies(slots, load.waiting > 0));
             node_state state = node_state::healthy;
             if constexpr (detail::given<decltype(Fields::state)>) {
                 auto&& told = detail::project(fields.state, node);
@@ -217,8 +219,8 @@ class assigner {
             d.attempts = detail::count_nodes(here);
         d.counted = counted(d.attempts, here, nodes, node_fields);
         d.refused_by = budgets_.objection({choice.straggler, d.counted});
-        if (d.refused_by != budget_row::none && !options_.price_over_budget) {
-            choice.reason = backup_refusal::over_budget;
+        if (d.refused_by != copy_limit_row::none && !options_.price_over_budget) {
+            choice.reason = backup_refusal::over_limit;
             return;
         }
         detail::time_reading left, there;
@@ -252,7 +254,7 @@ class assigner {
             d.options.consider(option);
             if (refusal) continue;
             ++choice.nodes.acceptable;
-            if (d.refused_by == budget_row::none) pairs_.add(option);
+            if (d.refused_by == copy_limit_row::none) pairs_.add(option);
         }
     }
 
@@ -284,7 +286,7 @@ class assigner {
                                                        Name const& name, std::uint32_t node) const {
         if (!detail::is_present(name)) return backup_refusal::unknown_node;
         if (detail::runs_there(here, detail::unwrap(name))) return backup_refusal::same_node;
-        if (states_[node] == node_state::blacklisted) return backup_refusal::blacklisted;
+        if (states_[node] == node_state::excluded) return backup_refusal::excluded;
         if (room_[node] == 0) return backup_refusal::no_slot;
         if (states_[node] == node_state::on_probation && attempts == 0) return backup_refusal::on_probation;
         return std::nullopt;
@@ -322,13 +324,13 @@ class assigner {
     bool admits(std::uint32_t row) {
         backup_request const request{row, drafts_[row].counted};
         drafts_[row].refused_by = budgets_.objection(request);
-        if (drafts_[row].refused_by != budget_row::none) return false;
+        if (drafts_[row].refused_by != copy_limit_row::none) return false;
         budgets_.take(request);
         return true;
     }
     void write_plan() noexcept {
-        plan_.budgets.clear(); // begin() made room
-        for (std::string_view const name : budget_row::names) plan_.budgets.push_back({name, 0});
+        plan_.limits.clear(); // begin() made room
+        for (std::string_view const name : copy_limit_row::names) plan_.limits.push_back({name, 0});
         plan_.nodes = {};
         plan_.copies = 0;
         plan_.profit = 0;
@@ -346,10 +348,10 @@ class assigner {
             } else {
                 choice.runner_up = d.options.best;
                 if (!choice.reason) choice.reason = why_not(choice.nodes, d);
-                if (choice.reason == backup_refusal::over_budget) {
-                    budget_refusals& budget = plan_.budgets[d.refused_by];
-                    choice.refused_by = budget.budget;
-                    ++budget.refused;
+                if (choice.reason == backup_refusal::over_limit) {
+                    limit_refusals& limit = plan_.limits[d.refused_by];
+                    choice.refused_by = limit.limit;
+                    ++limit.refused;
                 }
             }
             plan_.nodes += choice.nodes;
@@ -359,8 +361,8 @@ class assigner {
 
     [[nodiscard]] static backup_refusal why_not(node_counts const& nodes, draft const& d) noexcept {
         if (nodes.acceptable > 0)
-            return d.refused_by != budget_row::none ? backup_refusal::over_budget
-                                                    : backup_refusal::slots_taken;
+            return d.refused_by != copy_limit_row::none ? backup_refusal::over_limit
+                                                        : backup_refusal::slots_taken;
         for (std::size_t i = node_refusal_count; i-- > 0;)
             if (nodes.refused[i] > 0) return static_cast<backup_refusal>(i);
         return backup_refusal::no_nodes;
@@ -368,7 +370,7 @@ class assigner {
 
     [[no_unique_address]] Profit profit_;
     assigner_options options_{};
-    [[no_unique_address]] budget_row budgets_;
+    [[no_unique_address]] copy_limit_row budgets_;
     backup_plan plan_;
     // Scratch: by straggler, by node, by pair.
     std::vector<backup_choice> choices_;
@@ -388,9 +390,9 @@ template <profit_policy Profit>
 assigner(Profit) -> assigner<Profit>;
 template <profit_policy Profit>
 assigner(Profit, assigner_options) -> assigner<Profit>;
-template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>
-assigner(Profit, Budget, Budgets...) -> assigner<Profit, Budget, Budgets...>;
-template <profit_policy Profit, copy_budget Budget, copy_budget... Budgets>
-assigner(Profit, assigner_options, Budget, Budgets...) -> assigner<Profit, Budget, Budgets...>;
+template <profit_policy Profit, copy_limit Limit, copy_limit... Limits>
+assigner(Profit, Limit, Limits...) -> assigner<Profit, Limit, Limits...>;
+template <profit_policy Profit, copy_limit Limit, copy_limit... Limits>
+assigner(Profit, assigner_options, Limit, Limits...) -> assigner<Profit, Limit, Limits...>;
 
-} // namespace straggle
+} // namespace straggle::assign

@@ -2,24 +2,25 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// What an assigner can be told beside its profit policy and its budgets.
+/// What an assigner can be told beside its profit policy and its limits.
 #pragma once
 
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/assign/kill_rule.hpp>
 #include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/assign/reservation.hpp>
+#include <straggle/base/config.hpp>
 
 #include <cstdint>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// How many stragglers and many nodes are put together.
 enum class assignment_rule : std::uint8_t {
     in_turn, ///< each straggler takes the best node left: RiskI's algorithm 2, one after the other
     greedy,  ///< the pair of the largest profit first
-    optimal, ///< the largest sum of profits; under budgets, of as many copies as they admit
+    optimal, ///< the largest sum of profits; under limits, of as many copies as they admit
 };
 
 /// The name of a rule as it stands in the source, for logs and JSON.
@@ -35,15 +36,15 @@ enum class assignment_rule : std::uint8_t {
     return "unknown";
 }
 
-/// What an assigner does beside profit and budgets.
+/// What an assigner does beside profit and limits.
 struct assigner_options {
     assignment_rule rule = assignment_rule::optimal; ///< how many are put together
     kill_rule kill = kill_rule::race;                ///< what becomes of the straggler
     reservation slots{};                             ///< which slots copies may take
     double launch = 0;                               ///< before a copy runs, added to its time; at least 0
-    /// Also look for a node for stragglers that a budget will not admit, to be able to say what they miss.
+    /// Also look for a node for stragglers that a limit will not admit, to be able to say what they miss.
     /// Without, nothing is predicted where nothing can be launched.
     bool price_over_budget = true;
 };
 
-} // namespace straggle
+} // namespace straggle::assign

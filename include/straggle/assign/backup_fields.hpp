@@ -7,10 +7,12 @@
 /// it is asked for when it is needed and not before, so that all predictions can be made in the same memory.
 #pragma once
 
-#include <straggle/core/field.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/running.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/field.hpp>
+#include <straggle/record/node_state.hpp>
+#include <straggle/record/running.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <concepts>
@@ -22,27 +24,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace straggle {
-
-/// How far a node may be used for copies.
-enum class node_state : std::uint8_t {
-    healthy,      ///< for anything
-    on_probation, ///< for copies, but never for the only attempt of a task
-    blacklisted,  ///< for nothing
-};
-
-/// The name of a state as it stands in the source, for logs and JSON.
-[[nodiscard]] constexpr std::string_view to_string(node_state s) noexcept {
-    switch (s) {
-    case node_state::healthy:
-        return "healthy";
-    case node_state::on_probation:
-        return "on_probation";
-    case node_state::blacklisted:
-        return "blacklisted";
-    }
-    return "unknown";
-}
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// What a `blacklist_decision` says of a node.
 /// @par Example
@@ -54,50 +36,52 @@ template <class Decision, class Id>
         { decision.tries(id) } -> std::same_as<bool>;
     }
 [[nodiscard]] node_state state_in(Decision const& decision, Id const& id) {
-    if (decision.avoids(id)) return node_state::blacklisted;
+    if (decision.avoids(id)) return node_state::excluded;
     return decision.tries(id) ? node_state::on_probation : node_state::healthy;
 }
 
 /// A time that is known for certain, a number, or by samples: an `empirical` or an `empirical_view`.
 template <class T>
 concept distributed_time = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) ||
-                           std::same_as<T, empirical_view> || std::same_as<T, empirical>;
+                           std::same_as<T, stats::empirical_view> || std::same_as<T, stats::empirical>;
 
 /// A `distributed_time`; may be a `std::optional` or an `outcome`: an empty one means unknown.
 template <class Field, class Record>
 concept distributed_time_field =
-    projection_of<Field, Record> && distributed_time<detail::field_value_t<Field, Record>>;
+    base::projection_of<Field, Record> && distributed_time<detail::field_value_t<Field, Record>>;
 
 /// A time as a number; may be optional.
 template <class Field, class Record>
 concept plain_time_field =
-    projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
+    base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
     !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 /// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
 template <class Field, class Record>
-concept count_field = projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
-                      !std::same_as<detail::field_value_t<Field, Record>, bool>;
+concept count_field =
+    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 /// A `node_state`; may be optional: an empty one means healthy.
 template <class Field, class Record>
 concept node_state_field =
-    projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, node_state>;
+    base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, node_state>;
 
 /// The node a task runs on, or a range of all that run attempts of it; may be optional.
 template <class Field, class Record>
-concept runs_on_field = projection_of<Field, Record> &&
-                        (identifier<detail::field_value_t<Field, Record>> ||
-                         (std::ranges::forward_range<detail::field_value_t<Field, Record> const> &&
-                          identifier<std::ranges::range_value_t<detail::field_value_t<Field, Record>>>));
+concept runs_on_field =
+    base::projection_of<Field, Record> &&
+    (base::identifier<detail::field_value_t<Field, Record>> ||
+     (std::ranges::forward_range<detail::field_value_t<Field, Record> const> &&
+      base::identifier<std::ranges::range_value_t<detail::field_value_t<Field, Record>>>));
 
 /// Which members of a straggler are what. An aggregate meant for designated initialisers; projections may be
 /// callables that look the answer up elsewhere.
 ///
 /// @par Example
 /// `straggler_fields{.runs_on = &task::host, .remaining = [&](task const& t) { return times_left(t); }}`
-template <class RunsOn = no_field, class Remaining = no_field, class Attempts = no_field,
-          class NextSlowest = no_field>
+template <class RunsOn = base::no_field, class Remaining = base::no_field, class Attempts = base::no_field,
+          class NextSlowest = base::no_field>
 struct straggler_fields {
     /// `runs_on_field`: copies never go there
     [[no_unique_address]] RunsOn runs_on{};
@@ -113,8 +97,8 @@ struct straggler_fields {
 };
 
 /// Which members of a node are what. An aggregate meant for designated initialisers.
-template <class Node = no_field, class Free = no_field, class State = no_field, class Slots = no_field,
-          class Copies = no_field>
+template <class Node = base::no_field, class Free = base::no_field, class State = base::no_field,
+          class Slots = base::no_field, class Copies = base::no_field>
 struct backup_node_fields {
     [[no_unique_address]] Node node{};   ///< `node_field`: its name, of the type that `runs_on` has
     [[no_unique_address]] Free free{};   ///< `count_field`: slots that nothing runs on
@@ -136,17 +120,17 @@ concept has_backup_traits = requires { backup_traits<Record>::fields; };
 
 /// Fields with which a `Record` can be read as a straggler.
 template <class Fields, class Record>
-concept straggler_fields_for =
-    runs_on_field<decltype(Fields::runs_on), Record> &&
-    distributed_time_field<decltype(Fields::remaining), Record> &&
-    (!detail::given<decltype(Fields::attempts)> || copies_field<decltype(Fields::attempts), Record>) &&
-    (!detail::given<decltype(Fields::next_slowest)> ||
-     plain_time_field<decltype(Fields::next_slowest), Record>);
+concept straggler_fields_for = runs_on_field<decltype(Fields::runs_on), Record> &&
+                               distributed_time_field<decltype(Fields::remaining), Record> &&
+                               (!detail::given<decltype(Fields::attempts)> ||
+                                record::copies_field<decltype(Fields::attempts), Record>) &&
+                               (!detail::given<decltype(Fields::next_slowest)> ||
+                                plain_time_field<decltype(Fields::next_slowest), Record>);
 
 /// Fields with which a `Record` can be read as a node for copies.
 template <class Fields, class Record>
 concept backup_node_fields_for =
-    node_field<decltype(Fields::node), Record> && count_field<decltype(Fields::free), Record> &&
+    record::node_field<decltype(Fields::node), Record> && count_field<decltype(Fields::free), Record> &&
     (!detail::given<decltype(Fields::state)> || node_state_field<decltype(Fields::state), Record>) &&
     (!detail::given<decltype(Fields::slots)> || count_field<decltype(Fields::slots), Record>) &&
     (!detail::given<decltype(Fields::copies)> || count_field<decltype(Fields::copies), Record>);
@@ -160,7 +144,9 @@ concept backup_predictor = requires(Predict& predict, Straggler const& straggler
     requires distributed_time<detail::unwrapped_t<decltype(predict(straggler, node))>>;
 };
 
-namespace detail {
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // A number of things as the user counts them.
 template <class T>
@@ -188,9 +174,9 @@ class time_reading {
         if (!is_present(time)) return false;
         auto const& t = unwrap(time);
         using value = std::remove_cvref_t<decltype(t)>;
-        if constexpr (std::same_as<value, empirical_view>)
+        if constexpr (std::same_as<value, stats::empirical_view>)
             view_ = t;
-        else if constexpr (std::same_as<value, empirical>)
+        else if constexpr (std::same_as<value, stats::empirical>)
             view_ = t.view();
         else
             view_ = known(static_cast<double>(t));
@@ -198,21 +184,22 @@ class time_reading {
         if (!usable) view_ = {};
         return usable;
     }
-    [[nodiscard]] empirical_view const& view() const noexcept { return view_; }
+    [[nodiscard]] stats::empirical_view const& view() const noexcept { return view_; }
 
   private:
-    empirical_view known(double x) {
+    stats::empirical_view known(double x) {
         sample_[0] = sums_[1] = x;
         return {sample_, sums_};
     }
 
     double sample_[1] = {}, sums_[2] = {};
-    empirical_view view_;
+    stats::empirical_view view_;
 };
 
 // Numbers of different types may compare wrongly in silence.
 template <class A, class B>
-concept same_kind_of_id = identifier<A> && identifier<B> && ((text<A> && text<B>) || std::same_as<A, B>);
+concept same_kind_of_id =
+    base::identifier<A> && base::identifier<B> && ((text<A> && text<B>) || std::same_as<A, B>);
 
 template <class A, class B>
 constexpr bool same_id(A const& a, B const& b) {
@@ -227,7 +214,7 @@ struct id_in {
     using type = T;
 };
 template <class T>
-    requires(!identifier<T>)
+    requires(!base::identifier<T>)
 struct id_in<T> {
     using type = std::ranges::range_value_t<T>;
 };
@@ -235,14 +222,14 @@ struct id_in<T> {
 // How many nodes a task runs on, how many of its attempts run on that one, and whether any does.
 template <class RunsOn>
 constexpr std::uint32_t count_nodes(RunsOn const& nodes) {
-    if constexpr (identifier<RunsOn>)
+    if constexpr (base::identifier<RunsOn>)
         return 1;
     else
         return read_count(std::ranges::distance(nodes));
 }
 template <class RunsOn, class Id>
 constexpr std::uint32_t count_there(RunsOn const& nodes, Id const& id) {
-    if constexpr (identifier<RunsOn>) {
+    if constexpr (base::identifier<RunsOn>) {
         return same_id(nodes, id) ? 1 : 0;
     } else {
         std::uint32_t n = 0;
@@ -258,9 +245,9 @@ constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
 // Both can be read, and their nodes compared.
 template <class StragglerFields, class Straggler, class NodeFields, class Node>
 concept backup_fields_for =
-    straggler_fields_for<StragglerFields, Straggler> && backup_node_fields_for<NodeFields, Node> &&
+    assign::straggler_fields_for<StragglerFields, Straggler> &&
+    assign::backup_node_fields_for<NodeFields, Node> &&
     same_kind_of_id<typename id_in<field_value_t<decltype(StragglerFields::runs_on), Straggler>>::type,
                     field_value_t<decltype(NodeFields::node), Node>>;
 
-} // namespace detail
-} // namespace straggle
+} // namespace straggle::detail

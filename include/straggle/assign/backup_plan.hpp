@@ -7,7 +7,8 @@
 #pragma once
 
 #include <straggle/assign/profit.hpp>
-#include <straggle/core/contract.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 
 #include <array>
 #include <cstddef>
@@ -16,14 +17,14 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// Why there is no copy. The first eight are about one node; a node is refused for the first that applies, in
 /// this order.
 enum class backup_refusal : std::uint8_t {
     unknown_node,    ///< the name of the node is missing: it could be any
     same_node,       ///< an attempt of the task runs there
-    blacklisted,     ///< the node is to be avoided
+    excluded,        ///< the node is to be avoided
     no_slot,         ///< no slot is free, or none that a copy may take
     on_probation,    ///< the task does not run, and the node is not to be trusted with the only attempt
     no_prediction,   ///< nobody knows how long it would take there, or what that is worth
@@ -32,7 +33,7 @@ enum class backup_refusal : std::uint8_t {
     no_straggler,    ///< of the straggler itself: its node or its remaining time is missing or makes no sense
     no_nodes,        ///< there are no nodes at all
     slots_taken,     ///< the slots went to others, who bring more
-    over_budget,     ///< a budget refused it
+    over_limit,      ///< a limit refused it
 };
 /// How many of the reasons are about one node.
 inline constexpr std::size_t node_refusal_count = 8;
@@ -41,7 +42,7 @@ inline constexpr std::size_t node_refusal_count = 8;
 [[nodiscard]] constexpr std::string_view to_string(backup_refusal r) noexcept {
     constexpr std::array<std::string_view, 12> names{
         "unknown_node",   "same_node",       "blacklisted",  "no_slot",  "on_probation", "no_prediction",
-        "not_profitable", "unlikely_to_win", "no_straggler", "no_nodes", "slots_taken",  "over_budget"};
+        "not_profitable", "unlikely_to_win", "no_straggler", "no_nodes", "slots_taken",  "over_limit"};
     return names[static_cast<std::size_t>(r)];
 }
 
@@ -50,7 +51,7 @@ struct backup_option {
     std::uint32_t node = 0; ///< its place in the range of nodes
     backup_value value{};   ///< as the profit policy has it
     bool kill = false;      ///< kill the straggler as the copy is launched; else whoever is later
-    /// Why it would not do even if slots and budgets were no matter; only of a runner-up.
+    /// Why it would not do even if slots and limits were no matter; only of a runner-up.
     std::optional<backup_refusal> refusal{};
     friend bool operator==(backup_option const&, backup_option const&) = default;
 };
@@ -87,29 +88,29 @@ struct backup_choice {
     std::optional<backup_option> copy{};
     /// Why nowhere: that of the node that came furthest, if it was for the nodes.
     std::optional<backup_refusal> reason{};
-    std::string_view refused_by{}; ///< the budget, if it was one
+    std::string_view refused_by{}; ///< the limit, if it was one
     /// The best other node, had the straggler been alone: one that would do before one that would not, then
     /// by profit. Nothing if no other node has a prediction.
     std::optional<backup_option> runner_up{};
     node_counts nodes{}; ///< as candidates for it
 };
 
-/// How many stragglers one budget refused.
-struct budget_refusals {
-    std::string_view budget;   ///< its name
+/// How many stragglers one limit refused.
+struct limit_refusals {
+    std::string_view limit;    ///< its name
     std::uint64_t refused = 0; ///< stragglers
-    friend bool operator==(budget_refusals const&, budget_refusals const&) = default;
+    friend bool operator==(limit_refusals const&, limit_refusals const&) = default;
 };
 
 /// The answer for all stragglers.
 struct backup_plan {
-    std::vector<backup_choice> choices;   ///< one for each straggler, in the order of their range
-    std::vector<budget_refusals> budgets; ///< one for each budget, in the order of the assigner's
-    node_counts nodes{};                  ///< of all choices together
-    std::uint64_t copies = 0;             ///< to be launched
-    double profit = 0;                    ///< expected of them together
-    std::string_view policy{};            ///< the profit policy
-    std::string_view rule{};              ///< how stragglers and nodes were put together
+    std::vector<backup_choice> choices; ///< one for each straggler, in the order of their range
+    std::vector<limit_refusals> limits; ///< one for each limit, in the order of the assigner's
+    node_counts nodes{};                ///< of all choices together
+    std::uint64_t copies = 0;           ///< to be launched
+    double profit = 0;                  ///< expected of them together
+    std::string_view policy{};          ///< the profit policy
+    std::string_view rule{};            ///< how stragglers and nodes were put together
 };
 
-} // namespace straggle
+} // namespace straggle::assign

@@ -7,8 +7,9 @@
 /// is the business of `assigner.hpp`. The best way is in `optimal_assignment.hpp`.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -19,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The pairs that may be assigned, row by row.
 /// @pre where it is used: all spans but `first` are of one length, less than 2^32, `first` is at most that
@@ -58,11 +59,13 @@ concept assignment_solver =
         { Solver::name } -> std::convertible_to<std::string_view>;
     };
 
-namespace detail {
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::max)();
 
-inline void expect_assignable(assignable_pairs const& p, std::span<std::uint32_t const> room) {
+inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::uint32_t const> room) {
     std::size_t const pairs = p.column.size();
     STRAGGLE_EXPECTS(p.value.size() == pairs && p.second.size() == pairs && pairs < no_place);
     STRAGGLE_EXPECTS(p.rows() < no_place && (p.first.empty() ? pairs == 0 : p.first.back() <= pairs));
@@ -77,14 +80,15 @@ inline void expect_assignable(assignable_pairs const& p, std::span<std::uint32_t
 }
 
 // Whether one pair is better than another: by value, then by the second number, then the first to appear.
-[[nodiscard]] inline bool is_better_pair(assignable_pairs const& p, std::uint32_t a, std::uint32_t b) {
+[[nodiscard]] inline bool is_better_pair(assign::assignable_pairs const& p, std::uint32_t a,
+                                         std::uint32_t b) {
     if (p.value[a] != p.value[b]) return p.value[a] > p.value[b];
     if (p.second[a] != p.second[b]) return p.second[a] > p.second[b];
     return a < b;
 }
 
 // The best pair of a row whose column has room; no_place if there is none.
-[[nodiscard]] inline std::uint32_t best_open_pair(assignable_pairs const& p, std::uint32_t row,
+[[nodiscard]] inline std::uint32_t best_open_pair(assign::assignable_pairs const& p, std::uint32_t row,
                                                   std::span<std::uint32_t const> room) {
     std::uint32_t best = no_place;
     for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i) {
@@ -94,7 +98,9 @@ inline void expect_assignable(assignable_pairs const& p, std::span<std::uint32_t
     return best;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// One row after the other, as they come: each takes the best of the columns that still have room.
 ///
@@ -181,4 +187,4 @@ class greedy_assignment {
     std::vector<assigned_pair> wishes_; // of each row that has no column yet
 };
 
-} // namespace straggle
+} // namespace straggle::assign

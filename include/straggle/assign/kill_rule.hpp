@@ -5,12 +5,13 @@
 /// What becomes of the straggler once a copy of it is launched: do both race, or is it killed at once?
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <cstdint>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// When a straggler is killed as its copy is launched.
 enum class kill_rule : std::uint8_t {
@@ -35,10 +36,10 @@ enum class kill_rule : std::uint8_t {
 /// @param launch before the copy runs, added to its time
 /// @return false where one of the distributions is empty
 /// @par Cost O(1), allocates nothing
-[[nodiscard]] constexpr bool kills_straggler(kill_rule rule, empirical_view const& remaining,
-                                             empirical_view const& copy, double launch = 0) noexcept {
+[[nodiscard]] constexpr bool kills_straggler(kill_rule rule, stats::empirical_view const& remaining,
+                                             stats::empirical_view const& copy, double launch = 0) noexcept {
     if (rule == kill_rule::race || remaining.empty() || copy.empty()) return false;
     return remaining.lowest().value_or(0) > copy.highest().value_or(0) + launch;
 }
 
-} // namespace straggle
+} // namespace straggle::assign

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/assign/greedy_assignment.hpp>
+#include <straggle/base/config.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The assignment of the largest sum; a row stays without a column where that is better.
 ///
@@ -308,4 +309,4 @@ class optimal_assignment {
     std::uint32_t end_ = none;
 };
 
-} // namespace straggle
+} // namespace straggle::assign

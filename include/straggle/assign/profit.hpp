@@ -6,11 +6,11 @@
 /// be the first.
 #pragma once
 
-#include <straggle/assign/race.hpp>
-#include <straggle/config.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/assign/detail/race.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 #include <span>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// A straggler and a node where a copy of it could run. All times are in one unit, counted from now, and not
 /// negative.
 struct backup_case {
     /// r: what the straggler still takes where it runs; a single sample if it is known.
-    empirical_view remaining{};
+    stats::empirical_view remaining{};
     /// X: what a copy would take on the node.
-    empirical_view copy{};
+    stats::empirical_view copy{};
     /// o: before the copy runs; added to every X.
     double launch = 0;
     /// s: what the job's next-slowest task still takes. To be done before that gains the job nothing.
@@ -53,10 +53,12 @@ concept profit_policy = requires(Policy const& policy, backup_case const& c, bac
     { Policy::name } -> std::convertible_to<std::string_view>;
 };
 
-namespace detail {
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What both policies ask of a case.
-[[nodiscard]] constexpr status check_case(backup_case const& c) {
+[[nodiscard]] constexpr status check_case(assign::backup_case const& c) {
     if (c.remaining.empty() || c.copy.empty()) return status::insufficient_evidence;
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
     if (!is_finite(c.next_slowest) || !(c.next_slowest >= 0)) return status::out_of_domain;
@@ -64,16 +66,18 @@ namespace detail {
     return status::ok;
 }
 
-[[nodiscard]] constexpr outcome<backup_value> finite_value(backup_value const& v) noexcept {
+[[nodiscard]] constexpr outcome<assign::backup_value> finite_value(assign::backup_value const& v) noexcept {
     if (!is_finite(v.gain) || !is_finite(v.cost) || !is_finite(v.profit)) return status::out_of_range;
     return v;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// Which form of equations 5 to 8 of the RiskI paper `riski_2014` computes.
 enum class riski_reading : std::uint8_t {
-    put_right, ///< the time won; the two parts next to each other
+    corrected, ///< the time won; the two parts next to each other
     printed,   ///< the time lost; the second mean over both parts, and t_s in both
 };
 
@@ -92,7 +96,7 @@ enum class riski_reading : std::uint8_t {
 struct riski_2014 {
     static constexpr std::string_view name = "riski_2014";
 
-    riski_reading reading = riski_reading::put_right; ///< as meant, or as printed
+    riski_reading reading = riski_reading::corrected; ///< as meant, or as printed
 
     /// What a copy is worth. The win probability is P(X + o < t_s).
     /// @return `status::insufficient_evidence` where one of the distributions is empty,
@@ -100,7 +104,7 @@ struct riski_2014 {
     /// two not finite, `status::out_of_range` where a sum is too large for a number
     [[nodiscard]] constexpr outcome<backup_value> value(backup_case const& c) const {
         if (status const s = detail::check_case(c); s != status::ok) return s;
-        empirical_view const copy = c.copy.moved(c.launch);
+        stats::empirical_view const copy = c.copy.moved(c.launch);
         outcome<double> const left = c.remaining.mean(), mean = copy.mean();
         if (!left || !mean) return status::out_of_range;
         double const n = static_cast<double>(copy.size());
@@ -185,7 +189,7 @@ struct expected_gain {
 
     // At most `together`.
     void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
-        empirical_view copies[together];
+        stats::empirical_view copies[together];
         double remaining[together], next_slowest[together];
         std::size_t before_straggler[together] = {}, before_next[together] = {};
         bool any_next = false;
@@ -197,9 +201,9 @@ struct expected_gain {
             next_slowest[i] = c.next_slowest;
             any_next = any_next || (single && c.next_slowest > copies[i][0]);
         }
-        std::span<empirical_view const> const views(copies, cases.size());
-        counts_below(views, {remaining, cases.size()}, {before_straggler, cases.size()});
-        if (any_next) counts_below(views, {next_slowest, cases.size()}, {before_next, cases.size()});
+        std::span<stats::empirical_view const> const views(copies, cases.size());
+        stats::counts_below(views, {remaining, cases.size()}, {before_straggler, cases.size()});
+        if (any_next) stats::counts_below(views, {next_slowest, cases.size()}, {before_next, cases.size()});
         for (std::size_t i = 0; i < cases.size(); ++i)
             values[i] = copies[i].empty()
                             ? value(cases[i])
@@ -231,4 +235,4 @@ void price(Policy const& policy, std::span<backup_case const> cases,
         for (std::size_t i = 0; i < cases.size(); ++i) values[i] = policy.value(cases[i]);
 }
 
-} // namespace straggle
+} // namespace straggle::assign

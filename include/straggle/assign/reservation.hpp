@@ -5,12 +5,13 @@
 /// Which slots are kept free for copies: how many may a normal task, or a copy, still take on a node?
 #pragma once
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// The slots of one node. What is neither free nor taken by a copy is taken by a normal task.
 struct node_slots {
@@ -89,4 +90,4 @@ class reservation {
     bool shared_ = true;
 };
 
-} // namespace straggle
+} // namespace straggle::assign

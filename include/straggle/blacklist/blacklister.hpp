@@ -2,14 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Puts a selection policy and any number of capacity guards together: ranking in, decision out.
+/// Puts a selection policy and any number of capacity limits together: ranking in, decision out.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/detail/verdicts.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/guards.hpp>
+#include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>
-#include <straggle/blacklist/verdicts.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -17,36 +18,36 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides whom to avoid, on one ranking and without memory; `blacklist_keeper` remembers.
+/// Decides whom to avoid, on one ranking and without memory; `dynamic_blacklist` remembers.
 ///
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never
 /// more than a fifth of the slots. `blacklister{weakest_level{}, at_most{3}, one_per_domain{rack_of}}` names
-/// a policy and guards; naming guards replaces the default one, `no_guard{}` removes it.
+/// a policy and limits; naming limits replaces the default one, `no_limit{}` removes it.
 ///
 /// @par Cost of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
 /// the steady state when given a decision to fill
 /// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
 /// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
 /// gone).
-template <selection_policy Selection = dominated, class... Guards>
+template <blacklist::selection_policy Selection = blacklist::dominated, class... Limits>
 class blacklister {
   public:
-    /// A policy, with every guard at its defaults.
+    /// A policy, with every limit at its defaults.
     explicit constexpr blacklister(Selection selection = {})
-        requires(std::default_initializable<Guards> && ...)
+        requires(std::default_initializable<Limits> && ...)
         : selection_(std::move(selection)) {}
 
-    /// A policy and its guards.
-    constexpr blacklister(Selection selection, Guards... guards)
-        requires(sizeof...(Guards) > 0)
-        : selection_(std::move(selection)), guards_(std::move(guards)...) {}
+    /// A policy and its limits.
+    constexpr blacklister(Selection selection, Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : selection_(std::move(selection)), guards_(std::move(limits)...) {}
 
     /// Decides on a ranking.
     template <class NodeId, class JobId>
-        requires(capacity_guard<Guards, NodeId> && ...)
+        requires(blacklist::node_limit<Limits, NodeId> && ...)
     [[nodiscard]] blacklist_decision<NodeId> decide(node_ranking<NodeId, JobId> const& ranking) {
         blacklist_decision<NodeId> decision;
         decide(ranking, decision);
@@ -55,14 +56,14 @@ class blacklister {
 
     /// Decides on a ranking into a decision whose memory is used again.
     template <class NodeId, class JobId>
-        requires(capacity_guard<Guards, NodeId> && ...)
+        requires(blacklist::node_limit<Limits, NodeId> && ...)
     void decide(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId>& decision) {
         candidates_.clear();
-        selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
+        blacklist::selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
         detail::decision_access::begin(decision, Selection::name, note, candidates_.size());
-        guards_.begin(fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
+        guards_.begin(blacklist::fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
         if (!candidates_.empty()) write(ranking, decision);
-        ++calls_; // not before: guards are asked the same again when an allocation has failed
+        ++calls_; // not before: limits are asked the same again when an allocation has failed
     }
 
   private:
@@ -89,16 +90,16 @@ class blacklister {
     }
 
     [[no_unique_address]] Selection selection_;
-    [[no_unique_address]] detail::guards_or_default<Guards...> guards_;
+    [[no_unique_address]] detail::limits_or_default<Limits...> guards_;
     std::int64_t calls_ = 0;
-    std::vector<candidate> candidates_;
+    std::vector<blacklist::candidate> candidates_;
     std::vector<std::string_view> spared_by_;
-    selection_scratch scratch_;
+    blacklist::selection_scratch scratch_;
     detail::interval_census census_;
 };
 
 blacklister() -> blacklister<>;
-template <selection_policy Selection>
+template <blacklist::selection_policy Selection>
 blacklister(Selection) -> blacklister<Selection>;
 
 } // namespace straggle

@@ -6,6 +6,7 @@
 /// spared whom, and until when.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/selection.hpp>
 
 #include <cstddef>
@@ -14,35 +15,39 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// One node a policy found weak, with everything needed to explain it to an operator. A node that is avoided
 /// for several windows keeps the evidence of the last one that found it weak.
-/// @tparam Text how the names of policy and guard are held; `logged_verdict` owns them
+/// @tparam Text how the names of policy and limit are held; `logged_verdict` owns them
 template <class NodeId, class Text = std::string_view>
 struct verdict {
     NodeId id{};                     ///< as in the ranking
     std::uint64_t n = 0;             ///< scores
     double mean = 0;                 ///< of the scores
     double sd = 0;                   ///< of the scores
-    interval ci{};                   ///< of the mean
+    stats::interval ci{};            ///< of the mean
     std::uint32_t level = 0;         ///< in the ranking, 0 weakest
     std::size_t provably_faster = 0; ///< nodes whose whole interval lies below this one's
     std::size_t provably_slower = 0; ///< nodes whose whole interval lies above
     double value = 0;                ///< what the policy compared
     double threshold = 0;            ///< with what
     Text rule{};                     ///< name of the policy, or of its part, that named the node
-    Text spared_by{};                ///< name of the guard that kept the node in service; empty: none did
-    std::uint32_t strikes = 0;       ///< sentences not yet made good; 0 without a keeper
-    std::int64_t since = 0;          ///< window that sentenced the node; 0 without a keeper, or spared
-    std::int64_t until = 0; ///< first window that may end the sentence; 0 without a keeper, or spared
+    Text spared_by{};                ///< name of the limit that kept the node in service; empty: none did
+    std::uint32_t strikes = 0;       ///< exclusions not yet made good; 0 without a keeper
+    std::int64_t since = 0;          ///< window that excluded the node; 0 without a keeper, or spared
+    std::int64_t until = 0; ///< first window that may end the exclusion; 0 without a keeper, or spared
 
     friend bool operator==(verdict const&, verdict const&) = default;
 };
 
-namespace detail {
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 struct decision_access;
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// The answer of a blacklister or a keeper: the nodes to avoid, those to try out, and the weak ones it was
 /// not allowed to avoid.
@@ -53,12 +58,12 @@ class blacklist_decision {
     [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const& noexcept {
         return std::span(verdicts_).first(blacklisted_);
     }
-    /// Nodes whose sentence is over but that have yet to prove themselves: a few tasks each, best backup
+    /// Nodes whose exclusion is over but that have yet to prove themselves: a few tasks each, best backup
     /// copies, never the only copy. Worst first; always empty without a keeper.
     [[nodiscard]] std::span<verdict<NodeId> const> on_probation() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_, on_probation_);
     }
-    /// Nodes a guard kept in service, or brought back to it, worst first.
+    /// Nodes a limit kept in service, or brought back to it, worst first.
     [[nodiscard]] std::span<verdict<NodeId> const> spared() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
@@ -82,9 +87,9 @@ class blacklist_decision {
     /// Name of the policy that decided.
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
     /// What the policy has to say about the fleet as a whole.
-    [[nodiscard]] selection_note note() const noexcept { return note_; }
+    [[nodiscard]] blacklist::selection_note note() const noexcept { return note_; }
     /// Name of the policy that says for how long; empty without a keeper.
-    [[nodiscard]] std::string_view sentencing() const noexcept { return sentencing_; }
+    [[nodiscard]] std::string_view excluding() const noexcept { return sentencing_; }
     /// The window decided on; 0 without a keeper.
     [[nodiscard]] std::int64_t window() const noexcept { return window_; }
 
@@ -106,7 +111,7 @@ class blacklist_decision {
     std::string_view rule_;
     std::string_view sentencing_;
     std::int64_t window_ = 0;
-    selection_note note_ = selection_note::none;
+    blacklist::selection_note note_ = blacklist::selection_note::none;
 };
 
 } // namespace straggle

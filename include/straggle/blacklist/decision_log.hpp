@@ -7,10 +7,11 @@
 /// number does, so doubles are to be written with enough digits (17, or the shortest that read back).
 #pragma once
 
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/blacklist/sentences.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/node/ranking.hpp>
+#include <straggle/blacklist/exclusion.hpp>
+#include <straggle/rank/ranking.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// A `verdict` that owns its names.
 template <class NodeId>
@@ -29,29 +30,29 @@ using logged_verdict = verdict<NodeId, std::string>;
 
 /// What is remembered of a node after a decision.
 template <class NodeId>
-struct logged_sentence {
-    NodeId id{};    ///< as in the rankings
-    sentence state; ///< where it stands
+struct logged_exclusion {
+    NodeId id{};     ///< as in the rankings
+    exclusion state; ///< where it stands
 
-    friend bool operator==(logged_sentence const&, logged_sentence const&) = default;
+    friend bool operator==(logged_exclusion const&, logged_exclusion const&) = default;
 };
 
 /// One decision on one window: what it was made from, and what came out.
 template <class NodeId>
 struct decision_record {
-    std::int64_t window = 0;                     ///< its number
-    edge_rule edges = edge_rule::closed;         ///< by which nodes count as provably slower
-    std::vector<ranked_node<NodeId>> nodes;      ///< as in the ranking: weakest level first
-    std::vector<unranked_node<NodeId>> unranked; ///< as in the ranking
+    std::int64_t window = 0;                         ///< its number
+    rank::edge_rule edges = rank::edge_rule::closed; ///< by which nodes count as provably slower
+    std::vector<ranked_node<NodeId>> nodes;          ///< as in the ranking: weakest level first
+    std::vector<unranked_node<NodeId>> unranked;     ///< as in the ranking
 
     std::string rule;                                 ///< name of the selection policy
-    std::string sentencing;                           ///< name of the sentence policy; may be empty
+    std::string excluding;                            ///< name of the exclusion policy; may be empty
     selection_note note = selection_note::none;       ///< what the policy said of the fleet
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
     /// What a keeper remembers after the decision, in its order; nothing: it was not recorded.
-    std::optional<std::vector<logged_sentence<NodeId>>> sentences;
+    std::optional<std::vector<logged_exclusion<NodeId>>> exclusions;
 };
 
 /// Where two decisions on the same window first differ.
@@ -63,14 +64,16 @@ struct decision_difference {
     friend bool operator==(decision_difference const&, decision_difference const&) = default;
 };
 
-namespace detail {
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class NodeId>
-void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<logged_verdict<NodeId>>& to) {
+void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::logged_verdict<NodeId>>& to) {
     to.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
         verdict<NodeId> const& v = from[i];
-        logged_verdict<NodeId>& l = to[i];
+        blacklist::logged_verdict<NodeId>& l = to[i];
         l.id = v.id;
         l.n = v.n;
         l.mean = v.mean;
@@ -90,9 +93,9 @@ void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<logged_verd
 }
 
 template <class Keeper, class NodeId>
-void log_sentences(Keeper const& keeper, std::vector<logged_sentence<NodeId>>& to) {
+void log_sentences(Keeper const& keeper, std::vector<blacklist::logged_exclusion<NodeId>>& to) {
     std::size_t count = 0;
-    keeper.for_each_sentence([&](NodeId const& id, sentence const& state) {
+    keeper.for_each_exclusion([&](NodeId const& id, blacklist::exclusion const& state) {
         if (count == to.size()) to.emplace_back();
         to[count].id = id;
         to[count++].state = state;
@@ -103,10 +106,10 @@ void log_sentences(Keeper const& keeper, std::vector<logged_sentence<NodeId>>& t
 // Compares two lists; stops at the first difference.
 class difference_finder {
   public:
-    std::optional<decision_difference> found;
+    std::optional<blacklist::decision_difference> found;
 
     void in_decision(bool same, std::string_view field) {
-        if (!found && !same) found = decision_difference{{}, 0, field};
+        if (!found && !same) found = blacklist::decision_difference{{}, 0, field};
     }
     // `fields(a, b, expect_same)` calls expect_same(same, name) for every member.
     template <class A, class B, class Fields>
@@ -118,11 +121,11 @@ class difference_finder {
     template <class A, class B, class Fields>
     void in_place(std::string_view list, std::size_t place, A const& a, B const& b, Fields&& fields) {
         fields(a, b, [&](bool same, std::string_view field) {
-            if (!found && !same) found = decision_difference{list, place, field};
+            if (!found && !same) found = blacklist::decision_difference{list, place, field};
         });
     }
     void in_lengths(std::string_view list, std::size_t a, std::size_t b) {
-        if (!found && a != b) found = decision_difference{list, a < b ? a : b, "count"};
+        if (!found && a != b) found = blacklist::decision_difference{list, a < b ? a : b, "count"};
     }
 };
 
@@ -157,8 +160,8 @@ struct compare_verdicts {
 };
 
 struct compare_sentences {
-    template <class Logged, class Sentence, class Expect>
-    void operator()(Logged const& a, Sentence const& b, Expect&& expect_same) const {
+    template <class Logged, class Exclusion, class Expect>
+    void operator()(Logged const& a, Exclusion const& b, Expect&& expect_same) const {
         expect_same(a.id == b.id, "id");
         expect_same(a.state.state == b.state.state, "state");
         expect_same(a.state.strikes == b.state.strikes, "strikes");
@@ -175,24 +178,26 @@ struct compare_sentences {
 template <class NodeId>
 struct sentence_now {
     NodeId const& id;
-    sentence const& state;
+    blacklist::exclusion const& state;
 };
 
 template <class NodeId>
-bool has_twins(decision_record<NodeId> const& record) {
+bool has_twins(blacklist::decision_record<NodeId> const& record) {
     interner<NodeId> ids;
     for (auto const& node : record.nodes) ids.insert(node.id);
     for (auto const& node : record.unranked) ids.insert(node.id);
     return ids.size() != record.nodes.size() + record.unranked.size();
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Writes down a decision and the ranking it was made on, into a record whose memory is used again.
 /// @param ranking that was decided on
-/// @param decision of a `blacklister` or a `blacklist_keeper` on it
+/// @param decision of a `blacklister` or a `dynamic_blacklist` on it
 /// @param window its number
-/// @param record everything in it is replaced; `sentences` becomes empty
+/// @param record everything in it is replaced; `exclusions` becomes empty
 /// @par Cost O(nodes); allocates nothing if the record has held as much before
 /// @par Guarantees should an allocation fail the record can be used again, but holds nothing of use
 template <class NodeId, class JobId>
@@ -203,12 +208,12 @@ void record_of(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<No
     record.nodes.assign(ranking.nodes().begin(), ranking.nodes().end());
     record.unranked.assign(ranking.unranked().begin(), ranking.unranked().end());
     record.rule = decision.rule();
-    record.sentencing = decision.sentencing();
+    record.excluding = decision.excluding();
     record.note = decision.note();
     detail::log_verdicts(decision.blacklisted(), record.blacklisted);
     detail::log_verdicts(decision.on_probation(), record.on_probation);
     detail::log_verdicts(decision.spared(), record.spared);
-    record.sentences.reset();
+    record.exclusions.reset();
 }
 
 /// The same as a new record.
@@ -223,7 +228,7 @@ template <class NodeId, class JobId>
 
 /// Writes down a keeper's last decision, with what the keeper remembers after it.
 /// @param ranking that was decided on
-/// @param keeper a `blacklist_keeper`
+/// @param keeper a `dynamic_blacklist`
 /// @par Cost O(nodes); allocates
 /// @par Example
 /// `keeper.decide(ranking, window); log(record_of(ranking, keeper));`
@@ -232,24 +237,24 @@ template <class NodeId, class JobId, class Keeper>
 [[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
                                                 Keeper const& keeper) {
     decision_record<NodeId> record = record_of(ranking, keeper.decision(), keeper.decision().window());
-    detail::log_sentences(keeper, record.sentences.emplace());
+    detail::log_sentences(keeper, record.exclusions.emplace());
     return record;
 }
 
 /// Decides once more on the window of a record, and compares.
 ///
-/// A keeper that is new, with the policies and guards of the original, and is shown all records from the
+/// A keeper that is new, with the policies and limits of the original, and is shown all records from the
 /// first on makes the same decisions to the bit; a policy with a random fill needs its engine in the original
-/// state, a guard with a demand the demands of then.
+/// state, a limit with a demand the demands of then.
 /// @param record made by `record_of`
-/// @param keeper a `blacklist_keeper` that has seen the records before this one
+/// @param keeper a `dynamic_blacklist` that has seen the records before this one
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
 /// (which are ranked anew). `status::out_of_domain`, and the keeper has decided nothing, if the record cannot
 /// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the keeper's
 /// last
 /// @par Cost the keeper's, plus O(nodes log nodes); allocates
-template <identifier NodeId, class Keeper>
+template <base::identifier NodeId, class Keeper>
 [[nodiscard]] outcome<std::optional<decision_difference>>
 replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
                 std::type_identity_t<std::span<NodeId const>> fleet = {}) {
@@ -265,23 +270,23 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     compare.in_list("nodes", record.nodes, ranking->nodes(), detail::compare_nodes{});
     compare.in_list("unranked", record.unranked, ranking->unranked(), detail::compare_nodes{});
     compare.in_decision(record.rule == decision.rule(), "rule");
-    compare.in_decision(record.sentencing == decision.sentencing(), "sentencing");
+    compare.in_decision(record.excluding == decision.excluding(), "excluding");
     compare.in_decision(record.note == decision.note(), "note");
     compare.in_list("blacklisted", record.blacklisted, decision.blacklisted(), detail::compare_verdicts{});
     compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
     compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
-    if (record.sentences) {
+    if (record.exclusions) {
         // One by one: the keeper has decided, so no allocation may fail any more.
         std::size_t place = 0;
-        keeper.for_each_sentence([&](NodeId const& id, sentence const& state) {
+        keeper.for_each_exclusion([&](NodeId const& id, exclusion const& state) {
             std::size_t const at = place++;
-            if (at >= record.sentences->size()) return;
-            compare.in_place("sentences", at, (*record.sentences)[at],
+            if (at >= record.exclusions->size()) return;
+            compare.in_place("exclusions", at, (*record.exclusions)[at],
                              detail::sentence_now<NodeId>{id, state}, detail::compare_sentences{});
         });
-        compare.in_lengths("sentences", record.sentences->size(), place);
+        compare.in_lengths("exclusions", record.exclusions->size(), place);
     }
     return compare.found;
 }
 
-} // namespace straggle
+} // namespace straggle::blacklist

@@ -6,9 +6,10 @@
 /// where tasks are not independent, and with the rate of false alarms held down over the whole fleet.
 #pragma once
 
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/blacklist/selection.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
 #include <straggle/stats/student_t.hpp>
 
 #include <algorithm>
@@ -20,9 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // ceil(q * others), at least one: "slower than nobody" proves nothing. The small step back keeps 0.07 * 100
 // from becoming 8 by rounding.
@@ -49,20 +48,23 @@ inline constexpr auto high_end = [](auto const& node) noexcept { return node.ci.
 // Selects the nodes whose lower end exceeds the upper ends of the share q of the others. `low(node)` and
 // `high(node)` are the ends that count.
 template <class Node, class Low, class High>
-selection_note select_dominated(std::span<Node const> nodes, double q, double least_mean, Low const& low,
-                                High const& high, selection_scratch& scratch, std::vector<candidate>& out) {
+blacklist::selection_note
+select_dominated(std::span<Node const> nodes, double q, double least_mean, Low const& low, High const& high,
+                 blacklist::selection_scratch& scratch, std::vector<blacklist::candidate>& out) {
     STRAGGLE_EXPECTS(q > 0.0 && q <= 1.0 && is_finite(least_mean));
-    if (nodes.size() < 2) return selection_note::too_few_nodes;
+    if (nodes.size() < 2) return blacklist::selection_note::too_few_nodes;
     double const threshold = domination_threshold(nodes, q, high, scratch.values);
     std::size_t const first = out.size();
     for (std::uint32_t i = 0; i < nodes.size(); ++i)
         if (threshold < low(nodes[i]) && nodes[i].mean >= least_mean)
             out.push_back({i, low(nodes[i]), threshold});
     worst_first(nodes, std::span(out).subspan(first));
-    return nodes.back().level == 0 ? selection_note::all_overlap : selection_note::none;
+    return nodes.back().level == 0 ? blacklist::selection_note::all_overlap : blacklist::selection_note::none;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Weak is a node whose whole interval lies above the whole intervals of at least ceil(q * (ranked - 1))
 /// other nodes. The library's default, with q = 1/2.
@@ -92,7 +94,7 @@ struct dominated {
 };
 
 /// `dominated` where tasks are not independent: intervals count as the root of `design_effect` times as wide
-/// as they are. The default of `blacklist_keeper`.
+/// as they are. The default of `dynamic_blacklist`.
 ///
 /// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
 /// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the
@@ -144,9 +146,10 @@ struct clearly_dominated {
 struct dominated_fdr {
     static constexpr std::string_view name = "dominated_fdr";
 
-    double q = 0.5;                                    ///< share of the other ranked nodes, in (0, 1]
-    double alpha = 0.05;                               ///< false discovery rate, in (0, 1)
-    deviation_kind deviation = deviation_kind::sample; ///< what the ranking's interval rule used
+    double q = 0.5;      ///< share of the other ranked nodes, in (0, 1]
+    double alpha = 0.05; ///< false discovery rate, in (0, 1)
+    stats::deviation_kind deviation =
+        stats::deviation_kind::sample; ///< what the ranking's interval rule used
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -185,7 +188,7 @@ struct dominated_fdr {
     template <class Node>
     detail::pooled_moments pool_of(Node const& node) const noexcept {
         double const n = static_cast<double>(node.n);
-        double const degrees = deviation == deviation_kind::sample ? n - 1 : n;
+        double const degrees = deviation == stats::deviation_kind::sample ? n - 1 : n;
         return {n, node.mean, node.sd * node.sd * degrees};
     }
 
@@ -197,8 +200,8 @@ struct dominated_fdr {
         double const difference = node.mean - rest.mean;
         if (!(a + b > 0)) return difference > 0 ? 0.0 : 1.0;
         double const dof = (a + b) * (a + b) / (a * a / (node.n - 1) + b * b / (rest.n - 1));
-        return student_t_cdf_upper(difference / std::sqrt(a + b), dof).value_or(1.0);
+        return stats::student_t_cdf_upper(difference / std::sqrt(a + b), dof).value_or(1.0);
     }
 };
 
-} // namespace straggle
+} // namespace straggle::blacklist

@@ -3,12 +3,13 @@
 
 /// @file
 /// Nodes that a forecast expects to be weak, as a selection policy, and two policies in one: what was
-/// measured and what is expected enter the same decision, under the same guards, each with its reason.
+/// measured and what is expected enter the same decision, under the same limits, each with its reason.
 #pragma once
 
+#include <straggle/base/config.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/rule_name.hpp>
 #include <straggle/blacklist/selection.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/rule_name.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Nodes that are likely to be weak, the likeliest first, by what the user says of each: mostly the forecast
 /// of a `forecaster` for the period to come.
@@ -65,9 +66,13 @@ forecast_weak(Probability) -> forecast_weak<Probability>;
 template <class Probability>
 forecast_weak(Probability, double) -> forecast_weak<Probability>;
 
-namespace detail {
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char either_name[] = "either";
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Nodes that one policy or another selects: first those of the first, in its order, then what the second
 /// adds.
@@ -107,4 +112,4 @@ struct either {
 template <class First, class Second>
 either(First, Second) -> either<First, Second>;
 
-} // namespace straggle
+} // namespace straggle::blacklist

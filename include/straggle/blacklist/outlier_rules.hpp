@@ -7,6 +7,7 @@
 /// there.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/order.hpp>
@@ -19,19 +20,19 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Node>
-void select_above(std::span<Node const> nodes, double threshold, std::vector<candidate>& out) {
+void select_above(std::span<Node const> nodes, double threshold, std::vector<blacklist::candidate>& out) {
     std::size_t const first = out.size();
     for (std::uint32_t i = 0; i < nodes.size(); ++i)
         if (nodes[i].mean > threshold) out.push_back({i, nodes[i].mean, threshold});
     worst_first(nodes, std::span(out).subspan(first));
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Mean above max(low, ratio * median, median + deviations * MAD) of the fleet.
 ///
@@ -54,7 +55,7 @@ struct median_mad {
         if (nodes.size() < min_nodes) return selection_note::too_few_nodes;
         scratch.values.clear();
         for (Node const& node : nodes) scratch.values.push_back(node.mean);
-        outcome<median_and_mad> const center = median_and_mad_in_place(scratch.values);
+        outcome<stats::median_and_mad> const center = stats::median_and_mad_in_place(scratch.values);
         if (!center) return selection_note::too_few_nodes;
         double threshold = low;
         threshold = (std::max)(threshold, ratio * center->median);
@@ -88,7 +89,7 @@ struct leave_top_k_out {
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
         std::sort(order.begin(), order.end(),
                   [nodes](std::uint32_t a, std::uint32_t b) { return detail::is_worse(nodes[a], nodes[b]); });
-        moments rest;
+        stats::moments rest;
         std::size_t take = (std::min)(k, nodes.size() - 1);
         for (std::size_t i = nodes.size(); i-- > take;) rest.add(nodes[order[i]].mean);
         for (; take > 0; --take) {
@@ -125,11 +126,11 @@ struct mean_plus_sigmas {
         if (nodes.empty() || nodes.size() < min_nodes) return selection_note::too_few_nodes;
         if (!(sigmas < std::sqrt(static_cast<double>(nodes.size() - 1))))
             return selection_note::unreachable_threshold;
-        moments fleet;
+        stats::moments fleet;
         for (Node const& node : nodes) fleet.add(node.mean);
         detail::select_above(nodes, fleet.mean() + sigmas * std::sqrt(fleet.population_variance()), out);
         return selection_note::none;
     }
 };
 
-} // namespace straggle
+} // namespace straggle::blacklist

@@ -3,10 +3,11 @@
 
 /// @file
 /// What a selection policy is: a small type that names the nodes worth avoiding, worst first. How many of
-/// them may really be taken out is the business of the guards. Here too: the paper's own policy.
+/// them may really be taken out is the business of the limits. Here too: the paper's own policy.
 #pragma once
 
-#include <straggle/node/ranking.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/rank/ranking.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -17,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// A node a policy holds to be weak, and the comparison that says so.
 struct candidate {
@@ -50,7 +51,9 @@ enum class selection_note : std::uint8_t {
     return "unknown";
 }
 
-namespace detail {
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Count, mean and squared deviations of several nodes taken together (Chan et al. 1979).
 struct pooled_moments {
@@ -67,7 +70,9 @@ struct pooled_moments {
     }
 };
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Memory that policies work in, kept between decisions so that none is allocated in the steady state.
 struct selection_scratch {
@@ -87,7 +92,9 @@ concept selection_policy = std::move_constructible<Policy> &&
                                { Policy::name } -> std::convertible_to<std::string_view>;
                            };
 
-namespace detail {
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Slower on average, then seen earlier.
 template <class Node>
@@ -96,10 +103,11 @@ constexpr bool is_worse(Node const& a, Node const& b) noexcept {
 }
 
 template <class Node>
-void worst_first(std::span<Node const> nodes, std::span<candidate> candidates) {
-    std::sort(candidates.begin(), candidates.end(), [nodes](candidate const& a, candidate const& b) {
-        return is_worse(nodes[a.node], nodes[b.node]);
-    });
+void worst_first(std::span<Node const> nodes, std::span<blacklist::candidate> candidates) {
+    std::sort(candidates.begin(), candidates.end(),
+              [nodes](blacklist::candidate const& a, blacklist::candidate const& b) {
+                  return is_worse(nodes[a.node], nodes[b.node]);
+              });
 }
 
 template <class Node>
@@ -116,7 +124,9 @@ constexpr double largest_low(std::span<Node const> nodes) noexcept {
     return low;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Every node of level 0: *P-Cores without number*. When all nodes are in one level it selects nobody.
 ///
@@ -145,4 +155,4 @@ struct weakest_level {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::blacklist

@@ -5,8 +5,9 @@
 /// The k weakest nodes of level 0 by two orders at once: *P-Cores with number* (DSB section 4.2.4).
 #pragma once
 
+#include <straggle/base/config.hpp>
+#include <straggle/base/random.hpp>
 #include <straggle/blacklist/selection.hpp>
-#include <straggle/core/random.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Fills the places left over by rank instead of by chance.
 struct deterministic_fill {};
@@ -33,7 +34,7 @@ struct deterministic_fill {};
 /// state
 /// @tparam Fill `deterministic_fill`, or a `random_engine` the caller keeps
 template <class Fill = deterministic_fill>
-    requires std::same_as<Fill, deterministic_fill> || random_engine<Fill>
+    requires std::same_as<Fill, deterministic_fill> || base::random_engine<Fill>
 class top_k_intersection {
   public:
     static constexpr std::string_view name = "top_k_intersection";
@@ -44,7 +45,7 @@ class top_k_intersection {
         : k_(k) {}
     /// The paper's random fill. @param k most nodes to select; @param engine must outlive the policy
     constexpr top_k_intersection(std::size_t k, Fill& engine) noexcept
-        requires random_engine<Fill>
+        requires base::random_engine<Fill>
         : k_(k), engine_(&engine) {}
 
     template <class Node>
@@ -118,8 +119,8 @@ class top_k_intersection {
     // Brings the `count` singles to take to the front.
     template <class Node>
     void fill(std::span<Node const> weakest, std::span<std::uint32_t> singles, std::size_t count) {
-        if constexpr (random_engine<Fill>) {
-            sample_to_front(singles, count, *engine_);
+        if constexpr (base::random_engine<Fill>) {
+            base::sample_to_front(singles, count, *engine_);
         } else {
             std::partial_sort(singles.begin(), singles.begin() + static_cast<std::ptrdiff_t>(count),
                               singles.end(), [weakest](std::uint32_t a, std::uint32_t b) {
@@ -135,7 +136,7 @@ class top_k_intersection {
 };
 
 top_k_intersection(std::size_t) -> top_k_intersection<deterministic_fill>;
-template <random_engine Engine>
+template <base::random_engine Engine>
 top_k_intersection(std::size_t, Engine&) -> top_k_intersection<Engine>;
 
-} // namespace straggle
+} // namespace straggle::blacklist

@@ -5,20 +5,21 @@
 /// The plainest rule of all: a task is a straggler when it has run longer than the average.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks that have run longer than `factor` times the average time; longest first.
 ///
 /// Source: RiskI (2014), section 6.1: "by comparing the average execution time of all the running tasks and
 /// the passed running time". An execution time is known of finished tasks only, so these are what is averaged
-/// (`basis::running` is the sentence to the letter). The factor is ours: others call a task a straggler
+/// (`basis::running` is the exclusion to the letter). The factor is ours: others call a task a straggler
 /// at 1.2 or 1.5 times the usual. RiskI takes what this finds for candidates and decides by expected profit;
 /// on its own it names nearly half of the tasks sooner or later.
 ///
@@ -58,4 +59,4 @@ struct average_time {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

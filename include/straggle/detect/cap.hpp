@@ -5,7 +5,8 @@
 /// No more copies than the cluster can bear: only the worst suspects, as many as may still be copied.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char cap_name[] = "cap";
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Of the suspects of another rule the worst, as many as may be copied: at most max(least, of_tasks * tasks,
 /// of_running * running tasks) copies, those that run already included.
@@ -68,4 +69,4 @@ cap(Base, std::uint64_t, double) -> cap<Base>;
 template <class Base>
 cap(Base, std::uint64_t, double, double) -> cap<Base>;
 
-} // namespace straggle
+} // namespace straggle::detect

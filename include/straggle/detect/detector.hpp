@@ -9,13 +9,15 @@
 /// user's numbers.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// A running task as detectors see it: one per task, however many attempts of it run; of those the one that
 /// is furthest.
@@ -122,4 +124,4 @@ concept straggler_detector =
         { Detector::name } -> std::convertible_to<std::string_view>;
     };
 
-} // namespace straggle
+} // namespace straggle::detect

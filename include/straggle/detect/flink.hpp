@@ -5,7 +5,8 @@
 /// Flink's rule: `over_median` with the time taken relative to what a task has to read.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks that have run at least `lower_bound`, and for what they have to read at least `multiplier`
 /// times as long as the median of the finished ones, once a share `ratio` of the job has finished; longest
@@ -61,4 +62,4 @@ struct flink {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

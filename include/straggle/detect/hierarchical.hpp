@@ -5,18 +5,19 @@
 /// Only stragglers on slow nodes: a second opinion on the suspects of another rule, made for precision.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char hierarchical_name[] = "hierarchical";
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Of the suspects of another rule those on nodes that are slow: whose tasks advance, on average, by less
 /// than `share` of what is usual for the nodes.
@@ -77,4 +78,4 @@ hierarchical(Base) -> hierarchical<Base>;
 template <class Base>
 hierarchical(Base, double) -> hierarchical<Base>;
 
-} // namespace straggle
+} // namespace straggle::detect

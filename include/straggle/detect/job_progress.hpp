@@ -6,11 +6,11 @@
 /// them to detectors as a `job_view`.
 #pragma once
 
-#include <straggle/config.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/room.hpp>
-#include <straggle/core/running.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/detect/detector.hpp>
+#include <straggle/record/running.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@
 #include <ranges>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// The running and finished tasks of one job.
 ///
@@ -36,7 +36,7 @@ namespace straggle {
 /// has finished tasks to compare with
 /// @par Guarantees deterministic; strong exception guarantee: only allocation (or what the caller passes in)
 /// can throw. But a snapshot that could not be read to its end leaves none, and its nodes may be known
-template <identifier NodeId, time_like Time>
+template <base::identifier NodeId, base::time_like Time>
 class job_progress {
   public:
     /// What nodes are looked up by.
@@ -73,7 +73,7 @@ class job_progress {
     /// @param usual how long it usually takes on a good node, if that is known; 0 where it is not. Once told
     /// for one task of the job, only tasks for which it is told count in the comparison of nodes.
     /// @return false, and nothing else, when the time is negative or not a number
-    template <duration_like Duration>
+    template <base::duration_like Duration>
     bool finished(node_key node, Duration const& took, double input = 1, double usual = 0) {
         double const time = detail::to_time(took);
         if (!(time >= 0) || !detail::is_finite(time)) return false;
@@ -101,7 +101,7 @@ class job_progress {
     /// @param now when the snapshot was taken
     /// @return what became of them
     template <std::ranges::input_range Tasks, class Fields>
-        requires running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
+        requires record::running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
     running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
         half_a_snapshot undo{*this};
         read(tasks, fields, now);
@@ -330,4 +330,4 @@ class job_progress {
     bool usual_told_ = false;
 };
 
-} // namespace straggle
+} // namespace straggle::detect

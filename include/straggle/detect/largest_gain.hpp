@@ -5,10 +5,11 @@
 /// The rule of Hadoop's second MapReduce: copy the task whose copy would save the most time.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 #include <straggle/detect/remaining_time.hpp>
-#include <straggle/detect/suspects.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// What `largest_gain` thinks of a task.
 enum class gain_state : std::uint8_t {
@@ -67,7 +68,7 @@ struct gain_judgement {
 /// `largest_gain{.estimate = by_row(table), .replacement = cautious_replacement{}, .most = 3}`
 /// @par Cost O(tasks), and O(gains log most) to put them in order; allocates nothing in the steady state
 /// @par Guarantees deterministic
-template <time_estimate Estimate = linear_estimate, time_estimate Replacement = mean_replacement>
+template <time_estimate Estimate = average_rate_estimate, time_estimate Replacement = mean_replacement>
 struct largest_gain {
     static constexpr std::string_view name = "largest_gain";
 
@@ -134,4 +135,4 @@ struct largest_gain {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -6,24 +6,24 @@
 /// as the rest.
 #pragma once
 
-#include <straggle/detect/rates.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/rates.hpp>
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Threshold>
-detection_note suspect_low_rates(job_view const& job, task_scope over, detector_scratch& scratch,
-                                 std::vector<suspect>& out, Threshold threshold_of) {
+detect::detection_note suspect_low_rates(detect::job_view const& job, detect::task_scope over,
+                                         detect::detector_scratch& scratch, std::vector<detect::suspect>& out,
+                                         Threshold threshold_of) {
     std::size_t const known = collect_rates(job, over, 0, scratch.values);
     if (scratch.values.size() < 2 || job.running.empty()) return lack_of_rates(job);
     mean_and_deviation const usual = mean_and_deviation_of(scratch.values);
     double const threshold = threshold_of(usual);
-    suspect const like{0, 0, threshold, usual.mean};
+    detect::suspect const like{0, 0, threshold, usual.mean};
     if (known == job.running.size()) // each stands in the place of its task
         name_suspects<worst::lowest>(job, scratch, out, like, [&](std::size_t i) {
             double const rate = scratch.values[i];
@@ -34,10 +34,12 @@ detection_note suspect_low_rates(job_view const& job, task_scope over, detector_
             double const rate = progress_rate(job.running[i]);
             return judgement{rate, rate >= 0 && rate < threshold};
         });
-    return detection_note::none;
+    return detect::detection_note::none;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks whose progress rate (progress / elapsed) is more than `alpha` standard deviations below the
 /// average; lowest rate first.
@@ -86,4 +88,4 @@ struct late_eval_2019 {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -6,7 +6,8 @@
 /// which nodes never.
 #pragma once
 
-#include <straggle/detect/rates.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/rates.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// What a low rate, or a slow node, is measured by.
 enum class late_scale : std::uint8_t {
@@ -75,7 +76,7 @@ struct late_with_caps {
         double threshold = 0;
         if (scale == late_scale::deviations)
             threshold = detail::below_mean(usual, slow_task);
-        else if (outcome<double> const quantile = quantile_in_place(rates, slow_task))
+        else if (outcome<double> const quantile = stats::quantile_in_place(rates, slow_task))
             threshold = *quantile;
 
         std::size_t const first = out.size();
@@ -128,7 +129,7 @@ struct late_with_caps {
         if (by_time) {
             detail::mean_and_deviation const usual = detail::mean_and_deviation_of(known);
             threshold = usual.mean + slow_node * usual.deviation;
-        } else if (outcome<double> const quantile = quantile_in_place(known, slow_node)) {
+        } else if (outcome<double> const quantile = stats::quantile_in_place(known, slow_node)) {
             threshold = *quantile;
         }
         for (std::uint32_t n = 0; n < by_node.size(); ++n)
@@ -158,4 +159,4 @@ struct late_with_caps {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -5,10 +5,11 @@
 /// The rule of Mantri: copy a task only when the copy will probably free more resources than it takes.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 #include <straggle/detect/remaining_time.hpp>
-#include <straggle/detect/suspects.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// A time that is not known exactly: normally distributed.
 struct uncertain_time {
@@ -62,7 +63,7 @@ concept uncertain_time_estimate =
 /// @par Cost O(1) per task and O(log finished) per suspect where t_rem is a number; O(finished) per
 /// task where it is normal; plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees deterministic
-template <class Estimate = linear_estimate>
+template <class Estimate = average_rate_estimate>
     requires time_estimate<Estimate> || uncertain_time_estimate<Estimate>
 struct mantri {
     static constexpr std::string_view name = "mantri";
@@ -157,4 +158,4 @@ struct mantri {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -5,17 +5,18 @@
 /// Only tasks that have shown something, and are not nearly done.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char min_progress_name[] = "min_progress";
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Of the suspects of another rule those whose progress lies within [least, most].
 ///
@@ -56,4 +57,4 @@ min_progress(Base, double) -> min_progress<Base>;
 template <class Base>
 min_progress(Base, double, double) -> min_progress<Base>;
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -6,12 +6,13 @@
 /// and how much can be known yet from the progress of this one?
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/detect/node_facts.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/detect/detail/node_facts.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 #include <straggle/detect/remaining_time.hpp>
-#include <straggle/detect/suspects.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Predicts nothing: what `node_aware` goes by unless it is given a predictor.
 struct no_prediction {
@@ -352,4 +353,4 @@ struct node_aware {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -5,7 +5,8 @@
 /// Spark's rule: once most tasks have finished, those that run much longer than their median.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks that have run longer than `multiplier` times the median time of the finished ones, once a
 /// share `quantile` of the job has finished; longest first.
@@ -98,4 +99,4 @@ struct over_median {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

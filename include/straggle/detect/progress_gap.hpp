@@ -5,14 +5,15 @@
 /// The oldest rule: a task is a straggler when it has done a fifth less than the average task.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Suspects tasks whose progress is less than the average progress less `gap`; least progress first.
 ///
@@ -58,4 +59,4 @@ struct progress_gap {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -6,8 +6,9 @@
 /// would take. Both are small callables, from the snapshot alone or from the user's own table of estimators.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/predict/progress.hpp>
 
@@ -16,7 +17,7 @@
 #include <ranges>
 #include <span>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Says how long something will take: `estimate(task, job)` in the unit of the view, or a status. As an
 /// estimate of a running task's remaining time `status::out_of_range` means: longer than any number, the task
@@ -26,19 +27,19 @@ concept time_estimate = requires(Estimate const& estimate, running_task const& t
     { estimate(task, job) } -> std::convertible_to<outcome<double>>;
 };
 
-/// Remaining time by `linear_remaining`, from the snapshot alone.
+/// Remaining time by `average_rate_remaining`, from the snapshot alone.
 /// @par Cost O(1), without memory of earlier snapshots
-struct linear_estimate {
+struct average_rate_estimate {
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const&) const noexcept {
-        return linear_remaining(task.elapsed, task.progress);
+        return predict::average_rate_remaining(task.elapsed, task.progress);
     }
 };
 
-/// Remaining time as by `node_scaled`: the mean time of the job's finished tasks, times how slow the node is,
-/// less what has passed; not below 0. `status::insufficient_evidence` before any task has finished.
+/// Remaining time as by `sibling_time`: the mean time of the job's finished tasks, times how slow the node
+/// is, less what has passed; not below 0. `status::insufficient_evidence` before any task has finished.
 /// @par Cost O(1)
-struct node_scaled_estimate {
+struct sibling_time_estimate {
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const& job) const noexcept {
         if (job.finished.empty()) return status::insufficient_evidence;
@@ -56,14 +57,14 @@ struct node_scaled_estimate {
 /// alone; it cannot be assigned to, which `straggler_detector` asks for.)
 /// @pre when called: the table has a place for every row of the view
 /// @par Cost O(1) per task; only looks at the table, which has to outlive it
-template <progress_estimator Estimator>
+template <predict::progress_estimator Estimator>
 struct by_row {
     std::span<Estimator const> table; ///< in the order of the user's range
 
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const&) const {
         STRAGGLE_EXPECTS(task.row < table.size());
-        return remaining_at(table[task.row], task.elapsed);
+        return predict::remaining_at(table[task.row], task.elapsed);
     }
 };
 template <std::ranges::contiguous_range Table>
@@ -98,4 +99,4 @@ struct cautious_replacement {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -5,18 +5,19 @@
 /// Patience: no detection before the job, or the task, has run for some time.
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char speculative_lag_name[] = "speculative_lag";
 inline constexpr char task_lag_name[] = "task_lag";
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Another rule, but no suspects before the job has run for `lag`.
 ///
@@ -74,4 +75,4 @@ task_lag(Base) -> task_lag<Base>;
 template <class Base>
 task_lag(Base, double) -> task_lag<Base>;
 
-} // namespace straggle
+} // namespace straggle::detect

@@ -5,6 +5,7 @@
 /// A detector with the memory it works in: one object to keep, one call per look at a job.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <concepts>
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// A detector, its scratch memory and its last answer.
 /// @par Example
@@ -59,4 +60,4 @@ class straggler_scan {
     detection_note note_ = detection_note::none;
 };
 
-} // namespace straggle
+} // namespace straggle::detect

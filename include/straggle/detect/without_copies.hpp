@@ -5,17 +5,18 @@
 /// Only tasks that have no copy yet: from "who is slow" to "who needs help".
 #pragma once
 
-#include <straggle/detect/suspects.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr char without_copies_name[] = "without_copies";
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Of the suspects of another rule those of which a single attempt runs.
 ///
@@ -44,4 +45,4 @@ struct without_copies {
 template <class Base>
 without_copies(Base) -> without_copies<Base>;
 
-} // namespace straggle
+} // namespace straggle::detect

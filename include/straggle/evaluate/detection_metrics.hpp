@@ -9,9 +9,10 @@
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, sections 3.2 and 6.2 and table 2.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
 #include <straggle/stats/long_sum.hpp>
 
@@ -20,9 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 constexpr outcome<double> ratio_of(double part, double whole) {
     if (whole == 0.0) return status::insufficient_evidence;
@@ -34,7 +33,9 @@ constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
     return ratio_of(static_cast<double>(part), static_cast<double>(whole));
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What was counted.
 /// @par Guarantees `seen == judged + undecided + total_rejected()`; `fakes <= caught <= stragglers,
@@ -281,4 +282,4 @@ class job_tail {
     std::uint64_t tasks_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::evaluate

@@ -27,9 +27,10 @@
 ///   default one (row *shared*, a = 0.6), where the paper measured jobs that took 32 % less.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/power.hpp>
 
@@ -39,7 +40,7 @@
 #include <span>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// Which part of all tasks falls into each of the four cases; they sum to 1.
 struct case_shares {
@@ -263,4 +264,4 @@ constexpr std::size_t rank_detectors(std::span<outcome<first_order_cost> const> 
     return ranked;
 }
 
-} // namespace straggle
+} // namespace straggle::evaluate

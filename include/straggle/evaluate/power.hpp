@@ -9,8 +9,9 @@
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 4.1.
 #pragma once
 
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/long_sum.hpp>
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What one more task would do to a node.
 enum class node_load : std::uint8_t {
@@ -240,4 +241,4 @@ class energy_sweep {
     bool sorted_ = true;
 };
 
-} // namespace straggle
+} // namespace straggle::evaluate

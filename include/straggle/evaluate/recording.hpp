@@ -7,10 +7,11 @@
 /// time.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/running.hpp>
-#include <straggle/evaluate/recording_tape.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/evaluate/detail/recording_tape.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/running.hpp>
 
 #include <array>
 #include <concepts>
@@ -19,16 +20,17 @@
 #include <ranges>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// Which members of a recorded attempt are what. An aggregate meant for designated initialisers; all but job,
 /// task, node, start and end may be left out. Any projection may yield a `std::optional`.
 /// @par Example
 /// `recorded_fields{.job = &row::job, .task = &row::task, .node = &row::host, .start = &row::begin,
 /// .end = &row::end}`
-template <class Job = no_field, class Task = no_field, class Attempt = no_field, class Node = no_field,
-          class Start = no_field, class End = no_field, class Status = no_field, class Input = no_field,
-          class Usual = no_field, class Predicted = no_field>
+template <class Job = base::no_field, class Task = base::no_field, class Attempt = base::no_field,
+          class Node = base::no_field, class Start = base::no_field, class End = base::no_field,
+          class Status = base::no_field, class Input = base::no_field, class Usual = base::no_field,
+          class Predicted = base::no_field>
 struct recorded_fields {
     [[no_unique_address]] Job job{};         ///< `job_field`
     [[no_unique_address]] Task task{};       ///< `task_field`
@@ -47,8 +49,8 @@ struct recorded_fields {
 };
 
 /// Which members of a recorded reading of progress are what. An aggregate meant for designated initialisers.
-template <class Job = no_field, class Task = no_field, class Attempt = no_field, class Time = no_field,
-          class Progress = no_field>
+template <class Job = base::no_field, class Task = base::no_field, class Attempt = base::no_field,
+          class Time = base::no_field, class Progress = base::no_field>
 struct reading_fields {
     [[no_unique_address]] Job job{};         ///< `job_field`, as in the attempts
     [[no_unique_address]] Task task{};       ///< `task_field`, as in the attempts
@@ -60,29 +62,33 @@ struct reading_fields {
 /// What tells attempts of one task apart: a number or a name.
 template <class Field, class Record>
 concept attempt_number_field =
-    projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+    base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
 
 /// Fields with which a `Record` can be read as a recorded attempt.
 template <class Fields, class Record>
 concept recorded_fields_for =
-    detail::recorded_aggregate<Fields> && job_field<decltype(Fields::job), Record> &&
-    task_field<decltype(Fields::task), Record> && node_field<decltype(Fields::node), Record> &&
-    time_field<decltype(Fields::start), Record> && time_field<decltype(Fields::end), Record> &&
+    detail::recorded_aggregate<Fields> && record::job_field<decltype(Fields::job), Record> &&
+    record::task_field<decltype(Fields::task), Record> &&
+    record::node_field<decltype(Fields::node), Record> &&
+    record::time_field<decltype(Fields::start), Record> &&
+    record::time_field<decltype(Fields::end), Record> &&
     detail::replayable_time<detail::field_value_t<decltype(Fields::start), Record>> &&
     std::same_as<detail::field_value_t<decltype(Fields::start), Record>,
                  detail::field_value_t<decltype(Fields::end), Record>> &&
     (!detail::given<decltype(Fields::attempt)> || attempt_number_field<decltype(Fields::attempt), Record>) &&
-    (!detail::given<decltype(Fields::status)> || status_field<decltype(Fields::status), Record>) &&
-    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
-    (!detail::given<decltype(Fields::usual)> || duration_field<decltype(Fields::usual), Record>) &&
-    (!detail::given<decltype(Fields::predicted)> || duration_field<decltype(Fields::predicted), Record>);
+    (!detail::given<decltype(Fields::status)> || record::status_field<decltype(Fields::status), Record>) &&
+    (!detail::given<decltype(Fields::input)> || record::input_field<decltype(Fields::input), Record>) &&
+    (!detail::given<decltype(Fields::usual)> || record::duration_field<decltype(Fields::usual), Record>) &&
+    (!detail::given<decltype(Fields::predicted)> ||
+     record::duration_field<decltype(Fields::predicted), Record>);
 
 /// Fields with which a `Reading` can be read as a report of progress.
 template <class Fields, class Reading>
 concept reading_fields_for =
-    detail::reading_aggregate<Fields> && job_field<decltype(Fields::job), Reading> &&
-    task_field<decltype(Fields::task), Reading> && time_field<decltype(Fields::time), Reading> &&
-    progress_field<decltype(Fields::progress), Reading> &&
+    detail::reading_aggregate<Fields> && record::job_field<decltype(Fields::job), Reading> &&
+    record::task_field<decltype(Fields::task), Reading> &&
+    record::time_field<decltype(Fields::time), Reading> &&
+    record::progress_field<decltype(Fields::progress), Reading> &&
     (!detail::given<decltype(Fields::attempt)> || attempt_number_field<decltype(Fields::attempt), Reading>);
 
 /// Why a recorded attempt could not be used.
@@ -172,7 +178,7 @@ enum class task_fate : std::uint8_t {
 /// (with times of 8 bytes), less than twice that with the slack of vectors, and the names of jobs and nodes.
 /// Allocates only when made.
 /// @par Guarantees the same records in the same order give the same recording; only allocation can throw
-template <identifier JobId, identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
 class recording {
   public:
     /// What jobs and nodes are looked up by.
@@ -384,4 +390,4 @@ recording(Attempts&&, Fields const&, Readings&&, ReadingFields const&)
                  detail::recorded_id<decltype(Fields::node), Attempts>,
                  detail::field_value_t<decltype(Fields::start), std::ranges::range_value_t<Attempts>>>;
 
-} // namespace straggle
+} // namespace straggle::evaluate

@@ -7,12 +7,13 @@
 /// what they said.
 #pragma once
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/job_progress.hpp>
+#include <straggle/evaluate/detail/replay_stage.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/recording.hpp>
-#include <straggle/evaluate/replay_stage.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 
 #include <cmath>
@@ -25,13 +26,13 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// Something that names suspects when shown a job: a `straggler_scan`, or a callable like it.
 template <class Scan>
-concept job_scan = requires(Scan& scan, job_view const& job) {
+concept job_scan = requires(Scan& scan, detect::job_view const& job) {
     { scan(job) } -> std::ranges::input_range;
-    requires std::convertible_to<std::ranges::range_reference_t<decltype(scan(job))>, suspect const&>;
+    requires std::convertible_to<std::ranges::range_reference_t<decltype(scan(job))>, detect::suspect const&>;
 };
 
 /// One `job_scan`, or a range of them.
@@ -41,7 +42,7 @@ concept job_scans =
                         job_scan<std::remove_reference_t<std::ranges::range_reference_t<Scans>>>);
 
 /// A job that begins while a history is replayed: the moment to say what is known of the nodes by then.
-template <identifier JobId, identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
 class starting_job {
   public:
     /// How the job is called.
@@ -63,13 +64,13 @@ class starting_job {
   private:
     friend struct detail::replay_access;
     starting_job(JobId const& job, interner<NodeId> const& nodes, Time const& now,
-                 job_progress<std::uint32_t, Time>& progress)
+                 detect::job_progress<std::uint32_t, Time>& progress)
         : job_(&job), nodes_(&nodes), now_(&now), progress_(&progress) {}
 
     JobId const* job_;
     interner<NodeId> const* nodes_;
     Time const* now_;
-    job_progress<std::uint32_t, Time>* progress_;
+    detect::job_progress<std::uint32_t, Time>* progress_;
 };
 
 /// What the scheduler has learnt by itself while the history goes on: `begins(job)` is called with a
@@ -122,7 +123,7 @@ struct replay_counts {
 /// detector, and a `job_progress` for each of the jobs that run at one time. Allocates nothing per look once
 /// the largest job has been seen, and nothing at all in a second run with as many detectors.
 /// @par Guarantees deterministic; detectors do not influence one another; only allocation can throw
-template <identifier JobId, identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
 class replayer {
   public:
     /// Lengths of time.
@@ -274,7 +275,7 @@ class replayer {
         recording<JobId, NodeId, Time> const& history;
         Knowledge& knowledge;
 
-        void begins(std::uint32_t job, Time const& now, job_progress<std::uint32_t, Time>& progress) {
+        void begins(std::uint32_t job, Time const& now, detect::job_progress<std::uint32_t, Time>& progress) {
             auto starting = detail::replay_access::starting<starting_job<JobId, NodeId, Time>>(
                 history.job(job), detail::replay_access::nodes(history), now, progress);
             knowledge.begins(starting);
@@ -333,7 +334,7 @@ class replayer {
 
     template <class Scan>
     void look(Scan& scan, std::size_t number, Time const& now) {
-        for (suspect const& s : scan(stage_.view())) {
+        for (detect::suspect const& s : scan(stage_.view())) {
             std::uint32_t const task = stage_.task_of(s);
             attempt const& original = tape().attempts[tape().tasks[task].original];
             std::optional<double>& named = named_[number * usual_.size() + task];
@@ -368,4 +369,4 @@ class replayer {
     detail::replay_stage<Time> stage_;
 };
 
-} // namespace straggle
+} // namespace straggle::evaluate

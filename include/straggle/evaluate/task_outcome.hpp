@@ -9,9 +9,10 @@
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, sections 3.2 and 6.2.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 
 #include <array>
@@ -20,7 +21,7 @@
 #include <optional>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What a scheduler knows of a task at the moment it ends, because its first attempt or a copy finished.
 /// All times are lengths in one unit, the same for all tasks. An aggregate for designated initialisers.
@@ -92,49 +93,59 @@ inline constexpr std::size_t outcome_rejection_count = 6;
     return names[static_cast<std::size_t>(r)];
 }
 
-namespace detail {
+} // namespace straggle::evaluate
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 constexpr bool is_length(double x) noexcept {
     return x >= 0.0 && is_finite(x);
 }
 
 // How long the task took or would have taken, if anything says so.
-constexpr std::optional<double> full_time(task_outcome const& t, judging const& how) noexcept {
+constexpr std::optional<double> full_time(evaluate::task_outcome const& t,
+                                          evaluate::judging const& how) noexcept {
     if (!t.winner_time) return t.execution;
-    if (how.killed == killed_attempts::as_observed || !t.progress || !(*t.progress >= how.least_progress))
+    if (how.killed == evaluate::killed_attempts::as_observed || !t.progress ||
+        !(*t.progress >= how.least_progress))
         return std::nullopt;
     return t.execution / *t.progress;
 }
 
-constexpr bool copies_make_sense(task_outcome const& t) noexcept {
+constexpr bool copies_make_sense(evaluate::task_outcome const& t) noexcept {
     if (!is_length(t.copies_time) || (t.copies == 0 && t.copies_time > 0.0)) return false;
     return !t.winner_time || (t.copies > 0 && *t.winner_time >= 0.0 && *t.winner_time <= t.copies_time);
 }
 
-constexpr std::optional<outcome_rejection> rejection_of(task_outcome const& t, judging const& how) noexcept {
-    if (!(t.usual > 0.0) || !is_finite(t.usual)) return outcome_rejection::bad_usual;
-    if (!is_length(t.execution)) return outcome_rejection::bad_execution;
-    if (t.progress && !(*t.progress >= 0.0 && *t.progress <= 1.0)) return outcome_rejection::bad_progress;
+constexpr std::optional<evaluate::outcome_rejection> rejection_of(evaluate::task_outcome const& t,
+                                                                  evaluate::judging const& how) noexcept {
+    if (!(t.usual > 0.0) || !is_finite(t.usual)) return evaluate::outcome_rejection::bad_usual;
+    if (!is_length(t.execution)) return evaluate::outcome_rejection::bad_execution;
+    if (t.progress && !(*t.progress >= 0.0 && *t.progress <= 1.0))
+        return evaluate::outcome_rejection::bad_progress;
     if (t.detected && !(*t.detected >= 0.0 && *t.detected <= t.execution))
-        return outcome_rejection::bad_detection;
-    if (!copies_make_sense(t)) return outcome_rejection::bad_copies;
+        return evaluate::outcome_rejection::bad_detection;
+    if (!copies_make_sense(t)) return evaluate::outcome_rejection::bad_copies;
     double const longest = full_time(t, how).value_or(t.execution);
-    if (!is_finite(longest) || !is_finite(longest / t.usual)) return outcome_rejection::out_of_range;
+    if (!is_finite(longest) || !is_finite(longest / t.usual))
+        return evaluate::outcome_rejection::out_of_range;
     return std::nullopt;
 }
 
-constexpr outcome<task_verdict> verdict_on(task_outcome const& t, judging const& how) {
+constexpr outcome<evaluate::task_verdict> verdict_on(evaluate::task_outcome const& t,
+                                                     evaluate::judging const& how) {
     std::optional<double> const full = full_time(t, how);
-    task_verdict v{
+    evaluate::task_verdict v{
         .execution = full.value_or(t.execution), .detected = t.detected.has_value(), .at_least = !full};
     v.straggler = how.straggler(v.execution, t.usual);
-    if (v.at_least && !v.straggler && how.killed == killed_attempts::from_progress)
+    if (v.at_least && !v.straggler && how.killed == evaluate::killed_attempts::from_progress)
         return status::insufficient_evidence;
     v.fake = v.straggler && v.detected && !v.at_least && v.execution - *t.detected < t.usual;
     return v;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What a task was: a straggler or not, detected or not.
 ///
@@ -158,4 +169,4 @@ constexpr outcome<task_verdict> verdict_on(task_outcome const& t, judging const&
     return detail::verdict_on(task, how);
 }
 
-} // namespace straggle
+} // namespace straggle::evaluate

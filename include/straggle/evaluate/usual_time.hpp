@@ -10,9 +10,10 @@
 /// mechanisms in MapReduce, ACM TOMPECS (2019), hal-02172590, section 6.1.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// Which tasks count as stragglers: those that took longer than `slowdown` times what they usually take.
 struct straggler_rule {
@@ -67,7 +68,7 @@ struct usual_time {
     auto const bad =
         std::partition(times.begin(), times.end(), [](double t) { return t >= 0.0 && detail::is_finite(t); });
     auto const used = static_cast<std::size_t>(bad - times.begin());
-    outcome<double> const time = quantile_in_place(times.first(used), quantile);
+    outcome<double> const time = stats::quantile_in_place(times.first(used), quantile);
     if (!time) return time.reason();
     if (!(*time > 0.0)) return status::out_of_domain;
     return usual_time{*time, used, times.size() - used};
@@ -186,4 +187,4 @@ struct guess_errors {
     return eps;
 }
 
-} // namespace straggle
+} // namespace straggle::evaluate

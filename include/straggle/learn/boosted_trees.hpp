@@ -7,11 +7,12 @@
 /// training.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/learn/boosted_trees_bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/learn/detail/boosted_trees_bytes.hpp>
+#include <straggle/learn/detail/logistic.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/learn/logistic.hpp>
 #include <straggle/learn/tree_node.hpp>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// How often a feature decides, and what that was worth in training.
 struct feature_use {
@@ -187,4 +188,4 @@ class boosted_trees {
     float base_margin_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::learn

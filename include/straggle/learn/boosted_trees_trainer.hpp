@@ -6,15 +6,16 @@
 /// XGBoost with exact greedy splits.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/boosted_trees.hpp>
 #include <straggle/learn/classifier.hpp>
+#include <straggle/learn/detail/logistic.hpp>
+#include <straggle/learn/detail/sorted_columns.hpp>
+#include <straggle/learn/detail/tree_grower.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/learn/logistic.hpp>
-#include <straggle/learn/sorted_columns.hpp>
-#include <straggle/learn/tree_grower.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// How boosted trees are trained; the names of XGBoost where they differ. Real numbers are used as floats, as
 /// there.
@@ -224,4 +225,4 @@ class boosted_trees_trainer {
 
 static_assert(classifier<boosted_trees_trainer>);
 
-} // namespace straggle
+} // namespace straggle::learn

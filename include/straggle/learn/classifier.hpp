@@ -6,7 +6,8 @@
 /// a new example is a 1. `boosted_trees_trainer` is the one of ML-NA; any other plugs in.
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 
 #include <concepts>
@@ -14,7 +15,7 @@
 #include <span>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// Something that learns to tell two classes apart, such as weak nodes (1) and others (0).
 ///
@@ -37,4 +38,4 @@ concept classifier =
         { Classifier::name } -> std::convertible_to<std::string_view>;
     };
 
-} // namespace straggle
+} // namespace straggle::learn

@@ -6,13 +6,14 @@
 /// month), one column per feature. NaN is a value that is missing.
 #pragma once
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <span>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// A view of a table in row-major order: the features of the first example, then those of the second, and so
 /// on. NaN is a value that is missing; infinite values are for the learner to refuse.
@@ -71,4 +72,4 @@ class feature_matrix {
 template <class Values>
 feature_matrix(Values const&, std::size_t) -> feature_matrix<typename Values::value_type>;
 
-} // namespace straggle
+} // namespace straggle::learn

@@ -8,11 +8,12 @@
 /// performance analyzer utilizing straggler statistics (ICPADS 2017), section III.A.
 #pragma once
 
-#include <straggle/core/interner.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/room.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/node/normalize.hpp>
+#include <straggle/rank/normalize.hpp>
 #include <straggle/stats/moments.hpp>
 
 #include <cmath>
@@ -24,7 +25,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// What stands for a day on which a node ran nothing.
 enum class idle_days : std::uint8_t {
@@ -44,8 +45,8 @@ struct feature_options {
 /// The features of ML-NA to the letter (section III.A): each over all days so far, NaN for a day on which a
 /// node ran nothing.
 /// @par Example
-/// `month.table(rows, mlna_2017);`
-inline constexpr feature_options mlna_2017{.idle = idle_days::missing, .look_back = 0};
+/// `month.table(rows, ml_na_2017);`
+inline constexpr feature_options ml_na_2017{.idle = idle_days::missing, .look_back = 0};
 
 /// What one column of a feature table is.
 enum class day_feature : std::uint8_t {
@@ -79,7 +80,7 @@ inline constexpr std::size_t features_per_day = 3;
 /// Adding allocates when a node is new, `table` never once its memory is large enough
 /// @par Guarantees deterministic; nodes in order of first appearance; the order of attempts changes results
 /// by rounding only; strong exception guarantee
-template <identifier NodeId>
+template <base::identifier NodeId>
 class node_days {
   public:
     /// What nodes are looked up by.
@@ -121,7 +122,7 @@ class node_days {
     }
     /// Takes in the scores of several attempts of a node, such as a shard has summed them up.
     /// @return as `add`; for no scores false
-    bool merge(node_key node, std::size_t day, moments const& scores) {
+    bool merge(node_key node, std::size_t day, stats::moments const& scores) {
         if (scores.count() == 0 || !detail::is_finite(scores.mean()) ||
             !detail::is_finite(scores.sum_of_squared_deviations()) || day >= days_)
             return false;
@@ -139,11 +140,11 @@ class node_days {
     /// @return what became of the records
     template <std::ranges::random_access_range Attempts, class Fields, class Day,
               class Options = rank_options<>>
-        requires attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
-                 projection_of<Day, std::ranges::range_value_t<Attempts>>
+        requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+                 base::projection_of<Day, std::ranges::range_value_t<Attempts>>
     attempt_counts add_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
                                 Options const& options = {}) {
-        auto const scored = normalize(attempts, fields, options);
+        auto const scored = rank::normalize(attempts, fields, options);
         auto const for_each_score = [&](auto use) {
             for (auto const& a : scored.attempts) {
                 auto const& record = std::ranges::begin(
@@ -157,10 +158,10 @@ class node_days {
         };
         {
             new_nodes rows{*this, size()}; // all rows first: nothing may throw between two scores
-            for_each_score([](moments&, double) {});
+            for_each_score([](stats::moments&, double) {});
             rows.before = size();
         }
-        for_each_score([](moments& cell, double score) { cell.add(score); });
+        for_each_score([](stats::moments& cell, double score) { cell.add(score); });
         return scored.counts;
     }
 
@@ -175,10 +176,10 @@ class node_days {
         bool const carried = options.idle == idle_days::carried;
         values.resize(size() * columns());
         for (std::size_t row = 0; row < size(); ++row) {
-            moments sofar;
+            stats::moments sofar;
             double mean = missing, sd = missing;
             for (std::size_t day = 0; day < days_; ++day) {
-                moments const* const cells = &cells_[row * days_];
+                stats::moments const* const cells = &cells_[row * days_];
                 if (options.look_back == 0) {
                     sofar.merge(cells[day]);
                 } else {
@@ -221,7 +222,7 @@ class node_days {
         }
     };
 
-    moments& at(node_key node, std::size_t day) {
+    stats::moments& at(node_key node, std::size_t day) {
         if (cells_.capacity() - cells_.size() < days_) cells_.reserve(2 * cells_.size() + 8 * days_);
         std::size_t const row = ids_.insert(node);
         if (row * days_ == cells_.size()) cells_.resize(cells_.size() + days_);
@@ -229,7 +230,7 @@ class node_days {
     }
 
     void standardize(std::vector<double>& values, std::size_t column) const {
-        moments all;
+        stats::moments all;
         for (std::size_t at = column; at < values.size(); at += columns())
             if (detail::is_finite(values[at])) all.add(values[at]);
         if (all.count() == 0) return;
@@ -240,7 +241,7 @@ class node_days {
 
     std::size_t days_;
     interner<NodeId> ids_;
-    std::vector<moments> cells_; // by row and day
+    std::vector<stats::moments> cells_; // by row and day
 };
 
 /// A feature table without missing values, for learners that can take none, such as k-means.
@@ -274,7 +275,7 @@ inline status complete(feature_matrix<double> const& table, complete_features& o
     if (out.columns.empty()) return status::insufficient_evidence;
     out.values.resize(table.rows() * out.columns.size());
     for (std::size_t k = 0; k < out.columns.size(); ++k) {
-        moments known;
+        stats::moments known;
         for (std::size_t row = 0; row < table.rows(); ++row) {
             double const x = table.row(row)[out.columns[k]];
             if (!detail::is_nan(x) && !detail::is_finite(x)) return status::out_of_domain;
@@ -288,4 +289,4 @@ inline status complete(feature_matrix<double> const& table, complete_features& o
     return status::ok;
 }
 
-} // namespace straggle
+} // namespace straggle::learn

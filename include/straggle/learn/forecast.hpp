@@ -8,9 +8,10 @@
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section IV.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/classifier.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 
@@ -19,10 +20,10 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// What is known of the nodes in one period, such as a month.
-template <identifier NodeId>
+template <base::identifier NodeId>
 struct node_period {
     std::vector<NodeId> nodes;      ///< each at most once
     std::vector<double> features;   ///< a row per node; NaN where something is not known
@@ -38,7 +39,7 @@ enum class forecast_from : std::uint8_t {
 };
 
 /// The forecast for one node.
-template <identifier NodeId>
+template <base::identifier NodeId>
 struct node_forecast {
     NodeId id{};            ///< the node
     double probability = 0; ///< of being weak
@@ -90,7 +91,9 @@ struct class_counts {
     }
 };
 
-namespace detail {
+} // namespace straggle::learn
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The examples of some periods, and where nodes are.
 template <class NodeId>
@@ -100,13 +103,13 @@ class forecast_examples {
     std::vector<std::uint8_t> labels;
 
     // Whether sizes fit and nothing is there twice.
-    [[nodiscard]] bool is_sound(node_period<NodeId> const& p, std::size_t columns) {
+    [[nodiscard]] bool is_sound(learn::node_period<NodeId> const& p, std::size_t columns) {
         if (p.features.size() != p.nodes.size() * columns) return false;
         if (!p.weak.empty() && p.weak.size() != p.nodes.size()) return false;
         find_in(p);
         return ids_.size() == p.nodes.size();
     }
-    void find_in(node_period<NodeId> const& p) {
+    void find_in(learn::node_period<NodeId> const& p) {
         ids_.clear();
         for (NodeId const& id : p.nodes) ids_.insert(id);
     }
@@ -129,11 +132,14 @@ class forecast_examples {
 };
 
 template <class NodeId>
-std::span<double const> features_of(node_period<NodeId> const& p, std::size_t node, std::size_t columns) {
+std::span<double const> features_of(learn::node_period<NodeId> const& p, std::size_t node,
+                                    std::size_t columns) {
     return std::span(p.features).subspan(node * columns, columns);
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// Learns from periods whose weak nodes are known and forecasts others.
 ///
@@ -144,7 +150,7 @@ std::span<double const> features_of(node_period<NodeId> const& p, std::size_t no
 /// @par Cost that of the classifier; copies the examples. Allocates nothing beside the classifier once it has
 /// seen as many
 /// @par Guarantees deterministic if the classifier is
-template <identifier NodeId, classifier Classifier>
+template <base::identifier NodeId, classifier Classifier>
 class forecaster {
   public:
     /// @param columns features of a node
@@ -237,7 +243,7 @@ struct forecast_cell {
 /// learn from
 /// @return `status::out_of_domain` for periods without labels or that do not fit, else `status::ok`
 /// @par Cost as many times that of the classifier as there are windows
-template <identifier NodeId, classifier Classifier>
+template <base::identifier NodeId, classifier Classifier>
 status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<NodeId, Classifier>& model,
                       std::vector<forecast_cell>& out) {
     out.clear();
@@ -282,4 +288,4 @@ status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<N
     return status::ok;
 }
 
-} // namespace straggle
+} // namespace straggle::learn

@@ -8,10 +8,11 @@
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section IV.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/boosted_trees.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/forecast.hpp>
@@ -23,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// What a stored forecast is made of: `forecaster` with `forecast_from::period_before` learns it, and a
 /// process that knows the last days of each node asks it.
@@ -55,7 +56,7 @@ struct forecast_model {
     /// `status::insufficient_evidence` while there are no trees
     /// @par Cost that of `node_days::table` and of the trees; allocates nothing but copies of names, once its
     /// memory is large enough
-    template <identifier NodeId>
+    template <base::identifier NodeId>
     status forecast(node_days<NodeId> const& recent, std::vector<double>& rows,
                     std::vector<node_forecast<NodeId>>& out) const {
         if (trees.trees() == 0) return status::insufficient_evidence;
@@ -115,4 +116,4 @@ struct forecast_model {
     static constexpr std::uint32_t version = 1;
 };
 
-} // namespace straggle
+} // namespace straggle::learn

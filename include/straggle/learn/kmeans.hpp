@@ -10,13 +10,14 @@
 /// (ICML 2003); score: T. Calinski, J. Harabasz (1974), doi:10.1080/03610927408827101.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/random.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/random.hpp>
+#include <straggle/learn/detail/kmeans_lloyd.hpp>
+#include <straggle/learn/detail/kmeans_rows.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/learn/kmeans_lloyd.hpp>
-#include <straggle/learn/kmeans_rows.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -24,7 +25,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// How rows are put into groups.
 struct kmeans_options {
@@ -96,7 +97,7 @@ class kmeans {
     /// @param engine for the seeds
     /// @param out replaced
     /// @return `status::insufficient_evidence` for fewer rows than groups, `status::out_of_domain` for none
-    template <random_engine Engine>
+    template <base::random_engine Engine>
     status fit(std::size_t clusters, Engine& engine, clustering& out) {
         if (clusters == 0) return status::out_of_domain;
         if (clusters > tries_.rows()) return status::insufficient_evidence;
@@ -146,4 +147,4 @@ class kmeans {
     return c.score();
 }
 
-} // namespace straggle
+} // namespace straggle::learn

@@ -6,8 +6,9 @@
 /// did, and the groups are ordered by two criteria.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/features.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// What speaks for a group of nodes being weak.
 struct group_profile {
@@ -130,4 +131,4 @@ inline void label_classes(std::span<group_profile const> weakest_first, std::spa
     }
 }
 
-} // namespace straggle
+} // namespace straggle::learn

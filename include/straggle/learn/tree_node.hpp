@@ -5,8 +5,9 @@
 /// What does one node of a boosted tree ask, and where does a row go from there?
 #pragma once
 
+#include <straggle/base/config.hpp>
+#include <straggle/learn/detail/logistic.hpp>
 #include <straggle/learn/feature_matrix.hpp>
-#include <straggle/learn/logistic.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@
 #include <limits>
 #include <span>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// A node of a boosted tree: a question about one feature, or a leaf with what it adds to the margin.
 /// @par Cost 16 bytes, trivially copyable
@@ -102,14 +103,16 @@ class tree_node {
     std::uint32_t next_ = 0;
 };
 
-namespace detail {
+} // namespace straggle::learn
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Steps down that are taken at the same time: each waits for memory twice, and eight wait together.
 inline constexpr std::size_t tree_lanes = 8;
 
 // A tree as it is walked.
 struct rooted_tree {
-    tree_node const* root = nullptr;
+    learn::tree_node const* root = nullptr;
     std::uint32_t depth = 0; // steps to the last leaf
 };
 
@@ -123,7 +126,7 @@ bool all_finite(std::span<Real const> values) noexcept {
 }
 
 template <bool Finite, class Real>
-std::uint32_t step(tree_node const& node, Real const* row) noexcept {
+std::uint32_t step(learn::tree_node const& node, Real const* row) noexcept {
     Real const x = row[node.column()];
     if constexpr (Finite)
         return node.next_if_finite(static_cast<float>(x));
@@ -154,7 +157,8 @@ std::array<float, tree_lanes> leaves_of(std::array<rooted_tree, tree_lanes> cons
 
 // Adds to each row's margin the leaf it reaches in one tree.
 template <bool Finite, class Real>
-void add_leaves(rooted_tree tree, feature_matrix<Real> const& rows, std::span<float> margins) noexcept {
+void add_leaves(rooted_tree tree, learn::feature_matrix<Real> const& rows,
+                std::span<float> margins) noexcept {
     Real const* row = rows.values().data();
     std::size_t const columns = rows.columns();
     std::size_t i = 0;
@@ -169,6 +173,4 @@ void add_leaves(rooted_tree tree, feature_matrix<Real> const& rows, std::span<fl
     for (; i < rows.rows(); ++i, row += columns) margins[i] += leaf_of(tree, row);
 }
 
-} // namespace detail
-
-} // namespace straggle
+} // namespace straggle::detail

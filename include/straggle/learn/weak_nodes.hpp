@@ -8,7 +8,8 @@
 /// Source: X. Ouyang et al., ML-NA (ICPADS 2017), section III.B, algorithm 1 and table I.
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/kmeans.hpp>
 #include <straggle/learn/labeling.hpp>
@@ -19,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// How well nodes fall into so many groups.
 struct group_count_score {
@@ -92,7 +93,7 @@ class weak_node_finder {
     /// @return `status::insufficient_evidence` for too few nodes, or where the weakest group is too large
     /// however many there are; `status::no_spread` where the nodes do not differ; `status::out_of_domain` for
     /// infinite values, `status::out_of_range` for too large ones
-    template <random_engine Engine>
+    template <base::random_engine Engine>
     status operator()(feature_matrix<double> const& table, Engine& engine, weak_nodes& out) {
         out.weak.assign(table.rows(), 0);
         out.label.clear();
@@ -131,4 +132,4 @@ class weak_node_finder {
     std::vector<clustering> best_; // by number of groups
 };
 
-} // namespace straggle
+} // namespace straggle::learn

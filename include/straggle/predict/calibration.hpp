@@ -6,10 +6,11 @@
 /// and widens or narrows the ranges to come until they do.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/confidence.hpp>
 #include <straggle/stats/empirical.hpp>
 #include <straggle/stats/student_t.hpp>
@@ -19,7 +20,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// How ranges are kept honest.
 struct calibration_options {
@@ -99,7 +100,7 @@ class calibration {
     /// A range for the next value of a distribution.
     /// @param times samples of it, none negative: one is enough
     /// @return `status::insufficient_evidence` for no samples; `status::out_of_domain` for negative ones
-    [[nodiscard]] outcome<predicted_range> range(empirical_view const& times) const {
+    [[nodiscard]] outcome<predicted_range> range(stats::empirical_view const& times) const {
         if (times.empty()) return status::insufficient_evidence;
         double const least = times[0], most = times[times.size() - 1];
         if (!(least >= 0)) return status::out_of_domain;
@@ -163,17 +164,18 @@ class calibration {
     /// Source: E. B. Wilson, Probable inference (1927): the shares p with |share - p| <= z sqrt(p (1 - p) /
     /// n).
     /// @return `status::insufficient_evidence` before the first
-    [[nodiscard]] outcome<interval> coverage_interval(confidence_level level = 0.95) const noexcept {
+    [[nodiscard]] outcome<stats::interval>
+    coverage_interval(stats::confidence_level level = 0.95) const noexcept {
         outcome<double> const share = coverage();
         if (!share) return share.reason();
         double const n = static_cast<double>(recorded_);
         constexpr double normal = (std::numeric_limits<double>::max)(); // degrees of freedom
-        outcome<double> const z = student_t_quantile_upper(level.tail(), normal);
+        outcome<double> const z = stats::student_t_quantile_upper(level.tail(), normal);
         if (!z) return z.reason();
         double const z2 = *z * *z, p = *share, scale = 1 / (n + z2);
         double const middle = (n * p + z2 / 2) * scale;
         double const half = *z * std::sqrt(n * p * (1 - p) + z2 / 4) * scale;
-        return interval{(std::max)(middle - half, 0.0), (std::min)(middle + half, 1.0)};
+        return stats::interval{(std::max)(middle - half, 0.0), (std::min)(middle + half, 1.0)};
     }
 
     /// The coverage the next range would have to be asked for if times were exchangeable: how far from honest
@@ -249,4 +251,4 @@ class calibration {
     std::uint64_t too_long_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::predict

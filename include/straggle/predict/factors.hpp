@@ -11,14 +11,15 @@
 /// category has which number.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/field.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/storable.hpp>
-#include <straggle/predict/category_codes.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/storable.hpp>
+#include <straggle/predict/detail/category_codes.hpp>
 #include <straggle/predict/similarity.hpp>
+#include <straggle/record/field.hpp>
 
 #include <array>
 #include <concepts>
@@ -28,19 +29,19 @@
 #include <string_view>
 #include <tuple>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A factor that is an amount: any arithmetic type but `bool`, or a `std::chrono::duration` or a look-alike;
 /// may be optional.
 template <class Projection, class Record>
 concept numeric_field =
-    projection_of<Projection, Record> && duration_like<detail::field_value_t<Projection, Record>>;
+    base::projection_of<Projection, Record> && base::duration_like<detail::field_value_t<Projection, Record>>;
 
 /// A factor that is one of several: any `identifier`, or `bool`; may be optional.
 template <class Projection, class Record>
-concept categorical_field =
-    projection_of<Projection, Record> && (identifier<detail::field_value_t<Projection, Record>> ||
-                                          std::same_as<detail::field_value_t<Projection, Record>, bool>);
+concept categorical_field = base::projection_of<Projection, Record> &&
+                            (base::identifier<detail::field_value_t<Projection, Record>> ||
+                             std::same_as<detail::field_value_t<Projection, Record>, bool>);
 
 /// An amount, as `numeric` makes it.
 template <class Projection>
@@ -90,40 +91,42 @@ template <class... Factors>
 /// In a row: a category that is not known. No category has this code.
 inline constexpr double unknown_category = detail::unknown_category_code;
 
-namespace detail {
+} // namespace straggle::predict
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // One factor of a record as a number. A class for each kind, so that a diagnostic names the factor and what
 // it lacks.
 template <class Projection, class Record>
-    requires numeric_field<Projection, Record>
+    requires predict::numeric_field<Projection, Record>
 class numeric_column {
   public:
-    static constexpr factor_kind kind = factor_kind::numeric;
+    static constexpr predict::factor_kind kind = predict::factor_kind::numeric;
 
-    explicit numeric_column(numeric_factor<Projection> const& factor) : factor_(factor) {}
+    explicit numeric_column(predict::numeric_factor<Projection> const& factor) : factor_(factor) {}
     [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
     void announce(Record const&) const noexcept {}
     void withdraw() const noexcept {}
     [[nodiscard]] double settle(Record const& record) const { return look_up(record); }
     [[nodiscard]] double look_up(Record const& record) const {
         auto const& field = project(factor_.value, record);
-        if (!is_present(field)) return missing_factor;
+        if (!is_present(field)) return predict::missing_factor;
         double const x = to_time(unwrap(field));
-        return is_factor_value(x) ? x : missing_factor;
+        return predict::is_factor_value(x) ? x : predict::missing_factor;
     }
 
   private:
-    numeric_factor<Projection> factor_;
+    predict::numeric_factor<Projection> factor_;
 };
 
 template <class Projection, class Record>
-    requires categorical_field<Projection, Record>
+    requires predict::categorical_field<Projection, Record>
 class categorical_column {
   public:
-    static constexpr factor_kind kind = factor_kind::categorical;
+    static constexpr predict::factor_kind kind = predict::factor_kind::categorical;
     using codes_type = category_codes<field_value_t<Projection, Record>>;
 
-    explicit categorical_column(categorical_factor<Projection> const& factor) : factor_(factor) {}
+    explicit categorical_column(predict::categorical_factor<Projection> const& factor) : factor_(factor) {}
     [[nodiscard]] std::string_view name() const noexcept { return factor_.name; }
     void announce(Record const& record) {
         auto const& field = project(factor_.value, record);
@@ -136,20 +139,20 @@ class categorical_column {
         is_announced_ = false;
     }
     [[nodiscard]] double settle(Record const&) noexcept {
-        double const code = is_announced_ ? codes_.settle() : missing_factor;
+        double const code = is_announced_ ? codes_.settle() : predict::missing_factor;
         is_announced_ = false;
         return code;
     }
     [[nodiscard]] double look_up(Record const& record) const {
         auto const& field = project(factor_.value, record);
-        if (!is_present(field) || is_unordered(unwrap(field))) return missing_factor;
+        if (!is_present(field) || is_unordered(unwrap(field))) return predict::missing_factor;
         return codes_.find(unwrap(field));
     }
     [[nodiscard]] codes_type& codes() noexcept { return codes_; }
     [[nodiscard]] codes_type const& codes() const noexcept { return codes_; }
 
   private:
-    categorical_factor<Projection> factor_;
+    predict::categorical_factor<Projection> factor_;
     codes_type codes_;
     bool is_announced_ = false;
 };
@@ -157,11 +160,11 @@ class categorical_column {
 template <class Factor, class Record>
 struct column_of;
 template <class Projection, class Record>
-struct column_of<numeric_factor<Projection>, Record> {
+struct column_of<predict::numeric_factor<Projection>, Record> {
     using type = numeric_column<Projection, Record>;
 };
 template <class Projection, class Record>
-struct column_of<categorical_factor<Projection>, Record> {
+struct column_of<predict::categorical_factor<Projection>, Record> {
     using type = categorical_column<Projection, Record>;
 };
 template <class Factor, class Record>
@@ -170,34 +173,39 @@ using column_of_t = typename column_of<Factor, Record>::type;
 template <class Factor, class Record>
 inline constexpr bool reads = false;
 template <class Projection, class Record>
-inline constexpr bool reads<numeric_factor<Projection>, Record> = numeric_field<Projection, Record>;
+inline constexpr bool reads<predict::numeric_factor<Projection>, Record> =
+    predict::numeric_field<Projection, Record>;
 template <class Projection, class Record>
-inline constexpr bool reads<categorical_factor<Projection>, Record> = categorical_field<Projection, Record>;
+inline constexpr bool reads<predict::categorical_factor<Projection>, Record> =
+    predict::categorical_field<Projection, Record>;
 
 // Whether its categories can be turned into bytes; numbers have none.
 template <class Factor, class Record>
 inline constexpr bool stores = true;
 template <class Projection, class Record>
-inline constexpr bool stores<categorical_factor<Projection>, Record> =
+inline constexpr bool stores<predict::categorical_factor<Projection>, Record> =
     std::same_as<field_value_t<Projection, Record>, bool> ||
-    storable_identifier<field_value_t<Projection, Record>>;
+    base::storable_identifier<field_value_t<Projection, Record>>;
 
 template <class List>
 inline constexpr bool is_factor_list = false;
 template <class... Factors>
-inline constexpr bool is_factor_list<factor_list<Factors...>> = true;
+inline constexpr bool is_factor_list<predict::factor_list<Factors...>> = true;
 
 template <class List, class Record>
 inline constexpr bool list_reads = false;
 template <class... Factors, class Record>
-inline constexpr bool list_reads<factor_list<Factors...>, Record> = (reads<Factors, Record> && ...);
+inline constexpr bool list_reads<predict::factor_list<Factors...>, Record> = (reads<Factors, Record> && ...);
 
 template <class List, class Record>
 inline constexpr bool list_stores = false;
 template <class... Factors, class Record>
-inline constexpr bool list_stores<factor_list<Factors...>, Record> = (stores<Factors, Record> && ...);
+inline constexpr bool list_stores<predict::factor_list<Factors...>, Record> =
+    (stores<Factors, Record> && ...);
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What `factors` makes, with which a `Record` can be read.
 template <class List, class Record>
@@ -355,4 +363,4 @@ template <class Record, class List>
     return factor_reader<Record, List>(std::move(list), memory);
 }
 
-} // namespace straggle
+} // namespace straggle::predict

@@ -6,8 +6,9 @@
 /// fleet and become its own as more of its tasks finish.
 #pragma once
 
-#include <straggle/core/interner.hpp>
-#include <straggle/core/storable.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/storable.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// How the weights of nodes are learned.
 struct node_weight_options {
@@ -46,7 +47,7 @@ struct node_weight_options {
 /// weights are fitted anew after each 1/16 more evidence. No allocation but for new nodes
 /// @par Guarantees deterministic; strong exception guarantee: only allocation can throw
 /// @tparam NodeId text, or what can be hashed and compared
-template <identifier NodeId>
+template <base::identifier NodeId>
 class node_weights {
   public:
     /// The node as it is asked for: `std::string_view` for text.
@@ -80,7 +81,7 @@ class node_weights {
         return i == ids_.none ? nullptr : &nodes_[i].fit;
     }
     /// How many pairs on nodes were taken in for the fleet only, as there were `most_nodes` others.
-    [[nodiscard]] std::uint64_t crowded_out() const noexcept { return crowded_out_; }
+    [[nodiscard]] std::uint64_t over_capacity() const noexcept { return crowded_out_; }
 
     /// Takes in a pair of tasks that ran on different nodes, for the fleet.
     /// @return and preconditions as `weight_fit::observe`
@@ -169,9 +170,9 @@ class node_weights {
     /// Appends what has been learned; not the options.
     /// @par Cost as many bytes as the nodes take, without the 200
     void store(byte_writer& out) const
-        requires storable_identifier<NodeId>
+        requires base::storable_identifier<NodeId>
     {
-        out.tag(identifier_form<owned_identifier_t<NodeId>>);
+        out.tag(base::identifier_form<owned_identifier_t<NodeId>>);
         fleet_.store(out);
         out.varint(crowded_out_);
         out.count(ids_.size());
@@ -185,10 +186,10 @@ class node_weights {
     /// @return as `weight_fit::load`; `status::wrong_kind` for another kind of identifiers, too;
     /// `status::out_of_range` for more than `most_nodes`. Nothing has changed then
     status load(byte_reader& in)
-        requires storable_identifier<NodeId>
+        requires base::storable_identifier<NodeId>
     {
         node_weights read(factors(), options_);
-        in.tag(identifier_form<owned_identifier_t<NodeId>>);
+        in.tag(base::identifier_form<owned_identifier_t<NodeId>>);
         read.fleet_.load(in);
         read.crowded_out_ = in.varint();
         std::size_t const nodes = in.count(8);
@@ -301,4 +302,4 @@ class node_weights {
     std::uint64_t crowded_out_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::predict

@@ -9,13 +9,14 @@
 /// scales of numeric factors, which follow what is held: a difference of 1 is the whole range of the records.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/random.hpp>
-#include <straggle/predict/profile_bytes.hpp>
-#include <straggle/predict/profile_index.hpp>
-#include <straggle/predict/profile_search.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/random.hpp>
+#include <straggle/predict/detail/profile_bytes.hpp>
+#include <straggle/predict/detail/profile_index.hpp>
+#include <straggle/predict/detail/profile_search.hpp>
 #include <straggle/predict/similarity.hpp>
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// How to remember.
 struct profile_store_options {
@@ -113,10 +114,10 @@ class profile_store {
     /// at once.
     /// @copydetails add
     /// @param engine one draw where there is no room
-    template <random_engine Engine>
+    template <base::random_engine Engine>
     status add(std::span<double const> row, double time, Engine& engine) {
         return add_if_good(row, time, [&] {
-            return static_cast<std::size_t>(uniform_below(engine, std::uint64_t{size()}));
+            return static_cast<std::size_t>(base::uniform_below(engine, std::uint64_t{size()}));
         });
     }
 
@@ -274,4 +275,4 @@ class profile_store {
     profile_counts counts_;
 };
 
-} // namespace straggle
+} // namespace straggle::predict

@@ -10,9 +10,10 @@
 /// defaults are meant in seconds. Progress is a share of the whole, in [0, 1].
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 
 #include <array>
 #include <concepts>
@@ -20,7 +21,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// Something that is told of a task's progress and says how long the task will still take.
 ///
@@ -136,7 +137,7 @@ inline constexpr double least_telling_progress = 1e-4;
 /// `least_telling_progress`; `status::out_of_range` for a result too large for a number
 /// @par Cost O(1)
 /// @par Accuracy relative error below 4e-16 from the rounding of three operations
-[[nodiscard]] constexpr outcome<double> linear_remaining(double elapsed, double progress) noexcept {
+[[nodiscard]] constexpr outcome<double> average_rate_remaining(double elapsed, double progress) noexcept {
     if (!detail::is_finite(elapsed) || !detail::is_finite(progress) || !(elapsed >= 0) ||
         !(progress >= 0 && progress <= 1))
         return status::out_of_domain;
@@ -146,16 +147,16 @@ inline constexpr double least_telling_progress = 1e-4;
     return time;
 }
 
-/// A task goes on as it has gone on average: `linear_remaining` of the last reading.
+/// A task goes on as it has gone on average: `average_rate_remaining` of the last reading.
 ///
 /// Exact for a task of constant speed, slow to notice a change of it.
 /// @par Cost 40 bytes; O(1) per reading; allocates nothing
-class linear : public task_readings {
+class average_rate : public task_readings {
   public:
     constexpr bool update(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
 
     [[nodiscard]] constexpr outcome<double> remaining() const noexcept {
-        return linear_remaining(elapsed(), progress());
+        return average_rate_remaining(elapsed(), progress());
     }
     [[nodiscard]] constexpr outcome<double> rate() const noexcept {
         if (progress() < least_telling_progress) return status::insufficient_evidence;
@@ -171,7 +172,7 @@ class linear : public task_readings {
 ///
 /// Source: ours.
 /// @par Cost 48 bytes; O(1); allocates nothing
-class node_scaled : public task_readings {
+class sibling_time : public task_readings {
   public:
     /// Says how long tasks of the job take, and how slow the node is. Again and again, as more of them
     /// finish.
@@ -223,4 +224,4 @@ template <progress_estimator Estimator>
     return now > 0 ? now : 0.0;
 }
 
-} // namespace straggle
+} // namespace straggle::predict

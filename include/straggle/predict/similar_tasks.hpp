@@ -6,19 +6,20 @@
 /// records of finished tasks, and answers with a distribution of times, not with a number.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/field.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/core/random.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/random.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
 #include <straggle/predict/similarity.hpp>
 #include <straggle/predict/task_profile.hpp>
 #include <straggle/predict/weights.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
@@ -31,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// How to learn and to predict.
 struct similar_tasks_options {
@@ -63,7 +64,7 @@ class prediction_scratch {
     std::vector<double> row_, weights_;
     std::vector<neighbor> found_;
     nearest_scratch nearest_;
-    empirical times_;
+    stats::empirical times_;
 };
 
 /// Predicts how long a task takes on a node by the times of the tasks most like it.
@@ -145,7 +146,7 @@ class similar_tasks {
         return take(task, [this](double time) { return store_.add(own_.row_, time); });
     }
     /// Learns from a task that has ended; if the store is full, one drawn at random is forgotten.
-    template <random_engine Engine>
+    template <base::random_engine Engine>
     bool learn(Record const& task, Engine& engine) {
         return take(task, [&](double time) { return store_.add(own_.row_, time, engine); });
     }
@@ -156,15 +157,15 @@ class similar_tasks {
     /// @param scratch holds the distribution until it is used again
     /// @return times in seconds where the user's are of `std::chrono`, else in the user's unit;
     /// `status::insufficient_evidence` if no task is remembered, or none within the distance
-    [[nodiscard]] outcome<empirical_view> predict(Record const& task, node_key node,
-                                                  prediction_scratch& scratch) const {
+    [[nodiscard]] outcome<stats::empirical_view> predict(Record const& task, node_key node,
+                                                         prediction_scratch& scratch) const {
         scratch.row_.resize(factor_count);
         reader_.look_up(task, scratch.row_);
         scratch.row_[0] = reader_.template code<0>(node);
         return similar(weights_.weights_of(node), scratch);
     }
     /// The same with a scratch of its own: valid until the next prediction.
-    [[nodiscard]] outcome<empirical_view> predict(Record const& task, node_key node) {
+    [[nodiscard]] outcome<stats::empirical_view> predict(Record const& task, node_key node) {
         return predict(task, node, own_);
     }
 
@@ -176,21 +177,21 @@ class similar_tasks {
     /// @param scratch what it works in; the answer lives there
     /// @return as `predict`; `status::insufficient_evidence` if no similar task took longer, either;
     /// `status::out_of_domain` for what is not a time
-    template <duration_like Duration>
-    [[nodiscard]] outcome<empirical_view>
+    template <base::duration_like Duration>
+    [[nodiscard]] outcome<stats::empirical_view>
     remaining(Record const& task, node_key node, Duration const& elapsed, prediction_scratch& scratch) const {
         double const passed = detail::to_time(elapsed);
         if (!detail::is_finite(passed) || !(passed >= 0)) return status::out_of_domain;
-        outcome<empirical_view> const times = predict(task, node, scratch);
+        outcome<stats::empirical_view> const times = predict(task, node, scratch);
         if (!times) return times;
-        empirical_view const left = times->beyond(passed).moved(-passed);
+        stats::empirical_view const left = times->beyond(passed).moved(-passed);
         if (left.empty()) return status::insufficient_evidence;
         return left;
     }
     /// The same with a scratch of its own: valid until the next prediction.
-    template <duration_like Duration>
-    [[nodiscard]] outcome<empirical_view> remaining(Record const& task, node_key node,
-                                                    Duration const& elapsed) {
+    template <base::duration_like Duration>
+    [[nodiscard]] outcome<stats::empirical_view> remaining(Record const& task, node_key node,
+                                                           Duration const& elapsed) {
         return remaining(task, node, elapsed, own_);
     }
 
@@ -201,7 +202,7 @@ class similar_tasks {
         scratch.row_.resize(factor_count);
         reader_.look_up(task, scratch.row_);
         scratch.row_[0] = missing_factor; // as unlike to one node as to another
-        outcome<empirical_view> const times = similar(weights_.fleet_weights(), scratch);
+        outcome<stats::empirical_view> const times = similar(weights_.fleet_weights(), scratch);
         if (!times) return times.reason();
         return times->quantile(options_.usual_quantile);
     }
@@ -337,7 +338,7 @@ class similar_tasks {
             }
             double const other = store_.sample(i, other_).time;
             factor_similarities(reader::kinds, own_.row_, other_, store_.ranges(), similarities_);
-            outcome<double> const real = real_similarity(time, other);
+            outcome<double> const real = predict::real_similarity(time, other);
             if (!real) continue;
             if (other_[0] == own_.row_[0])
                 weights_.observe(node, similarities_, *real);
@@ -346,8 +347,8 @@ class similar_tasks {
         }
     }
 
-    [[nodiscard]] outcome<empirical_view> similar(std::span<double const> weights,
-                                                  prediction_scratch& scratch) const {
+    [[nodiscard]] outcome<stats::empirical_view> similar(std::span<double const> weights,
+                                                         prediction_scratch& scratch) const {
         double const even = options_.even_share / static_cast<double>(factor_count);
         scratch.weights_.assign(weights.begin(), weights.end());
         for (double& w : scratch.weights_) w = (1 - options_.even_share) * w + even;
@@ -377,4 +378,4 @@ template <class Record, class Profile>
     return similar_tasks<Record, Profile>(std::move(record_profile), how);
 }
 
-} // namespace straggle
+} // namespace straggle::predict

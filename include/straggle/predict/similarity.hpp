@@ -6,8 +6,9 @@
 /// (numeric), programs, users, nodes (categorical).
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/predict/similarity_lanes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/predict/detail/similarity_lanes.hpp>
 
 #include <bit>
 #include <cmath>
@@ -15,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What the values of a factor mean.
 enum class factor_kind : std::uint8_t {
@@ -104,4 +105,4 @@ constexpr void factor_similarities(std::span<factor_kind const> kinds, std::span
     }
 }
 
-} // namespace straggle
+} // namespace straggle::predict

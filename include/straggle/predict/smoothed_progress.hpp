@@ -6,14 +6,13 @@
 /// speed and forget what lies far back.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/predict/progress.hpp>
 
 #include <cmath>
 #include <cstdint>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // A speed by which a step of time has passed, with a memory that fades as exp(-step / tau). In this form a
 // constant speed stays what it is, to the last bit.
@@ -21,7 +20,9 @@ inline double smoothed(double before, double speed, double step, double tau) noe
     return before - std::expm1(-step / tau) * (speed - before);
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A task goes on as it has gone lately: its speed, smoothed with a memory that fades as exp(-dt / tau).
 ///
@@ -133,4 +134,4 @@ class simple_exponential : public task_readings {
     double squared_errors_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::predict

@@ -5,13 +5,14 @@
 /// Names the members of a record that say how long a task took, where, and what may have made it so.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/field.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/predict/factors.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
 
 #include <tuple>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// Which members of a record of a task are what, to predict its time. An aggregate meant for designated
 /// initialisers; the template arguments are deduced.
@@ -20,7 +21,7 @@ namespace straggle {
 /// `task_profile{.node = &task::host, .time = &task::took, .factors = factors(categorical(&task::job))}`
 ///
 /// The node is a factor of its own, the first one, and not listed among the others.
-template <class Node = no_field, class Time = no_field, class Status = no_field,
+template <class Node = base::no_field, class Time = base::no_field, class Status = base::no_field,
           class Factors = factor_list<>>
 struct task_profile {
     [[no_unique_address]] Node node{};       ///< `node_field`: where it ran
@@ -29,7 +30,9 @@ struct task_profile {
     [[no_unique_address]] Factors factors{}; ///< what else may matter, from `factors(...)`
 };
 
-namespace detail {
+} // namespace straggle::predict
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Profile>
 concept profile_aggregate = requires(Profile const& p) {
@@ -42,23 +45,28 @@ concept profile_aggregate = requires(Profile const& p) {
 template <class Node, class List>
 struct with_node;
 template <class Node, class... Factors>
-struct with_node<Node, factor_list<Factors...>> {
-    using type = factor_list<categorical_factor<Node>, Factors...>;
+struct with_node<Node, predict::factor_list<Factors...>> {
+    using type = predict::factor_list<predict::categorical_factor<Node>, Factors...>;
 
-    static type of(Node const& node, factor_list<Factors...> const& list) {
+    static type of(Node const& node, predict::factor_list<Factors...> const& list) {
         return std::apply(
-            [&](auto const&... f) { return straggle::factors(categorical(node, "node"), f...); }, list.list);
+            [&](auto const&... f) {
+                return straggle::predict::factors(predict::categorical(node, "node"), f...);
+            },
+            list.list);
     }
 };
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A `task_profile` with which a `Record` can be read. Its factors are checked one by one where they are
 /// read, so that a diagnostic names the one that does not fit: see `factors_for`.
 template <class Profile, class Record>
 concept task_profile_for =
-    detail::profile_aggregate<Profile> && node_field<decltype(Profile::node), Record> &&
-    duration_field<decltype(Profile::time), Record> &&
-    (!detail::given<decltype(Profile::status)> || status_field<decltype(Profile::status), Record>);
+    detail::profile_aggregate<Profile> && record::node_field<decltype(Profile::node), Record> &&
+    record::duration_field<decltype(Profile::time), Record> &&
+    (!detail::given<decltype(Profile::status)> || record::status_field<decltype(Profile::status), Record>);
 
-} // namespace straggle
+} // namespace straggle::predict

@@ -6,11 +6,12 @@
 /// how similar were the two in each factor, and how similar were their times.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/predict/nonnegative_least_squares.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/predict/detail/nonnegative_least_squares.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// How similar a time is to a range of times that it lies in.
 enum class similarity_rule : std::uint8_t {
@@ -354,4 +355,4 @@ class weight_fit {
     std::uint64_t rejected_ = 0;
 };
 
-} // namespace straggle
+} // namespace straggle::predict

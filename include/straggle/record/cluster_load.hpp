@@ -5,15 +5,23 @@
 /// How busy the cluster is: what decides whether a slot that a decision takes away is missed by anybody.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
-/// What a scheduler knows of its queue and slots when it asks for a decision.
+/// The cluster at the moment of a decision. Whoever reads it says which numbers. What is not told is 0, and
+/// makes a limit that needs it refuse: nobody is protected by a number that is missing.
 struct cluster_load {
-    std::uint64_t waiting = 0; ///< tasks that are ready to run and have no slot
-    std::uint64_t slots = 0;   ///< slots of all nodes that are not away; 0: count them from the nodes
-    std::uint64_t busy = 0;    ///< slots that run something; read where `slots` is given
+    double now = 0;             ///< the caller's clock, in any unit
+    std::uint64_t started = 0;  ///< tasks started ever, copies not counted; a number that only grows
+    std::uint64_t running = 0;  ///< running tasks, each once, however many attempts of it run
+    std::uint64_t suspects = 0; ///< of those, how many a detector suspects
+    std::uint64_t slots = 0;    ///< slots of all nodes that are not away
+    std::uint64_t copies = 0;   ///< running attempts beyond the first of each task
+    std::uint64_t busy = 0;     ///< of those, how many run something
+    std::uint64_t waiting = 0;  ///< tasks that are ready to run and have no slot
 
     friend constexpr bool operator==(cluster_load const&, cluster_load const&) = default;
 };

@@ -6,9 +6,11 @@
 /// rule.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// The reason behind a decision: `value` stood against `threshold`, and `usual` is what is normal.
 ///

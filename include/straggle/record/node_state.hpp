@@ -5,12 +5,14 @@
 /// Where a node stands: one word for it, which the blacklist writes and everybody who places work reads.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// Where a node stands, from the most work to none.
 ///

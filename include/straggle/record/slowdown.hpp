@@ -5,10 +5,12 @@
 /// How slow a node is, in the unit people use: how many times as long its tasks take as elsewhere.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <cstdint>
 #include <limits>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How many times as long a node's tasks take as those of its siblings elsewhere, and how sure that is.
 ///

@@ -6,9 +6,10 @@
 /// probability of a quantile (0.975) or the error rate (0.05).
 #pragma once
 
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/outcome.hpp>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// A two-sided confidence level strictly between 0 and 1, such as 0.95.
 /// @par Example
@@ -43,4 +44,4 @@ class confidence_level {
     double level_;
 };
 
-} // namespace straggle
+} // namespace straggle::stats

@@ -6,10 +6,10 @@
 /// and what remains of it once something has lasted for t?
 #pragma once
 
-#include <straggle/config.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/long_sum.hpp>
 #include <straggle/stats/order.hpp>
@@ -22,9 +22,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // How many samples come first that have the property.
 template <class Property>
@@ -52,7 +50,9 @@ constexpr std::size_t count_leading_from(std::size_t first, std::span<double con
     return first;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// A distribution on samples of equal weight that it does not own: sorted, and with their running sums. Cheap
 /// to copy; a part of it, or the same moved along the axis, is a view of the same samples.
@@ -365,4 +365,4 @@ class empirical {
     std::vector<double> sums_; // one more; none until the samples are sorted
 };
 
-} // namespace straggle
+} // namespace straggle::stats

@@ -5,15 +5,16 @@
 /// The confidence interval of a mean from its count, mean and spread (DSB algorithm 2, lines 16-19).
 #pragma once
 
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/student_t.hpp>
 
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// A closed interval of real numbers; `low <= high`.
 struct interval {
@@ -86,4 +87,4 @@ concept interval_rule =
         { rule.deviation() } noexcept -> std::same_as<deviation_kind>;
     };
 
-} // namespace straggle
+} // namespace straggle::stats

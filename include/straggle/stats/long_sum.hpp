@@ -2,12 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `stats/empirical.hpp`, `evaluate/detection_metrics.hpp` and `evaluate/power.hpp`: sums of
+/// Shared part of `stats/empirical.hpp`, `evaluate/detection_metrics.hpp` and `evaluate/power.hpp`: sums of
 /// numbers that are not negative, so precise that it does not matter in which order, and in how many parts,
 /// they are added.
 #pragma once
 
-namespace straggle::detail {
+#include <straggle/base/config.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // An unevaluated sum of two doubles. Each addition is off by less than 2^-103 of the sum (nothing cancels
 // among numbers that are not negative), so n of them by less than n 2^-103: any split of less than 2^40

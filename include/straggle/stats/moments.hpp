@@ -6,14 +6,13 @@
 /// the textbook formula.
 #pragma once
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 
 #include <cstdint>
 #include <utility>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The part of `moments` that every value changes. Apart, so that a table of many can keep what is changed
 // only now and then, the squares of the blocks that are over, somewhere else.
@@ -73,7 +72,9 @@ class shifted_sums {
     std::uint64_t n_ = 0;
 };
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// Mergeable moments of doubles, in the unit of the values.
 ///
@@ -159,4 +160,4 @@ class moments {
     double squares_ = 0; // sum of (x - origin)^2 before the block that goes on
 };
 
-} // namespace straggle
+} // namespace straggle::stats

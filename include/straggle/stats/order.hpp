@@ -5,17 +5,16 @@
 /// Statistics of order: median, quantile and median absolute deviation, in linear time.
 #pragma once
 
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
 
-namespace straggle {
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline status check_values(std::span<double const> values) noexcept {
     if (values.empty()) return status::insufficient_evidence;
@@ -30,7 +29,9 @@ constexpr double between(double a, double b, double fraction) noexcept {
     return is_finite(step) ? a + fraction * step : (1.0 - fraction) * a + fraction * b;
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// The q-quantile by linear interpolation between order statistics (Hyndman and Fan's definition 7, the
 /// default of R and NumPy).
@@ -84,4 +85,4 @@ struct median_and_mad {
     return median_and_mad{*median, normal_consistency * *deviation};
 }
 
-} // namespace straggle
+} // namespace straggle::stats

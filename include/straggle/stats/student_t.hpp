@@ -12,21 +12,20 @@
 /// about one unit in the last place (glibc 2.28 and later, recent musl and libSystem).
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/outcome.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/stats/confidence.hpp>
-#include <straggle/stats/student_t_critical_tables.hpp>
-#include <straggle/stats/student_t_inverse.hpp>
-#include <straggle/stats/student_t_probability.hpp>
+#include <straggle/stats/detail/student_t_critical_tables.hpp>
+#include <straggle/stats/detail/student_t_inverse.hpp>
+#include <straggle/stats/detail/student_t_probability.hpp>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-namespace straggle {
-
-namespace detail::student_t {
+namespace straggle::inline STRAGGLE_ABI::detail::student_t {
 
 using detail::infinity_bits;
 
@@ -42,7 +41,9 @@ using detail::infinity_bits;
     return std::bit_cast<std::uint64_t>(dof) - 1 < infinity_bits;
 }
 
-} // namespace detail::student_t
+} // namespace straggle::detail::student_t
+
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// The number exceeded with probability `q`: t with P(T > t) = q.
 ///
@@ -213,4 +214,4 @@ class student_t_critical {
     std::uint64_t from_ = detail::student_t::critical_small + 1; // least dof the polynomial serves
 };
 
-} // namespace straggle
+} // namespace straggle::stats

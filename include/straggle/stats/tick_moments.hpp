@@ -6,14 +6,15 @@
 /// the same bits, and no variance is lost to cancellation.
 #pragma once
 
-#include <straggle/core/contract.hpp>
-#include <straggle/core/outcome.hpp>
-#include <straggle/stats/wide_integer.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/stats/detail/wide_integer.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::stats {
 
 /// A sum of squares of ticks: 192 bits.
 struct tick_squares {
@@ -243,4 +244,4 @@ class basic_tick_moments {
 /// Exact moments with the widest arithmetic the compiler has.
 using tick_moments = basic_tick_moments<>;
 
-} // namespace straggle
+} // namespace straggle::stats

@@ -4,7 +4,7 @@
 // The first library: whom to avoid. Compiled as embedded programs are, and with the headers in one order.
 #include "libraries.hpp"
 
-#include <straggle/core/contract.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/straggle.hpp>
 
 #if defined(__cpp_exceptions) || defined(__cpp_rtti)
@@ -17,7 +17,9 @@ account judge(std::vector<attempt> const& attempts) {
     auto const ranking = straggle::rank_nodes(attempts, fields);
     account a{&straggle::library_version, {}, {}};
     for (auto const& node : ranking.nodes()) a.means.push_back(node.mean);
-    auto const decision = straggle::blacklister{straggle::dominated{}, straggle::at_most{1}}.decide(ranking);
+    auto const decision =
+        straggle::blacklister{straggle::blacklist::dominated{}, straggle::blacklist::at_most{1}}.decide(
+            ranking);
     for (auto const& verdict : decision.blacklisted()) a.avoided.push_back(verdict.id);
     return a;
 }

@@ -4,8 +4,8 @@
 // What the two libraries offer to the program, and what they share.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/contract.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/record/attempt.hpp>
 #include <straggle/version.hpp>
 
 #include <cstdint>

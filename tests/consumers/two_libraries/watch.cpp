@@ -3,10 +3,10 @@
 
 // The second library: the same attempts, shown one at a time. Compiled as servers are, and with the headers
 // in another order.
-#include <straggle/presets.hpp>
+#include <straggle/papers/dsb_2019.hpp>
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/node/monitor.hpp>
+#include <straggle/monitor/monitor.hpp>
 #include <straggle/version.hpp>
 
 #include "libraries.hpp"
@@ -23,7 +23,9 @@ account judge(std::vector<attempt> const& attempts) {
     auto const& ranking = monitor.rank();
     account a{&straggle::library_version, {}, {}};
     for (auto const& node : ranking.nodes()) a.means.push_back(node.mean);
-    auto const decision = straggle::blacklister{straggle::dominated{}, straggle::at_most{1}}.decide(ranking);
+    auto const decision =
+        straggle::blacklister{straggle::blacklist::dominated{}, straggle::blacklist::at_most{1}}.decide(
+            ranking);
     for (auto const& verdict : decision.blacklisted()) a.avoided.push_back(verdict.id);
     return a;
 }

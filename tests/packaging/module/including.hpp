@@ -2,7 +2,5 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 #pragma once
 
-#include <straggle/fwd.hpp>
-
 // In a unit that includes the library: the first host it would avoid.
 unsigned avoided_by_the_including_unit(straggle::node_ranking<unsigned, unsigned> const& ranking);

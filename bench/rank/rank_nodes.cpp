@@ -1,0 +1,258 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// From records to node moments (DSB equation 1 and algorithm 2): rank_nodes against grouping with
+/// std::unordered_map, against sorting, and against algorithm 1 as printed.
+///
+/// rank_nodes does more than its rivals here: it checks every record, counts what it rejects, and ranks.
+
+#include "support/lcg.hpp"
+
+#include <straggle/rank/rank_nodes.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace {
+
+template <class Duration>
+struct record {
+    std::uint32_t job;
+    std::uint32_t node;
+    Duration duration;
+};
+
+template <class Duration>
+constexpr auto fields = straggle::attempt_fields{
+    .job = &record<Duration>::job, .node = &record<Duration>::node, .duration = &record<Duration>::duration};
+
+enum class order { by_time, random };
+
+using straggle_bench::lcg;
+
+// Jobs that overlap in time, as a log of completions has them; the arguments are records and tasks per job.
+template <class Duration>
+std::vector<record<Duration>> history(benchmark::State const& state, std::uint32_t nodes, order how) {
+    auto const size = static_cast<std::size_t>(state.range(0));
+    auto const tasks = static_cast<std::size_t>(state.range(1));
+    lcg random;
+    struct ended {
+        double at;
+        record<Duration> what;
+    };
+    std::vector<ended> log;
+    log.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        auto const job = static_cast<std::uint32_t>(i / tasks);
+        std::uint32_t const node = random() % nodes;
+        double const slow = node % 50 == 7 ? 1.8 : 1.0;
+        double const took = (900.0 + 200.0 * (random.uniform() + random.uniform())) * (1 + job % 17) * slow;
+        log.push_back({job * 300.0 + took, {job, node, static_cast<Duration>(took)}});
+    }
+    if (how == order::by_time)
+        std::sort(log.begin(), log.end(), [](ended const& a, ended const& b) { return a.at < b.at; });
+    else
+        for (std::size_t i = size; i > 1; --i) std::swap(log[i - 1], log[random() % i]);
+    std::vector<record<Duration>> records;
+    records.reserve(size);
+    for (ended const& e : log) records.push_back(e.what);
+    return records;
+}
+
+struct welford {
+    double n = 0, mean = 0, m2 = 0;
+    void add(double x) {
+        n += 1;
+        double const d = x - mean;
+        mean += d / n;
+        m2 += d * (x - mean);
+    }
+    [[nodiscard]] double sd() const { return std::sqrt(m2 / n); }
+};
+
+template <class Duration, order How>
+void BM_straggle(benchmark::State& state) {
+    auto const records = history<Duration>(state, 1000, How);
+    straggle::node_ranker<record<Duration>, std::remove_const_t<decltype(fields<Duration>)>> ranker(
+        fields<Duration>);
+    for (auto _ : state) benchmark::DoNotOptimize(ranker.rank(records).levels());
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+    state.SetComplexityN(state.range(0));
+}
+
+struct text_record {
+    std::string job, node;
+    std::int64_t duration;
+};
+
+template <order How>
+std::vector<text_record> text_history(benchmark::State const& state) {
+    std::vector<text_record> records;
+    for (auto const& r : history<std::int64_t>(state, 1000, How))
+        records.push_back({"job_201102040848_" + std::to_string(r.job),
+                           "node" + std::to_string(r.node) + ".example", r.duration});
+    return records;
+}
+
+template <order How>
+void BM_straggle_text_ids(benchmark::State& state) {
+    auto const records = text_history<How>(state);
+    constexpr straggle::attempt_fields text_fields{
+        .job = &text_record::job, .node = &text_record::node, .duration = &text_record::duration};
+    straggle::node_ranker<text_record, std::remove_const_t<decltype(text_fields)>> ranker(text_fields);
+    for (auto _ : state) benchmark::DoNotOptimize(ranker.rank(records).levels());
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <class Record>
+void group_with_maps(benchmark::State& state, std::vector<Record> const& records) {
+    for (auto _ : state) {
+        std::unordered_map<decltype(Record::job), welford> jobs;
+        std::unordered_map<decltype(Record::node), welford> nodes;
+        for (auto const& r : records) jobs[r.job].add(static_cast<double>(r.duration));
+        for (auto const& r : records) {
+            welford const& job = jobs[r.job];
+            if (double const sd = job.sd(); sd > 0)
+                nodes[r.node].add((static_cast<double>(r.duration) - job.mean) / sd);
+        }
+        benchmark::DoNotOptimize(nodes.size());
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <order How>
+void BM_unordered_map_text_ids(benchmark::State& state) {
+    group_with_maps(state, text_history<How>(state));
+}
+
+template <order How>
+void BM_unordered_map(benchmark::State& state) {
+    group_with_maps(state, history<double>(state, 1000, How));
+}
+
+// No rival but a bound: the two passes that a job's mean and deviation ask for, into tables of known size,
+// with nothing checked, counted or ranked, and sums that lose the variance of long durations.
+template <order How>
+void BM_bare_passes(benchmark::State& state) {
+    auto const records = history<double>(state, 1000, How);
+    struct sums {
+        double n = 0, x = 0, xx = 0;
+    };
+    struct scale {
+        double mean = 0, factor = 0;
+    };
+    std::vector<sums> jobs(static_cast<std::size_t>(state.range(0) / state.range(1))), nodes(1000);
+    std::vector<scale> scales(jobs.size());
+    auto const add = [](sums& s, double x) {
+        s.n += 1;
+        s.x += x;
+        s.xx += x * x;
+    };
+    for (auto _ : state) {
+        std::fill(jobs.begin(), jobs.end(), sums{});
+        std::fill(nodes.begin(), nodes.end(), sums{});
+        for (auto const& r : records) add(jobs[r.job], r.duration);
+        for (std::size_t j = 0; j < jobs.size(); ++j) {
+            sums const& s = jobs[j];
+            double const mean = s.x / s.n;
+            scales[j] = {mean, 1 / std::sqrt(s.xx / s.n - mean * mean)};
+        }
+        for (auto const& r : records) {
+            scale const& s = scales[r.job];
+            add(nodes[r.node], (r.duration - s.mean) * s.factor);
+        }
+        benchmark::DoNotOptimize(nodes.data());
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <order How>
+void BM_sort(benchmark::State& state) {
+    auto const records = history<double>(state, 1000, How);
+    for (auto _ : state) {
+        auto a = records;
+        std::sort(a.begin(), a.end(), [](auto const& x, auto const& y) { return x.job < y.job; });
+        for (std::size_t i = 0; i < a.size();) {
+            std::size_t j = i;
+            welford job;
+            for (; j < a.size() && a[j].job == a[i].job; ++j) job.add(a[j].duration);
+            for (double const sd = job.sd(); i < j; ++i)
+                a[i].duration = sd > 0 ? (a[i].duration - job.mean) / sd : 0;
+        }
+        std::sort(a.begin(), a.end(), [](auto const& x, auto const& y) { return x.node < y.node; });
+        std::vector<welford> nodes;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            if (i == 0 || a[i].node != a[i - 1].node) nodes.emplace_back();
+            nodes.back().add(a[i].duration);
+        }
+        benchmark::DoNotOptimize(nodes.size());
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+// Algorithm 1 as printed looks at every task for every task: O(n^2), so only small sizes.
+void BM_literal_algorithm_1(benchmark::State& state) {
+    auto const records = history<double>(state, 1000, order::by_time);
+    for (auto _ : state) {
+        std::vector<welford> nodes(1000);
+        for (auto const& r : records) {
+            double sum = 0, squares = 0;
+            std::size_t n = 0;
+            for (auto const& s : records)
+                if (s.job == r.job) sum += s.duration, ++n;
+            double const mean = sum / static_cast<double>(n);
+            for (auto const& s : records)
+                if (s.job == r.job) squares += (s.duration - mean) * (s.duration - mean);
+            if (squares > 0)
+                nodes[r.node].add((r.duration - mean) / std::sqrt(squares / static_cast<double>(n)));
+        }
+        benchmark::DoNotOptimize(nodes.data());
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+void sizes(benchmark::internal::Benchmark* b) {
+    b->ArgNames({"records", "tasks"})->Unit(benchmark::kMillisecond);
+    for (std::int64_t tasks : {100, 10})
+        for (std::int64_t records : {10'000, 100'000, 1'000'000}) b->Args({records, tasks});
+}
+void large(benchmark::internal::Benchmark* b) {
+    sizes(b);
+    b->Args({10'000'000, 100});
+}
+void fitted(benchmark::internal::Benchmark* b) {
+    large(b);
+    b->Complexity(benchmark::oN);
+}
+void small(benchmark::internal::Benchmark* b) {
+    b->ArgNames({"records", "tasks"})->Args({10'000, 100})->Unit(benchmark::kMillisecond);
+}
+
+template <class Register>
+void named(char const* name, Register function, void (*arguments)(benchmark::internal::Benchmark*)) {
+    benchmark::RegisterBenchmark((std::string("BM_rank_nodes/") + name).c_str(), function)->Apply(arguments);
+}
+
+[[maybe_unused]] bool const registered = [] {
+    named("straggle_double_by_time", BM_straggle<double, order::by_time>, fitted);
+    named("straggle_ticks_by_time", BM_straggle<std::int64_t, order::by_time>, fitted);
+    named("unordered_map_by_time", BM_unordered_map<order::by_time>, large);
+    named("bare_passes_by_time", BM_bare_passes<order::by_time>, sizes);
+    named("sort_by_time", BM_sort<order::by_time>, sizes);
+    named("straggle_double_random", BM_straggle<double, order::random>, fitted);
+    named("straggle_ticks_random", BM_straggle<std::int64_t, order::random>, fitted);
+    named("unordered_map_random", BM_unordered_map<order::random>, large);
+    named("straggle_text_ids_by_time", BM_straggle_text_ids<order::by_time>, sizes);
+    named("unordered_map_text_ids_by_time", BM_unordered_map_text_ids<order::by_time>, sizes);
+    named("literal_algorithm_1", BM_literal_algorithm_1, small);
+    return true;
+}();
+
+} // namespace

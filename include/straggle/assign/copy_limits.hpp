@@ -1,0 +1,236 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Limits: how many copies a cluster can bear, whatever each of them promises. Limits compose; a copy is
+/// launched only if every one of them admits it, and a straggler that gets none is told who refused it.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/token_bucket.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
+/// A copy somebody would like to launch.
+struct backup_request {
+    std::uint32_t straggler = 0; ///< its place among the stragglers
+    /// Attempts of the task that run now, of those on nodes that are not healthy only one; 0: it does not run
+    /// at all.
+    std::uint32_t attempts = 1;
+};
+
+/// A limit on copies. Per decision `begin(load, stragglers)` is called once with the cluster's load and the
+/// number of stragglers asked about; then `admits(request)`, maybe more than once for each, and
+/// `take(request)` for each copy that is launched. To take must not make room: what is refused stays refused
+/// until the next decision. `name` stands in reports.
+template <class Limit>
+concept copy_limit = std::move_constructible<Limit> &&
+                     requires(Limit& limit, cluster_load const& load, backup_request const& request) {
+                         limit.begin(load, std::size_t{});
+                         { limit.admits(request) } -> std::same_as<bool>;
+                         limit.take(request);
+                         { Limit::name } -> std::convertible_to<std::string_view>;
+                         requires !std::string_view(Limit::name).empty(); // it stands for "not refused"
+                     };
+
+/// Admits everything; names the wish for no limit at all.
+struct no_copy_limit {
+    static constexpr std::string_view name = "no_copy_limit";
+    constexpr void begin(cluster_load const&, std::size_t) noexcept {}
+    [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept { return true; }
+    constexpr void take(backup_request const&) noexcept {}
+};
+
+/// A limit that is there or not, as a configuration says at run time.
+template <copy_limit Limit>
+class optional_copy_limit {
+  public:
+    static constexpr std::string_view name = Limit::name;
+
+    /// @param limit nothing: everything is admitted
+    explicit constexpr optional_copy_limit(std::optional<Limit> limit = std::nullopt)
+        : budget_(std::move(limit)) {}
+
+    constexpr void begin(cluster_load const& load, std::size_t stragglers) {
+        if (budget_) budget_->begin(load, stragglers);
+    }
+    [[nodiscard]] constexpr bool admits(backup_request const& request) {
+        return !budget_ || budget_->admits(request);
+    }
+    constexpr void take(backup_request const& request) {
+        if (budget_) budget_->take(request);
+    }
+
+  private:
+    std::optional<Limit> budget_;
+};
+
+/// At most so many copies of a task at a time, beside the first attempt. The default limit of the library,
+/// with one, which is also what Hadoop and Spark allow. A task that does not run at all may start once more.
+/// Reads the attempts of the task only.
+class copies_per_task {
+  public:
+    static constexpr std::string_view name = "copies_per_task";
+    /// @param most copies at a time
+    explicit constexpr copies_per_task(std::uint32_t most = 1) noexcept : most_(most) {}
+
+    constexpr void begin(cluster_load const&, std::size_t) noexcept {}
+    [[nodiscard]] constexpr bool admits(backup_request const& r) const noexcept {
+        return r.attempts <= most_;
+    }
+    constexpr void take(backup_request const&) noexcept {}
+
+  private:
+    std::uint32_t most_;
+};
+
+/// Copies take at most a fraction of all slots, those that run already included. Reads `slots` and `copies`.
+/// Source: the SpeculativeCap of LATE (Zaharia et al. 2008), 10 % of the slots.
+class speculative_cap {
+  public:
+    static constexpr std::string_view name = "speculative_cap";
+    /// @pre `fraction` is in [0, 1]
+    explicit constexpr speculative_cap(double fraction = 0.1) : fraction_(fraction) {
+        STRAGGLE_EXPECTS(fraction >= 0.0 && fraction <= 1.0);
+    }
+
+    constexpr void begin(cluster_load const& load, std::size_t) noexcept {
+        limit_ = fraction_ * static_cast<double>(load.slots);
+        copies_ = static_cast<double>(load.copies);
+    }
+    [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept {
+        return copies_ + 1 <= limit_ + 1e-9 * (limit_ + 1); // 0.1 * 30 is 3
+    }
+    constexpr void take(backup_request const&) noexcept { copies_ += 1; }
+
+  private:
+    double fraction_;
+    double limit_ = 0;
+    double copies_ = 0;
+};
+
+/// How fast an `retry_budget` bucket fills, and what it holds.
+struct retry_budget_options {
+    double per_task =
+        0.05;            ///< copies for each task started: 0.05 is 5 % more attempts than tasks; at least 0
+    double per_time = 0; ///< copies for each unit of the clock; at least 0
+    double burst = 10;   ///< copies at once, after a long time without; at least 1
+};
+
+/// Limits how much load copies add in the long run: a bucket of tokens, one for each copy, refilled by the
+/// tasks that start and the time that passes. It is full at first. A clock or a count that goes backwards, or
+/// is no number, adds nothing. Reads `started` and `now`.
+///
+/// Source: the retry limit of Finagle, and the limit on hedged requests of Dean and Barroso, The tail at
+/// scale (2013). A copy costs one token however long it runs: so the best copies a limit allows can be found
+/// exactly.
+class retry_budget {
+  public:
+    static constexpr std::string_view name = "retry_budget";
+    /// @pre the limits are in their ranges, and finite
+    explicit constexpr retry_budget(retry_budget_options limits = {})
+        : limits_(limits), bucket_(limits.burst) {
+        STRAGGLE_EXPECTS(limits.per_task >= 0.0 && detail::is_finite(limits.per_task));
+        STRAGGLE_EXPECTS(limits.per_time >= 0.0 && detail::is_finite(limits.per_time));
+        STRAGGLE_EXPECTS(limits.burst >= 1.0 && detail::is_finite(limits.burst));
+    }
+
+    constexpr void begin(cluster_load const& load, std::size_t) noexcept {
+        if (begun_ && load.started > started_)
+            bucket_.fill(limits_.per_task * static_cast<double>(load.started - started_));
+        if (begun_ && detail::is_finite(load.now)) bucket_.fill(limits_.per_time * (load.now - now_));
+        started_ = load.started;
+        if (detail::is_finite(load.now)) now_ = load.now;
+        begun_ = true;
+    }
+    [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept { return bucket_.has_one(); }
+    constexpr void take(backup_request const&) noexcept { bucket_.take_one(); }
+
+  private:
+    retry_budget_options limits_;
+    detail::token_bucket bucket_;
+    double now_ = 0;
+    std::uint64_t started_ = 0;
+    bool begun_ = false;
+};
+
+/// Admits nobody when too many running tasks are suspects: then not the tasks are slow, but what they are
+/// compared with is wrong, or the whole cluster is slow, and copies would make it slower. Reads `running` and
+/// `suspects`.
+class suspect_share_limit {
+  public:
+    static constexpr std::string_view name = "suspect_share_limit";
+    /// @param above with a larger share of suspects among the running tasks nobody is admitted
+    /// @pre `above` is in [0, 1]
+    explicit constexpr suspect_share_limit(double above = 0.3) : above_(above) {
+        STRAGGLE_EXPECTS(above >= 0.0 && above <= 1.0);
+    }
+
+    constexpr void begin(cluster_load const& load, std::size_t stragglers) noexcept {
+        double const asked = static_cast<double>(stragglers), told = static_cast<double>(load.suspects);
+        double const limit = above_ * static_cast<double>(load.running);
+        storm_ = !((asked > told ? asked : told) <= limit + 1e-9 * (limit + 1));
+    }
+    [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept { return !storm_; }
+    constexpr void take(backup_request const&) noexcept {}
+
+    /// Whether too many were suspects at the last decision.
+    [[nodiscard]] constexpr bool storm() const noexcept { return storm_; }
+
+  private:
+    double above_;
+    bool storm_ = false;
+};
+
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Several limits as one.
+template <class... Limits>
+class copy_limit_row {
+  public:
+    static constexpr std::size_t none = sizeof...(Limits); // index of no limit
+    static constexpr std::array<std::string_view, sizeof...(Limits)> names{std::string_view(Limits::name)...};
+
+    constexpr copy_limit_row()
+        requires(std::default_initializable<Limits> && ...)
+    = default;
+    explicit constexpr copy_limit_row(Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : budgets_(std::move(limits)...) {}
+
+    constexpr void begin(cluster_load const& load, std::size_t stragglers) {
+        std::apply([&](auto&... limit) { (limit.begin(load, stragglers), ...); }, budgets_);
+    }
+    // The first that does not admit the copy.
+    [[nodiscard]] constexpr std::size_t objection(assign::backup_request const& request) {
+        std::size_t by = 0;
+        std::apply([&](auto&... limit) { (void)((limit.admits(request) && (++by, true)) && ...); }, budgets_);
+        return by;
+    }
+    constexpr void take(assign::backup_request const& request) {
+        std::apply([&](auto&... limit) { (limit.take(request), ...); }, budgets_);
+    }
+    template <std::size_t Place>
+    [[nodiscard]] constexpr auto const& get() const noexcept {
+        return std::get<Place>(budgets_);
+    }
+
+  private:
+    [[no_unique_address]] std::tuple<Limits...> budgets_;
+};
+
+} // namespace straggle::detail

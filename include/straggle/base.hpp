@@ -1,0 +1,21 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The room `base/`: no scheduling word: results, contracts, bytes, identifiers, publishing
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/prefetch.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/base/published.hpp>
+#include <straggle/base/random.hpp>
+#include <straggle/base/rule_name.hpp>
+#include <straggle/base/simd.hpp>
+#include <straggle/base/storable.hpp>
+#include <straggle/base/token_bucket.hpp>

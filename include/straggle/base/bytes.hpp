@@ -1,0 +1,403 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Turns state into bytes and back: the same bytes on every machine, in a frame that says what they are,
+/// which version wrote them and whether they are whole. The reader takes any bytes at all: from a short read
+/// to a hostile file the worst is a status.
+///
+/// A writer collects the payload and seals it:
+///
+///     byte_writer out;
+///     out.count(names.size());
+///     for (std::string const& name : names) out.identifier(name);
+///     std::vector<std::byte> const file = std::move(out).seal(frame_kind("nams"), 1);
+///
+/// and `open_frame` hands it to a reader, whose failures stick, so that one look at the end suffices:
+///
+///     auto const frame = open_frame(file, frame_kind("nams"), 1);
+///     if (!frame) return frame.reason();
+///     byte_reader in = frame->payload;
+///     std::vector<std::string> names(in.count(1));
+///     for (std::string& name : names) in.identifier(name);
+///     if (status const end = in.finish(); end != status::ok) return end;
+///
+/// A frame is, all numbers little-endian: 8 bytes of magic, u32 kind, u32 version, u64 length of the payload,
+/// the payload, u64 CRC-64/XZ of everything before.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/detail/crc64.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/base/storable.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Four characters as the kind of a frame, such as `frame_kind("node")`: legible in a dump.
+consteval std::uint32_t frame_kind(char const (&characters)[5]) {
+    std::uint32_t kind = 0;
+    for (unsigned i = 0; i < 4; ++i)
+        kind |= std::uint32_t{static_cast<unsigned char>(characters[i])} << (8 * i);
+    return kind;
+}
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// As in PNG: a byte above 127 and a line end, which transfers as text would spoil.
+inline constexpr std::array<std::byte, 8> frame_magic = {std::byte{0x8E}, std::byte{'s'}, std::byte{'t'},
+                                                         std::byte{'r'},  std::byte{'a'}, std::byte{'g'},
+                                                         std::byte{'\r'}, std::byte{'\n'}};
+inline constexpr std::size_t frame_head_size = 24;
+inline constexpr std::size_t frame_tail_size = 8;
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Appends values to a payload, then puts the frame around it.
+///
+/// @par Cost each append O(bytes), amortised; sealing one pass over the payload (a good GB/s), no copy. One
+/// allocation at construction and those of a growing vector; none if given the memory of a former frame of at
+/// least the size
+/// @par Guarantees deterministic: the same calls give the same bytes on every machine; strong exception
+/// guarantee
+class byte_writer {
+  public:
+    /// Begins an empty payload.
+    byte_writer() : byte_writer(std::vector<std::byte>{}) {}
+
+    /// Begins an empty payload in the memory of `spare`, typically a frame that has been put away.
+    explicit byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
+
+    /// One byte.
+    void u8(std::uint8_t value) { bytes_.push_back(static_cast<std::byte>(value)); }
+    /// Four bytes.
+    void u32(std::uint32_t value) { append(value); }
+    /// Eight bytes.
+    void u64(std::uint64_t value) { append(value); }
+    /// Eight bytes, two's complement.
+    void i64(std::int64_t value) { append(static_cast<std::uint64_t>(value)); }
+    /// Eight bytes: the bits of an IEEE 754 double, whatever they mean.
+    void real(double value) { append(std::bit_cast<std::uint64_t>(value)); }
+    /// One byte.
+    void flag(bool value) { u8(value ? 1 : 0); }
+    /// Four bytes that the reader has to find again: of what type the following is, or simply a landmark.
+    void tag(std::uint32_t value) { append(value); }
+
+    /// One byte per 7 bits, lowest first (LEB128): 1 to 10 bytes.
+    void varint(std::uint64_t value) {
+        std::array<std::byte, 10> encoded{};
+        std::size_t length = 0;
+        for (; value >= 0x80; value >>= 7) encoded[length++] = static_cast<std::byte>(value | 0x80);
+        encoded[length++] = static_cast<std::byte>(value);
+        bytes_.insert(bytes_.end(), encoded.data(), encoded.data() + length);
+    }
+    /// How many items follow, as a `varint`.
+    void count(std::uint64_t items) { varint(items); }
+
+    /// The count of its bytes, then those, zeros and all.
+    /// @pre not a view of the payload of this writer
+    void text(std::string_view value) {
+        auto const* const from = reinterpret_cast<std::byte const*>(value.data());
+        std::size_t const before = bytes_.size();
+        bytes_.reserve(grown(before + value.size() + 10));
+        varint(value.size());
+        bytes_.insert(bytes_.end(), from, from + value.size());
+    }
+
+    /// Text as `text`; a whole number v as the `varint` of 2v, or of -2v - 1 below 0, computed in 65 bits:
+    /// the same bytes for every integer type that can hold it.
+    template <base::storable_identifier Id>
+    void identifier(Id const& id) {
+        if constexpr (detail::text<Id>) {
+            text(id);
+        } else {
+            auto const value = static_cast<typename detail::number_of<Id>::type>(id);
+            bool const negative = value < 0;
+            auto const bits = static_cast<std::uint64_t>(value);
+            whole(negative ? ~bits : bits, negative);
+        }
+    }
+
+    /// What has been appended.
+    [[nodiscard]] std::span<std::byte const> payload() const noexcept {
+        return std::span<std::byte const>(bytes_).subspan(
+            bytes_.empty() ? 0 : detail::frame_head_size); // empty once sealed
+    }
+
+    /// Forgets what has been appended and keeps the memory.
+    void clear() {
+        bytes_.clear();
+        bytes_.resize(detail::frame_head_size);
+    }
+
+    /// Puts the frame around the payload and hands it over. The writer is done then, or `clear`ed for
+    /// another.
+    /// @param kind what the payload is, chosen by who writes it: see `frame_kind`
+    /// @param version how it is to be read, from 1
+    /// @pre `version != 0`; not sealed before
+    [[nodiscard]] std::vector<std::byte> seal(std::uint32_t kind, std::uint32_t version) && {
+        STRAGGLE_EXPECTS(version != 0);
+        STRAGGLE_EXPECTS(!bytes_.empty());
+        std::size_t const length = payload().size();
+        append(std::uint64_t{0});
+        std::byte* const head = bytes_.data();
+        for (std::size_t i = 0; i < detail::frame_magic.size(); ++i) head[i] = detail::frame_magic[i];
+        detail::store_little(head + 8, kind);
+        detail::store_little(head + 12, version);
+        detail::store_little(head + 16, std::uint64_t{length});
+        std::size_t const end = detail::frame_head_size + length;
+        detail::store_little(head + end, detail::crc64({head, end}));
+        return std::exchange(bytes_, {});
+    }
+
+  private:
+    template <class Unsigned>
+    void append(Unsigned value) {
+        std::array<std::byte, sizeof(Unsigned)> encoded{};
+        detail::store_little(encoded.data(), value);
+        bytes_.insert(bytes_.end(), encoded.begin(), encoded.end());
+    }
+
+    // Reserving the exact size again and again would copy everything each time.
+    [[nodiscard]] std::size_t grown(std::size_t wanted) const noexcept {
+        std::size_t const held = bytes_.capacity();
+        return wanted <= held ? held : wanted + held / 2;
+    }
+
+    // The varint of 2 magnitude + sign, a number of 65 bits.
+    void whole(std::uint64_t magnitude, bool negative) {
+        std::uint64_t const low = ((magnitude & 0x3F) << 1) | (negative ? 1 : 0);
+        if (magnitude < 0x40) {
+            u8(static_cast<std::uint8_t>(low));
+            return;
+        }
+        bytes_.reserve(grown(bytes_.size() + 10));
+        u8(static_cast<std::uint8_t>(low | 0x80));
+        varint(magnitude >> 6);
+    }
+
+    std::vector<std::byte> bytes_; // begins with room for the head of the frame; empty once sealed
+};
+
+/// Reads what a `byte_writer` has appended, in the same order, from bytes that it does not own.
+///
+/// The first failure sticks: from then on everything read is zero or empty, so a loop ends by itself and one
+/// look at `ok()` or `at_end()` suffices before the result is used.
+/// @par Cost each read O(1), text and identifiers too: text is a view of the bytes. Allocates nothing (but
+/// for `identifier(to)`, which copies text)
+/// @par Guarantees never reads outside the bytes, whatever they are; constexpr but for text; noexcept but for
+/// contracts
+class byte_reader {
+  public:
+    /// Reads from nothing.
+    constexpr byte_reader() noexcept = default;
+    /// Reads from bytes that outlive the reader and the text read from it.
+    constexpr explicit byte_reader(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
+
+    /// Whether everything read so far was there and made sense.
+    [[nodiscard]] constexpr bool ok() const noexcept { return reason_ == status::ok; }
+    /// `status::ok`, or the first failure.
+    [[nodiscard]] constexpr status reason() const noexcept { return reason_; }
+    /// Whether everything has been read, and without a failure.
+    [[nodiscard]] constexpr bool at_end() const noexcept { return ok() && left_.empty(); }
+    /// How many bytes are left to read; 0 after a failure.
+    [[nodiscard]] constexpr std::size_t left() const noexcept { return left_.size(); }
+    /// Fails with `status::corrupt` if bytes are left: for the end of reading, when nobody asks for more.
+    /// @return `reason()`
+    constexpr status finish() noexcept {
+        if (!left_.empty()) stop(status::corrupt);
+        return reason_;
+    }
+
+    /// Fails, unless it has already: for content that only the caller knows to make no sense.
+    /// @pre `reason != status::ok`
+    constexpr void fail(status reason) {
+        STRAGGLE_EXPECTS(reason != status::ok);
+        stop(reason);
+    }
+    /// Fails for `otherwise` unless `holds`; says whether the reader is well.
+    /// @pre `otherwise != status::ok`
+    constexpr bool expect(bool holds, status otherwise = status::corrupt) {
+        if (!holds) fail(otherwise);
+        return ok();
+    }
+
+    /// One byte, or 0.
+    constexpr std::uint8_t u8() noexcept {
+        std::byte const* const at = take(1);
+        return at == nullptr ? std::uint8_t{0} : static_cast<std::uint8_t>(*at);
+    }
+    /// Four bytes, or 0.
+    constexpr std::uint32_t u32() noexcept {
+        std::byte const* const at = take(4);
+        return at == nullptr ? 0 : detail::load_little<std::uint32_t>(at);
+    }
+    /// Eight bytes, or 0.
+    constexpr std::uint64_t u64() noexcept {
+        std::byte const* const at = take(8);
+        return at == nullptr ? 0 : detail::load_little<std::uint64_t>(at);
+    }
+    /// Eight bytes, or 0.
+    constexpr std::int64_t i64() noexcept { return static_cast<std::int64_t>(u64()); }
+    /// A double with exactly the bits written, or 0. NaN and infinity are for the caller to refuse.
+    constexpr double real() noexcept { return std::bit_cast<double>(u64()); }
+    /// A flag, or false; `status::corrupt` if it is neither 0 nor 1.
+    constexpr bool flag() noexcept {
+        std::uint8_t const value = u8();
+        if (value > 1) stop(status::corrupt);
+        return value == 1;
+    }
+    /// Fails with `status::wrong_kind` unless the next four bytes are this tag; says whether the reader is
+    /// well.
+    constexpr bool tag(std::uint32_t expected) noexcept {
+        if (u32() != expected) stop(status::wrong_kind); // does nothing where there were no four bytes
+        return ok();
+    }
+
+    /// A number of variable length, or 0; `status::corrupt` if it has more than 64 bits or was written in
+    /// more bytes than it needs.
+    constexpr std::uint64_t varint() noexcept {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            std::uint64_t const byte = u8();
+            if (!ok()) return 0;
+            value |= (byte & 0x7F) << shift;
+            // The tenth byte has one bit to offer, and a last byte of 0 none.
+            if ((shift == 63 && byte > 1) || (byte == 0 && shift != 0)) return stop(status::corrupt), 0;
+            if (byte < 0x80) return value;
+        }
+    }
+
+    /// How many items follow, or 0; `status::truncated` if the bytes left cannot be so many items. So a
+    /// caller that makes room for them before reading them takes at most a fixed multiple of the size of the
+    /// input.
+    /// @param min_bytes_per_item the fewest bytes one item is written in; @pre at least 1
+    constexpr std::size_t count(std::size_t min_bytes_per_item) {
+        STRAGGLE_EXPECTS(min_bytes_per_item >= 1);
+        return items_of(min_bytes_per_item);
+    }
+
+    /// Text, as a view of the bytes, or an empty one.
+    std::string_view text() noexcept {
+        std::size_t const length = items_of(1);
+        std::string_view const value(reinterpret_cast<char const*>(left_.data()), length);
+        left_ = left_.subspan(length);
+        return value;
+    }
+
+    /// An identifier, or an empty or zero one: text as a view of the bytes, as `interner::insert` takes it;
+    /// `status::corrupt` if `Id` cannot hold the value. Other values of enumerations than the named ones
+    /// pass.
+    template <base::storable_identifier Id>
+    [[nodiscard]] constexpr auto identifier() noexcept {
+        if constexpr (detail::text<Id>) {
+            return text();
+        } else {
+            using number = typename detail::number_of<Id>::type;
+            std::uint64_t magnitude = 0;
+            bool const negative = whole(magnitude);
+            constexpr auto most = static_cast<std::uint64_t>((std::numeric_limits<number>::max)());
+            if (magnitude > most || (negative && !std::numeric_limits<number>::is_signed)) {
+                stop(status::corrupt);
+                return Id{};
+            }
+            // Conversion is modulo 2^n: ~m is -m - 1.
+            return static_cast<Id>(static_cast<number>(negative ? ~magnitude : magnitude));
+        }
+    }
+    /// Reads an identifier into one that is there; a string keeps its memory.
+    template <base::storable_identifier Id>
+    constexpr void identifier(Id& to) {
+        to = identifier<Id>();
+    }
+
+  private:
+    constexpr void stop(status reason) noexcept {
+        if (ok()) reason_ = reason;
+        left_ = {};
+    }
+
+    // The next bytes, at least one, or null.
+    constexpr std::byte const* take(std::size_t bytes) noexcept {
+        if (left_.size() < bytes) return stop(status::truncated), nullptr;
+        std::byte const* const at = left_.data();
+        left_ = left_.subspan(bytes);
+        return at;
+    }
+
+    constexpr std::size_t items_of(std::size_t bytes) noexcept {
+        std::uint64_t const items = varint();
+        if (items > left_.size() / bytes) return stop(status::truncated), 0;
+        return static_cast<std::size_t>(items);
+    }
+
+    // The number of 65 bits that a writer makes of a magnitude and its sign.
+    constexpr bool whole(std::uint64_t& magnitude) noexcept {
+        std::uint64_t const low = u8();
+        std::uint64_t high = 0;
+        if (low >= 0x80) {
+            high = varint();
+            if (ok() && (high == 0 || high >> 58 != 0)) stop(status::corrupt);
+        }
+        magnitude = ok() ? (high << 6) | ((low & 0x7F) >> 1) : 0;
+        return ok() && (low & 1) != 0;
+    }
+
+    std::span<std::byte const> left_;
+    status reason_ = status::ok;
+};
+
+/// What `open_frame` finds in a frame.
+struct opened_frame {
+    std::uint32_t version = 0; ///< that wrote it, from 1
+    byte_reader payload;       ///< to be copied and read from; the bytes belong to the caller
+};
+
+/// Opens a frame that `byte_writer::seal` has made, after making sure that it is whole.
+/// @param bytes the frame and nothing else; they have to outlive the reader
+/// @param kind what it has to contain
+/// @param newest_version the latest that the caller can read; @pre at least 1
+/// @return the first of these that applies: `status::truncated` if too short for any frame,
+/// `status::wrong_kind` if it is none or of another kind, `status::truncated` if shorter than it says,
+/// `status::corrupt` if longer or of version 0, `status::unknown_version` if newer than `newest_version`,
+/// `status::corrupt` if the checksum is wrong
+/// @par Cost one pass over the bytes (a good GB/s); allocates nothing
+/// @par Guarantees finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
+/// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: who can write can
+/// forge one.
+[[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,
+                                                         std::uint32_t newest_version) {
+    STRAGGLE_EXPECTS(newest_version >= 1);
+    constexpr std::size_t around = detail::frame_head_size + detail::frame_tail_size;
+    if (bytes.size() < around) return status::truncated;
+    byte_reader head(bytes);
+    for (std::byte const b : detail::frame_magic)
+        if (head.u8() != static_cast<std::uint8_t>(b)) return status::wrong_kind;
+    if (head.u32() != kind) return status::wrong_kind;
+    std::uint32_t const version = head.u32();
+    std::uint64_t const length = head.u64();
+    std::uint64_t const present = bytes.size() - around;
+    if (length > present) return status::truncated;
+    if (length < present || version == 0) return status::corrupt;
+    if (version > newest_version) return status::unknown_version;
+    std::size_t const end = bytes.size() - detail::frame_tail_size;
+    if (detail::crc64(bytes.first(end)) != detail::load_little<std::uint64_t>(bytes.data() + end))
+        return status::corrupt;
+    return opened_frame{version, byte_reader(bytes.first(end).subspan(detail::frame_head_size))};
+}
+
+} // namespace straggle

@@ -1,0 +1,71 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What happens when a caller breaks a documented precondition. Bad *data* is never a broken contract: it
+/// comes back as a status and is counted. A contract is about the program: an index out of range, two spans
+/// of different length. In constant evaluation a broken contract is a compile error; at run time the handler
+/// is told, then the program aborts.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+#if !defined(__GNUC__) && !defined(__clang__)
+#include <atomic>
+#endif
+#include <cstdlib>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// What broke, and where: string literals, valid for the life of the program.
+struct contract_violation {
+    char const* condition; ///< the source text of the condition that did not hold
+    char const* file;      ///< as spelled by the compiler
+    int line;              ///< in that file, from 1
+};
+
+/// Called once before the program aborts, typically to log. May leave by other means (`longjmp`, a throw in a
+/// test); if it returns, `std::abort` follows.
+using contract_handler = void (*)(contract_violation const&);
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// <atomic> would be a third of every other header of the library: where the compiler has the operations built
+// in, they are used directly.
+#if defined(__GNUC__) || defined(__clang__)
+inline constinit contract_handler current_contract_handler = nullptr;
+inline contract_handler load_contract_handler() noexcept {
+    return __atomic_load_n(&current_contract_handler, __ATOMIC_ACQUIRE);
+}
+inline contract_handler exchange_contract_handler(contract_handler handler) noexcept {
+    return __atomic_exchange_n(&current_contract_handler, handler, __ATOMIC_ACQ_REL);
+}
+#else
+inline constinit std::atomic<contract_handler> current_contract_handler{nullptr};
+inline contract_handler load_contract_handler() noexcept {
+    return current_contract_handler.load();
+}
+inline contract_handler exchange_contract_handler(contract_handler handler) noexcept {
+    return current_contract_handler.exchange(handler);
+}
+#endif
+
+[[noreturn]] inline void contract_broken(char const* condition, char const* file, int line) {
+    if (contract_handler const handler = load_contract_handler()) handler({condition, file, line});
+    std::abort();
+}
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Installs a handler for the whole program and returns the one before it.
+/// @param handler null for none: abort in silence, which is the default
+/// @par Guarantees thread safe, noexcept, allocates nothing
+inline contract_handler set_contract_handler(contract_handler handler) noexcept {
+    return detail::exchange_contract_handler(handler);
+}
+
+} // namespace straggle

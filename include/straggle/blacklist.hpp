@@ -1,0 +1,20 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The room `blacklist/`: which nodes to avoid, how many, and for how long?
+#pragma once
+
+#include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/cooldown.hpp>
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/decision_log.hpp>
+#include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/exclusion.hpp>
+#include <straggle/blacklist/forecast_weak.hpp>
+#include <straggle/blacklist/limits.hpp>
+#include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/timed_limits.hpp>
+#include <straggle/blacklist/top_k_intersection.hpp>

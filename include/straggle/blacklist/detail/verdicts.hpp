@@ -1,0 +1,193 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of blacklister and keeper: asking the limits, gathering the evidence against a node, writing
+/// decisions.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/limits.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Several limits as one.
+template <class... Limits>
+class limit_row {
+  public:
+    constexpr limit_row()
+        requires(std::default_initializable<Limits> && ...)
+    = default;
+    explicit constexpr limit_row(Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : guards_(std::move(limits)...) {}
+
+    template <class NodeId>
+    void begin(blacklist::fleet_view<NodeId> const& fleet, std::size_t candidates) {
+        each([&](auto& limit) { limit.begin(fleet, candidates); });
+    }
+    // The name of the first limit that does not admit the node; if there is none, all take note of it.
+    template <class NodeId>
+    [[nodiscard]] std::string_view objection(NodeId const& id, bool newcomer) {
+        std::string_view by;
+        each([&]<class Limit>(Limit& limit) {
+            if (newcomer || !limits_newcomers_only<Limit>)
+                if (by.empty() && !limit.admits(id)) by = Limit::name;
+        });
+        if (by.empty()) {
+            each([&]<class Limit>(Limit& limit) {
+                if (newcomer || !limits_newcomers_only<Limit>) limit.take(id);
+            });
+        }
+        return by;
+    }
+
+  private:
+    template <class Visit>
+    void each(Visit&& visit) {
+        std::apply([&](auto&... limit) { (visit(limit), ...); }, guards_);
+    }
+    [[no_unique_address]] std::tuple<Limits...> guards_;
+};
+
+// Those that were named, or the default one where none was.
+template <class... Limits>
+using limits_or_default =
+    std::conditional_t<sizeof...(Limits) == 0, limit_row<blacklist::at_most_slot_fraction<>>,
+                       limit_row<Limits...>>;
+
+// The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
+class interval_census {
+  public:
+    template <class Node>
+    void take(std::span<Node const> nodes, rank::edge_rule rule) {
+        rule_ = rule;
+        lows_.clear();
+        highs_.clear();
+        points_.clear();
+        for (Node const& node : nodes) {
+            lows_.push_back(node.ci.low);
+            highs_.push_back(node.ci.high);
+            if (node.ci.is_point()) points_.push_back(node.ci.low);
+        }
+        std::sort(lows_.begin(), lows_.end());
+        std::sort(highs_.begin(), highs_.end());
+        std::sort(points_.begin(), points_.end());
+    }
+    [[nodiscard]] std::size_t faster(stats::interval const& ci) const {
+        if (rule_ == rank::edge_rule::open) return count_below(highs_, ci.low);
+        return count_up_to(highs_, ci.low) - same_points(ci);
+    }
+    [[nodiscard]] std::size_t slower(stats::interval const& ci) const {
+        if (rule_ == rank::edge_rule::open) return lows_.size() - count_up_to(lows_, ci.high);
+        return lows_.size() - count_below(lows_, ci.high) - same_points(ci);
+    }
+
+  private:
+    static std::size_t count_below(std::vector<double> const& sorted, double x) {
+        return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin());
+    }
+    static std::size_t count_up_to(std::vector<double> const& sorted, double x) {
+        return static_cast<std::size_t>(std::upper_bound(sorted.begin(), sorted.end(), x) - sorted.begin());
+    }
+    // Under the closed rule the same single point is neither faster nor slower, itself included.
+    [[nodiscard]] std::size_t same_points(stats::interval const& ci) const {
+        if (!ci.is_point()) return 0;
+        return count_up_to(points_, ci.low) - count_below(points_, ci.low);
+    }
+
+    std::vector<double> lows_, highs_, points_;
+    rank::edge_rule rule_ = rank::edge_rule::closed;
+};
+
+// What is known against a node, whatever it is called.
+struct charge {
+    std::uint64_t n = 0;
+    double mean = 0;
+    double sd = 0;
+    stats::interval ci{};
+    std::uint32_t level = 0;
+    std::size_t provably_faster = 0;
+    std::size_t provably_slower = 0;
+    double value = 0;
+    double threshold = 0;
+    std::string_view rule{};
+};
+
+// `policy` is the name of the one that selected the candidate.
+template <class NodeId>
+charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
+                 interval_census const& census, std::string_view policy) {
+    return {.n = node.n,
+            .mean = node.mean,
+            .sd = node.sd,
+            .ci = node.ci,
+            .level = node.level,
+            .provably_faster = census.faster(node.ci),
+            .provably_slower = census.slower(node.ci),
+            .value = c.value,
+            .threshold = c.threshold,
+            .rule = c.rule.empty() ? policy : c.rule};
+}
+
+// The only writer of decisions.
+struct decision_access {
+    // Nobody is in any list until the end, should an allocation fail on the way.
+    template <class NodeId>
+    static void begin(blacklist_decision<NodeId>& d, std::string_view rule, blacklist::selection_note note,
+                      std::size_t verdicts) {
+        d.blacklisted_ = d.on_probation_ = d.spared_ = 0;
+        d.rule_ = rule;
+        d.note_ = note;
+        d.sentencing_ = {};
+        d.window_ = 0;
+        if (verdicts > d.verdicts_.size()) d.verdicts_.resize(verdicts);
+    }
+    // The verdict in a place, all of it but its exclusion.
+    template <class NodeId>
+    static verdict<NodeId>& write(blacklist_decision<NodeId>& d, std::size_t place, NodeId const& id,
+                                  charge const& what, std::string_view spared_by) {
+        verdict<NodeId>& v = d.verdicts_[place];
+        v.id = id;
+        v.n = what.n;
+        v.mean = what.mean;
+        v.sd = what.sd;
+        v.ci = what.ci;
+        v.level = what.level;
+        v.provably_faster = what.provably_faster;
+        v.provably_slower = what.provably_slower;
+        v.value = what.value;
+        v.threshold = what.threshold;
+        v.rule = what.rule;
+        v.spared_by = spared_by;
+        v.strikes = 0;
+        v.since = v.until = 0;
+        return v;
+    }
+    template <class NodeId>
+    static void place_in_time(blacklist_decision<NodeId>& d, std::string_view excluding,
+                              std::int64_t window) noexcept {
+        d.sentencing_ = excluding;
+        d.window_ = window;
+    }
+    template <class NodeId>
+    static void end(blacklist_decision<NodeId>& d, std::size_t blacklisted, std::size_t on_probation,
+                    std::size_t spared) noexcept {
+        d.blacklisted_ = blacklisted;
+        d.on_probation_ = on_probation;
+        d.spared_ = spared;
+    }
+};
+
+} // namespace straggle::detail

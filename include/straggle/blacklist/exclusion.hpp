@@ -1,0 +1,283 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How long a node is avoided, and how it comes back. A exclusion policy turns what each window says of a
+/// node into the node's state. There is no clock: time is the number of the window, which may skip values and
+/// never goes back. Policies are small types that compose:
+/// `hysteresis{probation{escalating{.base = 1, .max = 16}}}`.
+///
+/// | policy | after a exclusion a node | needs probes |
+/// |---|---|---|
+/// | `rerank_every_window` | is back, whatever it did | no |
+/// | `escalating` | is back, and gets a longer one if it is still weak | no |
+/// | `probation<...>` | gets a few tasks to prove itself first | yes |
+/// | `hysteresis<...>` | is on probation until `leave` good findings in a row | yes |
+///
+/// Where probes are needed, a scheduler that gives a node on probation no tasks never learns whether it has
+/// recovered: the node stays on probation until `dynamic_blacklist` has not heard of it for long enough.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/record/node_state.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
+
+/// What one window says of one node.
+struct window_evidence {
+    std::uint64_t n = 0; ///< scores
+    double mean = 0;     ///< of the scores; 0 when there are none
+    bool ranked = false; ///< enough of them for an interval
+    bool weak = false;   ///< named by the selection policy
+    bool fresh = true;   ///< none of its scores has counted for the node before; false where windows overlap
+};
+
+/// All that is remembered of one node: plain data that can be compared and stored. One that equals `{}` says
+/// nothing and need not be kept.
+struct exclusion {
+    node_state state = node_state::healthy; ///< where the node stands
+    std::uint32_t strikes = 0;     ///< exclusions not yet made good: what the next one is measured by
+    std::int64_t since = 0;        ///< window that excluded it; 0 at large
+    std::int64_t until = 0;        ///< first window that may end the exclusion; 0 at large
+    std::uint32_t weak_streak = 0; ///< windows with evidence in a row that found it weak
+    std::uint32_t good_streak = 0; ///< good findings in a row while it is not at large
+    std::uint64_t probes = 0;      ///< scores since probation began
+    double probe_sum = 0;          ///< of those scores
+
+    friend bool operator==(exclusion const&, exclusion const&) = default;
+};
+
+/// A rule that says what a window makes of a node: `advance(s, evidence, window)` is called once for each
+/// window decided on, with growing numbers. What a policy has to do with a node on probation, so that others
+/// can be put around it: exclusion it when it is weak, set it at large after evidence that it is not, and
+/// leave it as it is without evidence. Evidence that is not fresh must not be counted again; a policy without
+/// memory may go by it all the same.
+template <class Policy>
+concept exclusion_policy =
+    std::move_constructible<Policy> &&
+    requires(Policy const& policy, exclusion& s, window_evidence const& evidence, std::int64_t window) {
+        { policy.advance(s, evidence, window) } -> std::same_as<void>;
+        { Policy::name } -> std::convertible_to<std::string_view>;
+    };
+
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// The window that comes `length >= 0` after another, or the last there is.
+constexpr std::int64_t windows_after(std::int64_t window, std::int64_t length) noexcept {
+    std::int64_t const last = (std::numeric_limits<std::int64_t>::max)();
+    return window > last - length ? last : window + length;
+}
+
+constexpr void count_up(std::uint32_t& n) noexcept {
+    if (n < (std::numeric_limits<std::uint32_t>::max)()) ++n;
+}
+
+// Back in full service. What a node was excluded for is forgotten, how often is not.
+constexpr void set_healthy(blacklist::exclusion& s) noexcept {
+    s = {.strikes = s.strikes, .weak_streak = s.weak_streak};
+}
+
+constexpr void set_excluded(blacklist::exclusion& s, std::int64_t since, std::int64_t until) noexcept {
+    s = {.state = node_state::excluded,
+         .strikes = s.strikes,
+         .since = since,
+         .until = until,
+         .weak_streak = s.weak_streak};
+}
+
+// Nothing is known of the node yet but that its exclusion is over.
+constexpr void set_on_probation(blacklist::exclusion& s, std::int64_t since, std::int64_t until) noexcept {
+    s = {.state = node_state::on_probation,
+         .strikes = s.strikes,
+         .since = since,
+         .until = until,
+         .weak_streak = s.weak_streak,
+         .good_streak = s.good_streak};
+}
+
+// Whether a policy of this name is, or is inside, another.
+template <class Policy>
+consteval bool has_policy(std::string_view name) {
+    if (std::string_view(Policy::name) == name) return true;
+    if constexpr (requires(Policy const& p) { p.inner; })
+        return has_policy<std::remove_cv_t<decltype(Policy::inner)>>(name);
+    else
+        return false;
+}
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
+
+/// Serving is who is weak now: every window is ranked anew.
+///
+/// Source: DSB section 4.2.3, algorithm 1. Its flaw: an avoided node gets no tasks, so the next window has no
+/// evidence against it; it is released and, if it is still slow, slows the jobs of every second window down
+/// for ever. `probation<escalating>` is the default for that reason.
+struct rerank_every_window {
+    static constexpr std::string_view name = "rerank_every_window";
+
+    constexpr void advance(exclusion& s, window_evidence const& evidence,
+                           std::int64_t window) const noexcept {
+        if (evidence.weak)
+            detail::set_excluded(s, s.state == node_state::excluded ? s.since : window,
+                                 detail::windows_after(window, 1));
+        else if (evidence.ranked || s.state != node_state::on_probation)
+            detail::set_healthy(s);
+    }
+};
+
+/// Exclusions that double: base, 2 base, 4 base... windows, at most max. A window with evidence that the node
+/// is not weak takes one doubling back; a window without evidence takes nothing back.
+///
+/// Source: the ejection times of Envoy and gRPC. Changed: doubled instead of added up; the number of
+/// doublings never exceeds what max needs, so that the way back is no longer than the way there (Envoy issue
+/// 37602); and they decay by evidence only: by time, a node that fails whenever it is let back is always a
+/// first offender (Envoy issue 21142).
+///
+/// What a excluded node still reports was begun before its exclusion or is finished in spite of it, and
+/// counts neither way.
+/// @pre `1 <= base <= max`
+struct escalating {
+    static constexpr std::string_view name = "escalating";
+
+    std::int64_t base = 1; ///< windows of the first exclusion
+    std::int64_t max = 16; ///< windows of the longest
+
+    constexpr void advance(exclusion& s, window_evidence const& evidence, std::int64_t window) const {
+        STRAGGLE_EXPECTS(base >= 1 && max >= base);
+        if (s.state == node_state::excluded) {
+            // A stored exclusion may be longer than this policy would ever give.
+            std::int64_t const latest = detail::windows_after(window, max);
+            if (s.until > latest) s.until = latest;
+            if (window >= s.until) detail::set_healthy(s);
+        } else if (!evidence.fresh) {
+            return;
+        } else if (evidence.weak) {
+            detail::count_up(s.strikes);
+            detail::set_excluded(s, window, detail::windows_after(window, cap(s.strikes)));
+        } else if (evidence.ranked) {
+            if (s.strikes > 0) --s.strikes;
+            detail::set_healthy(s);
+        }
+    }
+
+  private:
+    // The windows a number of strikes is worth; takes back the strikes that add nothing.
+    [[nodiscard]] constexpr std::int64_t cap(std::uint32_t& strikes) const noexcept {
+        std::int64_t length = base;
+        for (std::uint32_t doubled = 1; doubled < strikes; ++doubled) {
+            if (length >= max) {
+                strikes = doubled;
+                break;
+            }
+            length = length > max / 2 ? max : 2 * length;
+        }
+        return length;
+    }
+};
+
+/// A exclusion is followed by a trial: the node gets a few tasks, and goes free if it does them as well as
+/// others. If it does not, that is a relapse: the inner policy is told that the node is weak. Until there are
+/// as many scores as asked for, over however many windows, it stays on probation; if a window finds it weak
+/// meanwhile, it relapses at once.
+///
+/// Source: the half-open state of circuit breakers; the verdict on the scores is ours. Why three probes, not
+/// one: scores of a healthy node are about standard normal, and one of them exceeds 1 in 16 % of cases, the
+/// mean of three in 4.2 %. A node slow by two deviations passes with the same 16 % and 4.2 %. (Scores of
+/// another normaliser need another bound: for `ratio_to_median`, 1 is the healthy mean.)
+/// @tparam Inner what decides on exclusion and release
+/// @pre `probes >= 1`, `relapse_above` finite
+template <exclusion_policy Inner = escalating>
+struct probation {
+    static constexpr std::string_view name = "probation";
+    static_assert(!detail::has_policy<Inner>(name), "the probes of a node are counted once");
+
+    [[no_unique_address]] Inner inner{}; ///< decides on exclusion and release
+    std::uint64_t probes = 3;            ///< scores to judge by
+    double relapse_above = 1.0;          ///< mean score that is too slow, in the unit of the normaliser
+
+    constexpr void advance(exclusion& s, window_evidence const& evidence, std::int64_t window) const {
+        STRAGGLE_EXPECTS(probes >= 1 && detail::is_finite(relapse_above));
+        if (s.state == node_state::on_probation) {
+            if (!evidence.fresh) return;
+            s.probes += evidence.n;
+            s.probe_sum += static_cast<double>(evidence.n) * evidence.mean;
+            if (s.probes < probes && !evidence.weak) return;
+            double const mean = s.probes > 0 ? s.probe_sum / static_cast<double>(s.probes) : 0.0;
+            window_evidence const finding{
+                .n = s.probes, .mean = mean, .ranked = true, .weak = evidence.weak || mean > relapse_above};
+            detail::set_on_probation(s, s.since, s.until); // should the inner policy want to know more
+            inner.advance(s, finding, window);
+        } else {
+            exclusion const before = s;
+            inner.advance(s, evidence, window);
+            if (before.state == node_state::excluded && s.state == node_state::healthy)
+                detail::set_on_probation(s, before.since, before.until);
+        }
+    }
+};
+
+/// Waits before it believes: the inner policy hears that a node is weak only after `enter` windows in a row
+/// that found it weak, and a node that it lets go is at large only after `leave` good findings in a row. A
+/// finding is a window with an interval for the node, or a set of probes passed. Windows without evidence
+/// neither break a row nor lengthen it; a window that finds the node weak, but too early in the row, counts
+/// for nothing else.
+///
+/// Until then the node is on probation, also around a policy that knows none: without tasks it could never
+/// collect good findings and would be avoided for ever. Around such a policy a finding takes two tasks in one
+/// window, since single scores give no interval.
+/// @tparam Inner what decides on exclusion and release
+/// @pre `enter >= 1`, `leave >= 1`
+template <exclusion_policy Inner = probation<>>
+struct hysteresis {
+    static constexpr std::string_view name = "hysteresis";
+    static_assert(!detail::has_policy<Inner>(name), "the findings on a node are counted once");
+
+    [[no_unique_address]] Inner inner{}; ///< decides on exclusion and release
+    std::uint32_t enter = 2;             ///< weak windows in a row that are believed
+    std::uint32_t leave = 2;             ///< good findings in a row that are believed
+
+    constexpr void advance(exclusion& s, window_evidence const& evidence, std::int64_t window) const {
+        STRAGGLE_EXPECTS(enter >= 1 && leave >= 1);
+        exclusion const before = s;
+        std::uint32_t weak = s.weak_streak, good = s.good_streak;
+        if (!evidence.fresh) {
+            // Heard before: neither row grows or breaks.
+        } else if (evidence.weak) {
+            detail::count_up(weak);
+            good = 0;
+        } else if (evidence.ranked) {
+            detail::count_up(good);
+            weak = 0;
+        }
+        window_evidence believed = evidence;
+        if (evidence.weak && weak < enter) believed.weak = believed.ranked = false;
+        inner.advance(s, believed, window);
+
+        if (before.state != node_state::healthy && s.state == node_state::healthy) {
+            if (before.state == node_state::on_probation && !evidence.weak && !evidence.ranked) {
+                detail::count_up(good); // let go without an interval: by its probes
+                weak = 0;
+            }
+            if (good < leave) {
+                s.strikes = before.strikes; // what it made good it has to show first
+                detail::set_on_probation(s, before.since, before.until);
+            }
+        }
+        s.weak_streak = weak;
+        s.good_streak = s.state == node_state::on_probation ? good : 0;
+    }
+};
+
+} // namespace straggle::blacklist

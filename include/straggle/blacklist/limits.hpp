@@ -1,0 +1,373 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Capacity limits: how much of a cluster may be taken out, whatever a policy thinks of its nodes. Limits
+/// compose; a node is taken out only if every one of them admits it, and a spared node is reported with the
+/// name of the limit that spared it. Limits that look at time and demand are in `timed_guards.hpp`.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/rank/ranking.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
+
+/// The cluster as limits see it: the nodes the ranking knows, and those that are part of it although no task
+/// of this window tells about them.
+/// @par Guarantees views only; lives as long as the ranking and the identifiers it was made from
+template <class NodeId>
+class fleet_view {
+  public:
+    /// @param ranking of this window
+    /// @param window its number; only the differences of numbers mean something
+    /// @param silent nodes of the cluster that are not in the ranking
+    template <class JobId>
+    explicit fleet_view(node_ranking<NodeId, JobId> const& ranking, std::int64_t window = 0,
+                        std::span<NodeId const* const> silent = {}) noexcept
+        : nodes_(ranking.nodes()), unranked_(ranking.unranked()), silent_(silent), window_(window) {}
+
+    /// The ranked nodes, as in the ranking.
+    [[nodiscard]] std::span<ranked_node<NodeId> const> nodes() const noexcept { return nodes_; }
+    /// The nodes without an interval, as in the ranking.
+    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
+    /// The nodes that are not in the ranking: those avoided, or all others the caller has named.
+    [[nodiscard]] std::span<NodeId const* const> silent() const noexcept { return silent_; }
+    /// All nodes.
+    [[nodiscard]] std::size_t fleet_size() const noexcept {
+        return nodes_.size() + unranked_.size() + silent_.size();
+    }
+    /// The number of the window.
+    [[nodiscard]] std::int64_t window() const noexcept { return window_; }
+
+    /// Calls `visit(id)` for every node.
+    template <class Visit>
+    void for_each_id(Visit&& visit) const {
+        for (auto const& node : nodes_) visit(node.id);
+        for (auto const& node : unranked_) visit(node.id);
+        for (NodeId const* id : silent_) visit(*id);
+    }
+
+  private:
+    std::span<ranked_node<NodeId> const> nodes_;
+    std::span<unranked_node<NodeId> const> unranked_;
+    std::span<NodeId const* const> silent_;
+    std::int64_t window_;
+};
+
+/// A limit on what may be taken out. Per decision `begin(fleet, candidates)` is called once with a
+/// `fleet_view` and the number of nodes the selection policy named, then `admits(id)` for each node to be
+/// out of full service, and `take(id)` for each that all limits admit. `name` stands in the verdict of a
+/// spared node.
+///
+/// A blacklister asks about the candidates, worst first. A keeper asks about nodes already out before it asks
+/// about newcomers: first those avoided, then those on probation, the most recent exclusion first, so that a
+/// limit that shrinks releases the oldest. Only a newcomer that is provably slower than one of them takes its
+/// turn. A limit that says `static constexpr bool newcomers_only = true` is asked and told about newcomers
+/// only; to a blacklister, which has no memory, everybody is new.
+template <class Limit, class NodeId = std::uint64_t>
+concept node_limit = std::move_constructible<Limit> &&
+                     requires(Limit& limit, fleet_view<NodeId> const& fleet, NodeId const& id) {
+                         limit.begin(fleet, std::size_t{});
+                         { limit.admits(id) } -> std::same_as<bool>;
+                         limit.take(id);
+                         { Limit::name } -> std::convertible_to<std::string_view>;
+                         requires !std::string_view(Limit::name).empty(); // it stands for "not spared"
+                     };
+
+/// A projection from a node's identifier to its number of slots.
+template <class Slots, class NodeId>
+concept slots_projection = requires(Slots const& slots, NodeId const& id) {
+    { slots(id) } -> std::convertible_to<double>;
+};
+
+/// Every node counts as one slot.
+struct one_slot {
+    /// 1, whatever the node.
+    template <class NodeId>
+    constexpr double operator()(NodeId const&) const noexcept {
+        return 1.0;
+    }
+};
+
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Limit>
+inline constexpr bool limits_newcomers_only = requires { requires bool(Limit::newcomers_only); };
+
+template <class Fleet, class Slots>
+double total_slots(Fleet const& fleet, Slots const& slots) {
+    double total = 0;
+    fleet.for_each_id([&](auto const& id) { total += static_cast<double>(slots(id)); });
+    return total;
+}
+
+// Sums of slots may be off by rounding where slots are fractions.
+inline bool at_most_with_rounding(double x, double limit) noexcept {
+    return x <= limit + 1e-9 * (limit + 1.0);
+}
+
+// How many slots are left in service while nodes are taken out.
+template <class Slots>
+class slots_in_service {
+  public:
+    explicit constexpr slots_in_service(Slots slots) : slots_(std::move(slots)) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet) {
+        left_ = total_slots(fleet, slots_);
+    }
+    template <class NodeId>
+    [[nodiscard]] bool can_spare(NodeId const& id, double keep) const {
+        return at_most_with_rounding(keep, left_ - static_cast<double>(slots_(id)));
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        left_ -= static_cast<double>(slots_(id));
+    }
+
+  private:
+    [[no_unique_address]] Slots slots_;
+    double left_ = 0;
+};
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
+
+/// Admits everything; names the wish for no limit at all.
+struct no_limit {
+    static constexpr std::string_view name = "no_limit";
+    template <class Fleet>
+    void begin(Fleet const&, std::size_t) noexcept {}
+    template <class NodeId>
+    bool admits(NodeId const&) const noexcept {
+        return true;
+    }
+    template <class NodeId>
+    void take(NodeId const&) noexcept {}
+};
+
+/// A limit that is there or not, as a configuration says at run time.
+/// @par Example
+/// `blacklister{dominated{}, optional_limit<at_most>{limit}}` with a `std::optional<at_most> limit`
+template <class Limit>
+class optional_limit {
+  public:
+    static constexpr std::string_view name = Limit::name;
+    /// As the limit has it.
+    static constexpr bool newcomers_only = detail::limits_newcomers_only<Limit>;
+
+    /// @param limit nothing: everything is admitted
+    explicit constexpr optional_limit(std::optional<Limit> limit = std::nullopt) : guard_(std::move(limit)) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t candidates) {
+        if (guard_) guard_->begin(fleet, candidates);
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) {
+        return !guard_ || guard_->admits(id);
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        if (guard_) guard_->take(id);
+    }
+
+  private:
+    std::optional<Limit> guard_;
+};
+
+/// At most k nodes.
+class at_most {
+  public:
+    static constexpr std::string_view name = "at_most";
+    /// @param k most nodes to take out
+    explicit constexpr at_most(std::size_t k) noexcept : k_(k) {}
+
+    template <class Fleet>
+    void begin(Fleet const&, std::size_t) noexcept {
+        taken_ = 0;
+    }
+    template <class NodeId>
+    bool admits(NodeId const&) const noexcept {
+        return taken_ < k_;
+    }
+    template <class NodeId>
+    void take(NodeId const&) noexcept {
+        ++taken_;
+    }
+
+  private:
+    std::size_t k_;
+    std::size_t taken_ = 0;
+};
+
+/// At most a fraction of all slots of the fleet; the library's default limit, with a fifth. The taken slots
+/// never exceed the fraction: of 8 equal nodes a fifth is one node.
+///
+/// The fleet is every node of the ranking, ranked or not, and every node that is out already. What is taken
+/// is what is avoided or on probation.
+template <class Slots = one_slot>
+class at_most_slot_fraction {
+  public:
+    static constexpr std::string_view name = "at_most_slot_fraction";
+
+    /// @param fraction of the slots, in [0, 1]
+    /// @param slots projection from a node's identifier to its slots
+    constexpr at_most_slot_fraction(double fraction, Slots slots)
+        : fraction_(fraction), slots_(std::move(slots)) {
+        STRAGGLE_EXPECTS(fraction >= 0.0 && fraction <= 1.0);
+    }
+    /// The same where no projection has to be given. No default argument: clang would look into it for a
+    /// projection that has no default, such as a lambda with captures.
+    explicit constexpr at_most_slot_fraction(double fraction = 0.2)
+        requires std::default_initializable<Slots>
+        : at_most_slot_fraction(fraction, Slots{}) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
+        taken_ = 0;
+        limit_ = fraction_ * detail::total_slots(fleet, slots_);
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) const {
+        return detail::at_most_with_rounding(taken_ + static_cast<double>(slots_(id)), limit_);
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        taken_ += static_cast<double>(slots_(id));
+    }
+
+  private:
+    double fraction_;
+    [[no_unique_address]] Slots slots_;
+    double limit_ = 0;
+    double taken_ = 0;
+};
+
+/// Keeps at least so many slots in service.
+template <class Slots = one_slot>
+class at_least_healthy_slots {
+  public:
+    static constexpr std::string_view name = "at_least_healthy_slots";
+
+    /// @param slots_to_keep slots that must stay, in the unit of the projection
+    /// @param slots projection from a node's identifier to its slots
+    constexpr at_least_healthy_slots(double slots_to_keep, Slots slots)
+        : keep_(slots_to_keep), slots_(std::move(slots)) {
+        STRAGGLE_EXPECTS(slots_to_keep >= 0.0);
+    }
+    /// The same where no projection has to be given.
+    explicit constexpr at_least_healthy_slots(double slots_to_keep)
+        requires std::default_initializable<Slots>
+        : at_least_healthy_slots(slots_to_keep, Slots{}) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
+        slots_.begin(fleet);
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) const {
+        return slots_.can_spare(id, keep_);
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        slots_.take(id);
+    }
+
+  private:
+    double keep_;
+    [[no_unique_address]] detail::slots_in_service<Slots> slots_;
+};
+
+/// Keeps at least one node per failure domain, such as a rack.
+///
+/// @tparam Key what a domain is kept as: `std::string` for names, an integer for numbers
+/// @par Cost O(nodes) per decision; allocates nothing once all domains are known
+template <class Domain, base::identifier Key = std::string>
+class one_per_domain {
+  public:
+    static constexpr std::string_view name = "one_per_domain";
+
+    /// @param domain projection from a node's identifier to its failure domain
+    explicit one_per_domain(Domain domain) : domain_(std::move(domain)) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
+        domains_.clear();
+        healthy_.clear();
+        fleet.for_each_id([this](auto const& id) {
+            std::uint32_t const d = domains_.insert(domain_(id));
+            if (d == healthy_.size()) healthy_.push_back(0);
+            ++healthy_[d];
+        });
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) const {
+        return healthy_[domains_.find(domain_(id))] > 1;
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        --healthy_[domains_.find(domain_(id))];
+    }
+
+  private:
+    Domain domain_;
+    interner<Key> domains_;
+    std::vector<std::size_t> healthy_;
+};
+
+/// Distrusts the measurement when too many nodes look weak at once: then nobody is taken out, until few look
+/// weak again.
+///
+/// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
+/// those it ranked. While it is open a keeper lets everybody go, also those excluded before; they keep their
+/// strikes and get none for the windows they were spared.
+///
+/// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.
+class fail_open {
+  public:
+    static constexpr std::string_view name = "fail_open";
+
+    /// @param above share of ranked nodes, in (0, 1]: with more candidates than that it opens
+    /// @param below share in [0, above]: with fewer it closes again
+    explicit constexpr fail_open(double above = 0.5, double below = 0.25) : above_(above), below_(below) {
+        STRAGGLE_EXPECTS(above > 0.0 && above <= 1.0 && below >= 0.0 && below <= above);
+    }
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t candidates) noexcept {
+        std::size_t const ranked = fleet.nodes().size();
+        if (ranked == 0) return;
+        double const share = static_cast<double>(candidates) / static_cast<double>(ranked);
+        open_ = open_ ? !(share < below_) : share > above_;
+    }
+    template <class NodeId>
+    bool admits(NodeId const&) const noexcept {
+        return !open_;
+    }
+    template <class NodeId>
+    void take(NodeId const&) noexcept {}
+
+    /// True while nobody is taken out.
+    [[nodiscard]] constexpr bool is_open() const noexcept { return open_; }
+
+  private:
+    double above_;
+    double below_;
+    bool open_ = false;
+};
+
+} // namespace straggle::blacklist

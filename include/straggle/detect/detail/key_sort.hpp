@@ -1,0 +1,111 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `detect/detail/suspects.hpp`: puts tasks in order of a number, equal ones as they stood,
+/// in linear time. Half of a large job may be suspects, and comparing them two by two would cost ten times
+/// the rule.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detector.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Numbers to cells, in their order. A cell is so many neighbouring doubles; it takes two or three digits of
+// 11 bits to write its number.
+class key_cells {
+  public:
+    static constexpr int digit_bits = 11, most_digits = 3;
+    static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+
+    // For `n` numbers, none of them below `lowest` or above `highest`.
+    key_cells(double lowest, double highest, std::size_t n) noexcept : base_(place(lowest)) {
+        int const width = bits_of(place(highest) - base_);
+        if (width == 0) return;
+        // Two digits will do where they make eight times as many cells in a binade as there are numbers.
+        digits_ = width - 52 + bits_of(n) + 3 <= 2 * digit_bits ? 2 : 3;
+        drop_ = width > digits_ * digit_bits ? width - digits_ * digit_bits : 0;
+    }
+
+    // None where all numbers are equal.
+    [[nodiscard]] int digits() const noexcept { return digits_; }
+    [[nodiscard]] std::uint64_t operator()(double key) const noexcept {
+        return (place(key) - base_) >> drop_;
+    }
+
+  private:
+    [[nodiscard]] static int bits_of(std::uint64_t x) noexcept { return static_cast<int>(std::bit_width(x)); }
+    // The bits of a double so that they stand in the order of the numbers; both zeros are one.
+    [[nodiscard]] static std::uint64_t place(double x) noexcept {
+        constexpr std::uint64_t sign = 0x8000000000000000u;
+        std::uint64_t const u = std::bit_cast<std::uint64_t>(x), zero = u == sign ? 0 : u;
+        return zero ^ ((0 - (zero >> 63)) | sign);
+    }
+
+    std::uint64_t base_;
+    int digits_ = 0, drop_ = 0;
+};
+
+struct keyed_tasks {
+    double* keys;
+    std::uint32_t* tasks;
+};
+
+// Dealt by one digit after the other, the last one first.
+template <int Digits>
+keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts, std::size_t n,
+                         key_cells cell) noexcept {
+    constexpr std::size_t values = key_cells::digit_values;
+    auto const digit = [](std::uint64_t c, int d) {
+        return static_cast<std::size_t>(c >> (d * key_cells::digit_bits)) & (values - 1);
+    };
+    std::fill_n(starts, Digits * values, std::uint32_t{0});
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t const c = cell(from.keys[i]);
+        for (int d = 0; d < Digits; ++d) ++starts[static_cast<std::size_t>(d) * values + digit(c, d)];
+    }
+    for (int d = 0; d < Digits; ++d, starts += values) {
+        std::uint32_t sum = 0;
+        for (std::size_t v = 0; v < values; ++v) sum += std::exchange(starts[v], sum);
+        for (std::size_t i = 0; i < n; ++i) {
+            double const key = from.keys[i];
+            std::uint32_t const at = starts[digit(cell(key), d)]++;
+            to.keys[at] = key;
+            to.tasks[at] = from.tasks[i];
+        }
+        std::swap(from, to);
+    }
+    return from;
+}
+
+// Puts the first `n` of `scratch.order` in order of the cells of their keys, which are the first `n` of
+// `scratch.values`; within a cell they stay as they stood. No key is NaN.
+// @return where in the two arrays they stand then
+inline keyed_tasks order_by_cell(detect::detector_scratch& scratch, std::size_t n, key_cells cell) {
+    if (scratch.values.size() < 2 * n) scratch.values.resize(2 * n);
+    std::size_t const starts = 2 * n, needed = starts + key_cells::most_digits * key_cells::digit_values;
+    if (scratch.order.size() < needed) scratch.order.resize(needed);
+    keyed_tasks const from{scratch.values.data(), scratch.order.data()};
+    keyed_tasks const to{from.keys + n, from.tasks + n};
+    if (cell.digits() == 0) return from;
+    return cell.digits() == 2 ? deal_by_cell<2>(from, to, from.tasks + starts, n, cell)
+                              : deal_by_cell<3>(from, to, from.tasks + starts, n, cell);
+}
+
+inline key_cells cells_of(double const* keys, std::size_t n) noexcept {
+    double lowest = keys[0], highest = keys[0];
+    for (std::size_t i = 1; i < n; ++i) {
+        lowest = keys[i] < lowest ? keys[i] : lowest;
+        highest = keys[i] > highest ? keys[i] : highest;
+    }
+    return {lowest, highest, n};
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,58 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of the rules that compare progress rates.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/detect/detail/suspects.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Progress per unit of time; negative where nothing can be said yet, or a number is none.
+inline double progress_rate(detect::running_task const& t, double tick = 0) noexcept {
+    double const elapsed = t.elapsed > tick ? t.elapsed : tick;
+    double const rate = t.progress / elapsed;
+    return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
+}
+
+// The known rates of the tasks within the scope, those that run first: a finished task has done all in its
+// time, a waiting one nothing.
+// @return how many of the running tasks have one
+inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope over, double tick,
+                                 std::vector<double>& rates) {
+    rates.resize(job.running.size());
+    std::size_t known = 0;
+    for (detect::running_task const& t : job.running) {
+        double const rate = progress_rate(t, tick);
+        rates[known] = rate;
+        known += rate >= 0 ? 1u : 0u;
+    }
+    rates.resize(known);
+    if (over == detect::task_scope::running) return known;
+    for (double const time : job.finished)
+        if (double const elapsed = time > tick ? time : tick; elapsed > 0) rates.push_back(1.0 / elapsed);
+    if (over == detect::task_scope::started) return known;
+    std::uint64_t const waiting = tasks_of(job) - job.running.size() - job.finished.size();
+    rates.insert(rates.end(), static_cast<std::size_t>(waiting), 0.0);
+    return known;
+}
+
+// Why there are too few rates to compare.
+inline detect::detection_note lack_of_rates(detect::job_view const& job) noexcept {
+    return job.running.size() < 2 ? detect::detection_note::too_few_running
+                                  : detect::detection_note::too_early;
+}
+
+// Rates that should be equal differ by rounding: that is no slowness.
+inline double below_mean(mean_and_deviation const& usual, double deviations) noexcept {
+    double const step = deviations * usual.deviation, rounding = 1e-12 * usual.mean;
+    return usual.mean - (step > rounding ? step : rounding);
+}
+
+} // namespace straggle::detail

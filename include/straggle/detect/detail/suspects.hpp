@@ -1,0 +1,170 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of the detectors: lists of suspects in order, averages that leave equal numbers equal, and
+/// the names of rules within rules.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/rule_name.hpp>
+#include <straggle/detect/detail/key_sort.hpp>
+#include <straggle/detect/detector.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Lowest key first; ties in the order of the running tasks.
+template <class Key>
+void sort_by_comparison(std::span<detect::suspect> list, Key key) {
+    std::sort(list.begin(), list.end(), [key](detect::suspect const& a, detect::suspect const& b) {
+        double const x = key(a), y = key(b);
+        return x < y || (!(y < x) && a.task < b.task);
+    });
+}
+
+inline constexpr std::size_t few_suspects = 128; // sooner compared than dealt
+
+// Puts right what is out of order within cells. `keys` are those of the list.
+template <class Key>
+void sort_within_cells(std::span<detect::suspect> list, double const* keys, key_cells cell, Key key) {
+    for (std::size_t i = 1; i < list.size(); ++i) {
+        if (!(keys[i] < keys[i - 1])) continue;
+        std::uint64_t const crowded = cell(keys[i]);
+        std::size_t begin = i - 1;
+        while (begin > 0 && cell(keys[begin - 1]) == crowded) --begin;
+        while (i < list.size() && cell(keys[i]) == crowded) ++i;
+        sort_by_comparison(list.subspan(begin, i - begin), key);
+    }
+}
+
+// The suspects from `first` to `last`, lowest key first; ties stay in the order in which they come, that of
+// the running tasks.
+template <class Key>
+void lowest_first(std::vector<detect::suspect>& out, std::size_t first, std::size_t last,
+                  detect::detector_scratch& scratch, Key key) {
+    std::size_t const n = last - first, end = out.size();
+    if (n < few_suspects) return sort_by_comparison(std::span(out).subspan(first, n), key);
+    if (scratch.values.size() < n) scratch.values.resize(n);
+    if (scratch.order.size() < n) scratch.order.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        scratch.values[i] = key(out[first + i]);
+        scratch.order[i] = static_cast<std::uint32_t>(first + i);
+    }
+    key_cells const cell = cells_of(scratch.values.data(), n);
+    if (cell.digits() == 0) return;
+    keyed_tasks const sorted = order_by_cell(scratch, n, cell);
+    // By way of the end of the list: fetching them in any order overlaps, exchanging them in place would not.
+    out.resize(end + n);
+    for (std::size_t i = 0; i < n; ++i) out[end + i] = out[sorted.tasks[i]];
+    auto const to = [&](std::size_t i) { return out.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::copy(to(end), out.end(), to(first));
+    out.resize(end);
+    sort_within_cells(std::span(out).subspan(first, n), sorted.keys, cell, key);
+}
+template <class Key>
+void lowest_first(std::vector<detect::suspect>& out, std::size_t first, detect::detector_scratch& scratch,
+                  Key key) {
+    lowest_first(out, first, out.size(), scratch, key);
+}
+
+// What a rule says of one task.
+struct judgement {
+    double value = 0;
+    bool suspect = false; // never where the value is NaN
+};
+enum class worst { lowest, highest };
+
+// Appends the tasks that `judge` suspects by their index, the worst value first; threshold and baseline are
+// those of `like`. There is no branch on the judgement, which could be wrong every other time.
+// `judge(i)` may read `scratch.values` from `i` on, and nothing else of the scratch memory.
+template <worst First, class Judge>
+void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
+                   std::vector<detect::suspect>& out, detect::suspect like, Judge judge) {
+    constexpr double sign = First == worst::lowest ? 1.0 : -1.0;
+    std::size_t const tasks = job.running.size();
+    if (scratch.values.size() < tasks) scratch.values.resize(tasks);
+    if (scratch.order.size() < tasks) scratch.order.resize(tasks);
+    keyed_tasks list{scratch.values.data(), scratch.order.data()};
+    std::size_t n = 0;
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+        judgement const j = judge(i);
+        list.keys[n] = sign * j.value;
+        list.tasks[n] = i;
+        n += j.suspect ? 1u : 0u;
+    }
+    if (n == 0) return;
+    bool const few = n < few_suspects;
+    key_cells const cell = cells_of(list.keys, n);
+    if (!few) list = order_by_cell(scratch, n, cell);
+    std::size_t const first = out.size();
+    out.resize(first + n);
+    std::span<detect::suspect> const named = std::span(out).subspan(first);
+    for (std::size_t i = 0; i < n; ++i) { // member by member: copying `like` costs ten times that with GCC 12
+        named[i].task = list.tasks[i];
+        named[i].value = sign * list.keys[i];
+        named[i].threshold = like.threshold;
+        named[i].baseline = like.baseline;
+    }
+    auto const key = [](detect::suspect const& s) { return sign * s.value; };
+    if (few)
+        sort_by_comparison(named, key);
+    else
+        sort_within_cells(named, list.keys, cell, key);
+}
+
+// Of the suspects from `first` on those that pass; their order stays.
+template <class Pass>
+void keep_suspects(std::vector<detect::suspect>& out, std::size_t first, Pass pass) {
+    auto const begin = out.begin() + static_cast<std::ptrdiff_t>(first);
+    out.erase(std::remove_if(begin, out.end(), [&pass](detect::suspect const& s) { return !pass(s); }),
+              out.end());
+}
+
+// Four sums at once: a single one would wait for its last addition each time.
+template <class Term>
+double sum_of(std::size_t n, Term term) {
+    double a = 0, b = 0, c = 0, d = 0;
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        a += term(i);
+        b += term(i + 1);
+        c += term(i + 2);
+        d += term(i + 3);
+    }
+    for (; i < n; ++i) a += term(i);
+    return (a + b) + (c + d);
+}
+
+struct mean_and_deviation {
+    double mean = 0;
+    double deviation = 0; // of the population
+};
+
+// Of at least one number. Reckoned from the first on: equal numbers have just that mean, and no deviation.
+inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
+    double const origin = x.front(), n = static_cast<double>(x.size());
+    double const mean = origin + sum_of(x.size(), [&](std::size_t i) { return x[i] - origin; }) / n;
+    double const squares = sum_of(x.size(), [&](std::size_t i) { return (x[i] - mean) * (x[i] - mean); });
+    return {mean, std::sqrt(squares / n)};
+}
+
+// All tasks of the job; a view made by hand may not say.
+constexpr std::uint64_t tasks_of(detect::job_view const& job) noexcept {
+    return (std::max)(job.tasks, static_cast<std::uint64_t>(job.running.size() + job.finished.size()));
+}
+
+// Running attempts beyond the first of each task.
+inline std::uint64_t copies_of(detect::job_view const& job) noexcept {
+    std::uint64_t copies = 0;
+    for (detect::running_task const& t : job.running) copies += t.copies > 1 ? t.copies - 1 : 0;
+    return copies;
+}
+
+} // namespace straggle::detail

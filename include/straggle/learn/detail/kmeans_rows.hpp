@@ -1,0 +1,91 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `learn/kmeans.hpp`: rows of numbers padded to whole lanes, and their distances.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/simd.hpp>
+#include <straggle/learn/feature_matrix.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Rows of equal length, one behind the other, filled up with zeros.
+class padded_rows {
+  public:
+    static constexpr std::size_t pad = 16; // twice the widest lanes there are
+
+    void resize(std::size_t rows, std::size_t columns) {
+        std::size_t const width = (columns + pad - 1) / pad * pad;
+        values_.assign(rows * width, 0.0); // first: it may throw
+        rows_ = rows;
+        columns_ = columns;
+        width_ = width;
+    }
+    [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+    [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
+    [[nodiscard]] std::size_t width() const noexcept { return width_; }
+    [[nodiscard]] double* row(std::size_t i) noexcept { return values_.data() + i * width_; }
+    [[nodiscard]] double const* row(std::size_t i) const noexcept { return values_.data() + i * width_; }
+    void copy_row(std::size_t to, padded_rows const& other, std::size_t from) {
+        std::copy_n(other.row(from), width_, row(to));
+    }
+    void clear_values() { std::fill(values_.begin(), values_.end(), 0.0); }
+
+  private:
+    std::size_t rows_ = 0, columns_ = 0, width_ = 0;
+    std::vector<double> values_;
+};
+
+// Squared distance of two padded rows, in several sums so that none waits for the last addition; spelled out
+// by the pack, as -O2 leaves short loops as they are.
+template <std::size_t... Sums>
+double squared_distance(double const* a, double const* b, std::size_t width,
+                        std::index_sequence<Sums...>) noexcept {
+    simd::lanes sums[sizeof...(Sums)] = {};
+    auto const add = [](simd::lanes& sum, double const* x, double const* y) {
+        simd::lanes const d = simd::load(x) - simd::load(y);
+        sum = sum + d * d;
+    };
+    for (std::size_t c = 0; c < width; c += sizeof...(Sums) * simd::lane_count)
+        (add(sums[Sums], a + c + Sums * simd::lane_count, b + c + Sums * simd::lane_count), ...);
+    return simd::sum_of_lanes((sums[Sums] + ...));
+}
+inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
+    constexpr std::size_t sums = (std::min)(std::size_t{4}, padded_rows::pad / simd::lane_count);
+    return squared_distance(a, b, width, std::make_index_sequence<sums>());
+}
+
+// Of one row to each of several: four at a time, so that the row is read once for four.
+inline void squared_distances(double const* a, padded_rows const& others, std::size_t count,
+                              double* out) noexcept {
+    using simd::lanes;
+    std::size_t const width = others.width();
+    std::size_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        double const *p = others.row(k), *q = p + width, *r = q + width, *s = r + width;
+        lanes sp = simd::splat(0.0), sq = sp, sr = sp, ss = sp;
+        for (std::size_t c = 0; c < width; c += simd::lane_count) {
+            lanes const x = simd::load(a + c);
+            lanes const dp = x - simd::load(p + c), dq = x - simd::load(q + c);
+            lanes const dr = x - simd::load(r + c), ds = x - simd::load(s + c);
+            sp = sp + dp * dp;
+            sq = sq + dq * dq;
+            sr = sr + dr * dr;
+            ss = ss + ds * ds;
+        }
+        out[k] = simd::sum_of_lanes(sp);
+        out[k + 1] = simd::sum_of_lanes(sq);
+        out[k + 2] = simd::sum_of_lanes(sr);
+        out[k + 3] = simd::sum_of_lanes(ss);
+    }
+    for (; k < count; ++k) out[k] = squared_distance(a, others.row(k), width);
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,120 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The whole of it in one object, the way a scheduler uses it: `observe` each attempt as it ends, `decide`
+/// every interval, and let any thread look up the latest decision.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/published.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/monitor/monitor.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// A monitor and a blacklist keeper that know each other, and their latest decision for everybody to read.
+///
+/// Source: DSB algorithm 1 with all its steps.
+/// @tparam Monitor a `monitor`
+/// @tparam Keeper a `dynamic_blacklist` of the monitor's nodes
+/// @par Example
+/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}), dynamic_blacklist<std::string>{});`
+/// @par Cost that of the parts, and a copy of each decision
+/// @par Guarantees one thread observes and decides; any number of threads call `latest`, without locks.
+/// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
+/// @snippet monitor.cpp watch
+template <class Monitor, class Keeper>
+class cluster_watch {
+    using node_id = typename Monitor::node_id;
+
+  public:
+    /// What is decided.
+    using decision_type = blacklist_decision<node_id>;
+    /// Points of time.
+    using time_type = typename Monitor::time_type;
+    /// What `latest` gives: a decision that stays as it is for as long as it is held.
+    using snapshot = typename published<decision_type>::snapshot;
+
+    /// @param watching what remembers the attempts
+    /// @param keeping what remembers the exclusions
+    explicit cluster_watch(Monitor watching, Keeper keeping = Keeper{})
+        : monitor_(std::move(watching)), keeper_(std::move(keeping)) {
+        keeper_.windows_overlap(monitor_.windows_overlap());
+    }
+
+    /// Takes in an attempt that has ended; see `monitor::observe`.
+    template <class Record>
+    bool observe(Record const& attempt) {
+        return monitor_.observe(attempt);
+    }
+    /// The same by the caller's clock.
+    template <class Record>
+    bool observe(Record const& attempt, time_type now) {
+        return monitor_.observe(attempt, now);
+    }
+    /// Takes in an attempt that was killed because a later copy was faster; see `monitor::observe_censored`.
+    template <class Record>
+    bool observe_censored(Record const& attempt) {
+        return monitor_.observe_censored(attempt);
+    }
+    /// The same by the caller's clock.
+    template <class Record>
+    bool observe_censored(Record const& attempt, time_type now) {
+        return monitor_.observe_censored(attempt, now);
+    }
+
+    /// Decides on the window at `now`, once per window: asked again within the same one, it gives the same
+    /// answer. Without a window, every call is one. Should an allocation fail, ask again: nothing is lost,
+    /// and what was decided but not published is published then.
+    /// @return the decision, valid until the next one
+    decision_type const& decide(time_type now) {
+        return decide_on(now, [this](auto const& ranking, std::int64_t number) -> decision_type const& {
+            return keeper_.decide(ranking, number);
+        });
+    }
+    /// The same with all nodes that are part of the cluster now; see `dynamic_blacklist::decide`.
+    decision_type const& decide(time_type now, std::span<node_id const> fleet) {
+        return decide_on(now, [&](auto const& ranking, std::int64_t number) -> decision_type const& {
+            return keeper_.decide(ranking, number, fleet);
+        });
+    }
+
+    /// The latest decision, for any thread: never waits, and never makes `decide` wait.
+    [[nodiscard]] snapshot latest() const noexcept { return latest_.read(); }
+    /// The latest decision, for the thread that decides.
+    [[nodiscard]] decision_type const& decision() const& noexcept { return keeper_.decision(); }
+    void decision() const&& = delete;
+
+    /// What remembers the attempts: to finish jobs, merge, store.
+    [[nodiscard]] Monitor& monitor() noexcept { return monitor_; }
+    /// What remembers the exclusions: to store them before a restart.
+    [[nodiscard]] Keeper& keeper() noexcept { return keeper_; }
+
+  private:
+    template <class Decide>
+    decision_type const& decide_on(time_type now, Decide&& decide) {
+        std::int64_t const number = monitor_.has_window() ? monitor_.window_number(now) : decisions_;
+        bool const is_decided = (decisions_ != 0 || is_owed_) && number <= keeper_.decision().window();
+        if (is_decided && !is_owed_) return keeper_.decision();
+        if (!is_decided) {
+            decide(monitor_.rank(now), number);
+            is_owed_ = true;
+        }
+        latest_.publish(keeper_.decision());
+        is_owed_ = false;
+        ++decisions_;
+        return keeper_.decision();
+    }
+
+    Monitor monitor_;
+    Keeper keeper_;
+    published<decision_type> latest_;
+    std::int64_t decisions_ = 0; // published
+    bool is_owed_ = false;       // there is one more, but no memory was left to publish it
+};
+
+} // namespace straggle

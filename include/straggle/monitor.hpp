@@ -1,0 +1,8 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The room `monitor/`: the same over time, in windows
+#pragma once
+
+#include <straggle/monitor/monitor.hpp>

@@ -1,0 +1,43 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `monitor/monitor.hpp`: what a monitor asks of the fields of its records beside their
+/// values.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/record/attempt.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields, class Record>
+struct end_time {
+    using type = std::int64_t;
+};
+template <class Fields, class Record>
+    requires given<decltype(Fields::end)>
+struct end_time<Fields, Record> {
+    using type = field_value_t<decltype(Fields::end), Record>;
+};
+
+// The same fields, but for one: whatever the records say, they are successes.
+template <class Fields>
+struct fields_of_successes : Fields {
+    explicit constexpr fields_of_successes(Fields const& fields) : Fields(fields) {}
+    [[no_unique_address]] base::no_field status{};
+};
+
+template <class Record>
+struct traits_fields {
+    using type = base::no_field;
+};
+template <has_task_traits Record>
+struct traits_fields<Record> {
+    using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
+};
+
+} // namespace straggle::detail

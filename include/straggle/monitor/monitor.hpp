@@ -1,0 +1,395 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// DSB algorithm 1 as a living component: takes task attempts one at a time as they end, for months, and
+/// ranks the nodes whenever it is asked, over all there was or over a window of time that moves along.
+///
+/// Windows. Time is cut into steps of `slide`, counted from the epoch of the clock, and an attempt belongs to
+/// the step in which it ended. The window at a time `now` is the last `window / slide` steps that are over by
+/// then: with `slide` left out, windows do not overlap (the paper's). A step that is still going on is in no
+/// window yet; `rank()` without a time looks at it all the same.
+///
+/// Late and out-of-order attempts go into the step they ended in as long as the monitor holds it: the steps
+/// of the window and the one going on. Earlier ones are dropped and counted as late. The clock that moves the
+/// window is the end of the attempts themselves, or the caller's own where `observe(attempt, now)` is used;
+/// then an attempt that claims to end in a step to come is dropped and counted as early, and one node with a
+/// wrong clock cannot push the others out of the window.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/storable.hpp>
+#include <straggle/monitor/detail/bucket_clock.hpp>
+#include <straggle/monitor/detail/monitor_bytes.hpp>
+#include <straggle/monitor/detail/monitor_fields.hpp>
+#include <straggle/monitor/detail/window_ranker.hpp>
+#include <straggle/monitor/detail/window_store.hpp>
+#include <straggle/rank/rank_options.hpp>
+#include <straggle/rank/ranking.hpp>
+#include <straggle/record/attempt.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// What became of all attempts a monitor was ever shown.
+/// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
+/// attempts.total_rejected() + late + early + over_capacity`
+struct monitor_counts {
+    attempt_counts attempts;         ///< as for a ranking; `used` ones entered the statistics
+    std::uint64_t late = 0;          ///< dropped: ended before everything the monitor still holds
+    std::uint64_t early = 0;         ///< dropped: ended after the caller's `now`
+    std::uint64_t over_capacity = 0; ///< dropped: the pair would have been more than `max_pairs`
+    constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
+        attempts += other.attempts;
+        late += other.late;
+        early += other.early;
+        over_capacity += other.over_capacity;
+        return *this;
+    }
+    friend constexpr bool operator==(monitor_counts const&, monitor_counts const&) = default;
+};
+
+/// Watches how nodes run tasks.
+///
+/// Source: DSB algorithm 1. Ours: windows that slide, late attempts, jobs that end, merging and storing. The
+/// result is that of `rank_nodes` over the same attempts (every success counts: report the loser of a race as
+/// killed, or by `observe_censored`): for integer durations the same bits in any order of arrival, for
+/// floating ones within 1e-12 of a score. Nodes come in order of first appearance since they were last
+/// without evidence.
+///
+/// @tparam Record the user's record type
+/// @tparam Fields an `attempt_fields`; left out, those of `task_traits`
+/// @tparam Ranking a `rank_options` with a `moment_normalizer`
+/// @tparam Time what attempts end at; `std::int64_t` where the fields name no end
+/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step.
+/// `rank` O(pairs + nodes log nodes), allocates nothing in the steady state. A pair is one job on one node in
+/// one step of time and takes 32 bytes, at most 96 with the slack of tables; a job about 100 beside its name;
+/// a node about 80 per step in which jobs of it were finished. For speed see the speed chapter.
+/// @par Guarantees deterministic; only allocation can throw, and then nothing has changed but time: where the
+/// window had to move for an attempt or a ranking it has moved, and doing the same again comes to what it
+/// would have come to. One thread at a time; see the chapter on threads.
+/// @snippet monitor.cpp watch
+template <class Record, class Fields = typename detail::traits_fields<Record>::type,
+          class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
+    requires record::attempt_fields_for<Fields, Record> && detail::is_rank_options<Ranking> &&
+             rank::moment_normalizer<decltype(Ranking::normalizer)> && base::clock_time<Time>
+class monitor {
+    using reading = detail::reading_t<Fields, Record>;
+    static constexpr bool exact = std::integral<reading>;
+    using pair = std::conditional_t<exact, detail::tick_pair, detail::real_pair>;
+    using scores_type = detail::score_moments_of<reading>;
+
+  public:
+    /// How jobs are named.
+    using job_id = owned_identifier_t<detail::field_value_t<decltype(Fields::job), Record>>;
+    /// How nodes are named.
+    using node_id = owned_identifier_t<detail::field_value_t<decltype(Fields::node), Record>>;
+    /// What `rank` returns.
+    using ranking_type = node_ranking<node_id, job_id>;
+    /// Points of time.
+    using time_type = Time;
+    /// Lengths of time.
+    using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
+
+    /// How to watch.
+    struct options {
+        /// Length of the window; zero: everything counts for ever (but see `finish` and `clear`).
+        span_type window{};
+        /// By how much the window moves; zero: by its own length. @pre `window` is a whole number of slides,
+        /// at most 254
+        span_type slide{};
+        /// How nodes are ranked; `counted` makes no difference here.
+        Ranking ranking{};
+        /// Most pairs of a job and a node, per step of time: what bounds the memory.
+        std::size_t max_pairs = std::size_t{1} << 24;
+    };
+
+    /// A monitor of records whose `task_traits` name the fields.
+    explicit monitor(options how = {})
+        requires has_task_traits<Record>
+        : monitor(task_traits<Record>::fields, std::move(how)) {}
+
+    /// @param record_fields an `attempt_fields` that names the members of a record
+    /// @param how window and rules
+    explicit monitor(Fields record_fields, options how = {})
+        : fields_(std::move(record_fields)),
+          options_(std::move(how)),
+          clock_(step(options_)),
+          evidence_(steps(options_) + (clock_.is_running() ? 1 : 0)),
+          ranker_(options_.ranking.edges) {}
+    monitor(monitor const&) = default;
+    monitor(monitor&&) = default;
+    /// Becomes a copy, or changes nothing should an allocation fail.
+    monitor& operator=(monitor const& other)
+        requires std::is_move_assignable_v<Fields>
+    {
+        return *this = monitor(other);
+    }
+    monitor& operator=(monitor&&) = default;
+    ~monitor() = default;
+
+    /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
+    /// window to move.)
+    /// @return whether it entered the statistics; if not, `counts` tells why
+    bool observe(Record const& attempt) { return observe_by(fields_, attempt); }
+
+    /// Takes in an attempt that has ended; the caller's clock moves the window. Without an `end` field the
+    /// attempt is taken to end now.
+    bool observe(Record const& attempt, time_type now) { return observe_by(fields_, attempt, now); }
+
+    /// Takes in an attempt that was killed because a later copy of its task was faster: as if it had ended
+    /// when it was killed. To be called instead of `observe`; what its `status` says is not read.
+    ///
+    /// Source: ours. A killed attempt says nothing of how long it would have taken, but that it took at least
+    /// so long. Left out, the better the copies the less is known of the machines that make them necessary.
+    ///
+    /// What it enters as: a duration like any other, in the mean and the deviation of its job and in the
+    /// score of its node; in batch, `rank_nodes` gives the same for records whose status says success. Its
+    /// bias: the true duration is longer, and the score of an attempt grows with its duration, so its own
+    /// score is too low, never too high; the mean of the job is too low as well, by a share of the same. Left
+    /// out, the slowest attempts of the slowest nodes are missing, which is worse in the same direction.
+    ///
+    /// Not for the copy that lost: it began later, and that it was killed early says nothing. Not for
+    /// attempts that were killed for room or by a user.
+    /// @return whether it entered the statistics; if not, `counts` tells why. Counted as `used`.
+    bool observe_censored(Record const& attempt)
+        requires std::copy_constructible<Fields>
+    {
+        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
+    }
+    /// The same by the caller's clock.
+    bool observe_censored(Record const& attempt, time_type now)
+        requires std::copy_constructible<Fields>
+    {
+        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt, now);
+    }
+
+    /// Ranks the nodes over everything up to now: the step that is going on, and as many before it as make a
+    /// window.
+    /// @return the ranking, valid until the next call
+    ranking_type const& rank() {
+        if (evidence_.empty()) return rank_steps(0, -1);
+        std::int64_t const last = evidence_.head();
+        return rank_steps(first_of_window(last), last);
+    }
+
+    /// Ranks the nodes over the window at `now`, which also moves it on; a `now` in the past is answered
+    /// with what is still held of the window then. Without windows the same as `rank()`.
+    ranking_type const& rank(time_type now) {
+        if (!clock_.is_running()) return rank();
+        std::int64_t const last = window_number(now);
+        evidence_.advance(last + 1);
+        return rank_steps(first_of_window(last), last);
+    }
+
+    /// The number of the window at `now`, by its last step: goes up by one per slide, and is -1 for a monitor
+    /// without windows. What a `dynamic_blacklist` counts exclusions in.
+    /// @pre `now` is a number, and within 2^62 slides
+    [[nodiscard]] std::int64_t window_number(time_type now) const {
+        std::optional<std::int64_t> const going_on = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(going_on.has_value());
+        return *going_on - 1;
+    }
+
+    /// False when everything counts for ever.
+    [[nodiscard]] bool has_window() const noexcept { return clock_.is_running(); }
+    /// In how many windows in a row a step is: `window / slide`, 1 without windows.
+    [[nodiscard]] std::int64_t windows_overlap() const noexcept {
+        return has_window() ? static_cast<std::int64_t>(evidence_.ring()) - 1 : 1;
+    }
+
+    /// Says that a job has ended, so that its memory can be used again: its scores are reckoned for good.
+    /// @return whether it was given back at once. A job with attempts in several steps of time stays until
+    /// they leave the window, because its scores still change then; an unknown job has nothing to give
+    /// back. What a finished job had too few tasks to say is dropped. Siblings that end after this
+    /// are a job of their own.
+    bool finish(typename interner<job_id>::key_type job) {
+        std::uint32_t const j = evidence_.jobs().find(job);
+        if (j == interner<job_id>::none) return false;
+        std::span<pair const> const pairs = evidence_.pairs_of(j).all();
+        for (pair const& p : pairs)
+            if (p.slot() != pairs.front().slot()) return false;
+        ranker_.fold(evidence_, options_.ranking, pairs);
+        evidence_.erase_job(j);
+        return true;
+    }
+
+    /// Takes in all that another monitor has seen, as if it had been shown here: shards of a large cluster
+    /// watch on their own and are put together for ranking. Associative and commutative, to the bit for
+    /// integer durations, but for the order in which nodes first appeared. Finish no job before that is not
+    /// wholly with one monitor.
+    /// @pre the other one has the same window, slide and rules, and is not this one
+    /// @par Cost O(pairs of the other); takes a copy of this one meanwhile, for the strong guarantee
+    void merge(monitor const& other) {
+        STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
+                         evidence_.ring() == other.evidence_.ring());
+        evidence_type merged = evidence_;
+        std::uint64_t const over_capacity = merged.merge(other.evidence_, options_.max_pairs);
+        evidence_ = std::move(merged);
+        counts_ += other.counts_;
+        counts_.attempts.used -= over_capacity;
+        counts_.over_capacity += over_capacity;
+    }
+
+    /// All that was seen, as bytes that `deserialize` reads on any machine.
+    [[nodiscard]] std::vector<std::byte> serialize() const
+        requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
+    {
+        return detail::monitor_bytes::write(evidence_, counts_, clock_.step());
+    }
+
+    /// Becomes what was serialised; nothing changes when that fails.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
+    /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other
+    /// durations, identifiers or windows; `out_of_range` for more than `max_pairs`
+    /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
+    [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
+        requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
+    {
+        evidence_type read(evidence_.ring());
+        monitor_counts counts;
+        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), options_.max_pairs);
+        if (s != status::ok) return s;
+        evidence_ = std::move(read);
+        counts_ = counts;
+        return status::ok;
+    }
+
+    /// Forgets everything but the options.
+    void clear() noexcept {
+        evidence_.clear();
+        counts_ = {};
+    }
+
+    /// The result of the last `rank`; empty before it.
+    [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranker_.ranking(); }
+    void ranking() const&& = delete;
+    /// What became of all attempts there ever were.
+    [[nodiscard]] monitor_counts const& counts() const noexcept { return counts_; }
+    /// Pairs of a job and a node held, per step of time.
+    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.pairs(); }
+    /// Jobs held.
+    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.jobs().size(); }
+    /// Nodes with evidence that is held.
+    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.nodes().size(); }
+
+  private:
+    using evidence_type = detail::evidence<job_id, node_id, pair, scores_type>;
+    using clock = detail::bucket_clock<Time>;
+    using ticks = typename clock::ticks;
+
+    static ticks step(options const& o) {
+        ticks const window = detail::ticks_of(o.window), slide = detail::ticks_of(o.slide);
+        STRAGGLE_EXPECTS(window >= 0 && slide >= 0 && slide <= window);
+        return slide > 0 ? slide : window;
+    }
+    static std::size_t steps(options const& o) {
+        ticks const window = detail::ticks_of(o.window), length = step(o);
+        if (!(length > 0)) return 1;
+        ticks const n = static_cast<ticks>(window / length);
+        STRAGGLE_EXPECTS(n <= 254);
+        std::size_t whole = static_cast<std::size_t>(n);
+        if constexpr (std::is_floating_point_v<ticks>) whole = static_cast<std::size_t>(n + ticks{0.5});
+        ticks const rest = window - static_cast<ticks>(whole) * length;
+        if constexpr (std::is_floating_point_v<ticks>)
+            STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
+        else
+            STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
+        return whole;
+    }
+    [[nodiscard]] std::int64_t first_of_window(std::int64_t last) const noexcept {
+        return clock_.is_running() ? last - static_cast<std::int64_t>(evidence_.ring()) + 2 : last;
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> bucket_of_end(Record const& attempt) const {
+        if (!clock_.is_running()) return 0;
+        auto const& end = detail::project(fields_.end, attempt);
+        if (!detail::is_present(end)) return std::nullopt;
+        return clock_.bucket_of(detail::unwrap(end));
+    }
+
+    // `fields`: as the attempt is to be read.
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt) {
+        std::optional<std::int64_t> number = 0;
+        if constexpr (detail::given<decltype(Fields::end)>)
+            number = bucket_of_end(attempt);
+        else
+            STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
+        if (number) evidence_.advance(*number);
+        return take(fields, attempt, number);
+    }
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt, time_type now) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        evidence_.advance(*present);
+        if constexpr (detail::given<decltype(Fields::end)>)
+            return take(fields, attempt, bucket_of_end(attempt));
+        else
+            return take(fields, attempt, present);
+    }
+
+    // `number`: the step the attempt belongs to, nothing if that is not known.
+    template <class Read>
+    bool take(Read const& fields, Record const& attempt, std::optional<std::int64_t> number) {
+        attempt_counts tally;
+        tally.seen = 1;
+        bool entered = false;
+        detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
+            if (!number) {
+                ++tally.rejected[static_cast<std::size_t>(rejection::missing_time)];
+                return;
+            }
+            if (evidence_.empty() || *number > evidence_.head())
+                ++counts_.early;
+            else if (!evidence_.holds(*number))
+                ++counts_.late;
+            else if (!evidence_.add(job, node, *number, value, options_.max_pairs))
+                ++counts_.over_capacity;
+            else
+                entered = true;
+        });
+        if (entered) [[likely]] {
+            ++counts_.attempts.seen;
+            ++counts_.attempts.used;
+            evidence_.count_used(*number);
+            return true;
+        }
+        counts_.attempts += tally;
+        // What was dropped belongs to no window; what has no time of its own, to the step going on.
+        bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
+        bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
+        if (!dropped && placed) evidence_.at(number.value_or(evidence_.head())).counts += tally;
+        return false;
+    }
+
+    ranking_type const& rank_steps(std::int64_t first, std::int64_t last) {
+        return ranker_.rank(evidence_, options_.ranking, first, last);
+    }
+
+    Fields fields_;
+    options options_;
+    clock clock_;
+    evidence_type evidence_;
+    monitor_counts counts_;
+
+    detail::evidence_ranker<evidence_type, Ranking> ranker_;
+};
+
+/// A monitor whose type is deduced from the fields.
+/// @par Example `auto watched = monitor_of<attempt>(fields, {.window = 10min, .slide = 1min});`
+template <class Record, class Fields, class Ranking = rank_options<>>
+    requires record::attempt_fields_for<Fields, Record>
+[[nodiscard]] auto monitor_of(Fields fields, typename monitor<Record, Fields, Ranking>::options how = {}) {
+    return monitor<Record, Fields, Ranking>(std::move(fields), std::move(how));
+}
+
+} // namespace straggle

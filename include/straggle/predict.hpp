@@ -1,0 +1,18 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The room `predict/`: how long will this task take, here or there?
+#pragma once
+
+#include <straggle/predict/calibration.hpp>
+#include <straggle/predict/factors.hpp>
+#include <straggle/predict/node_weights.hpp>
+#include <straggle/predict/profile_store.hpp>
+#include <straggle/predict/progress.hpp>
+#include <straggle/predict/recent_rate.hpp>
+#include <straggle/predict/similar_tasks.hpp>
+#include <straggle/predict/similarity.hpp>
+#include <straggle/predict/smoothed_progress.hpp>
+#include <straggle/predict/task_profile.hpp>
+#include <straggle/predict/weights.hpp>

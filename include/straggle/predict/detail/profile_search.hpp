@@ -1,0 +1,335 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/profile_store.hpp`: the nearest records of a query, by way of the boxes.
+///
+/// The distance of a box, or of a record's cells, is only used to leave out what is certainly too far away,
+/// with some slack for rounding; a record is judged by the distance that is reported. So ties are ties.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/predict/detail/profile_cells.hpp>
+#include <straggle/predict/detail/profile_leaves.hpp>
+#include <straggle/predict/detail/similarity_lanes.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+struct profile_hit {
+    double distance;
+    std::uint32_t slot;
+};
+
+// The terms of a query in the order of the factors. Those without weight add nothing.
+inline void make_terms(profile_leaves const& leaves, std::span<double const> row,
+                       std::span<double const> weights, std::vector<factor_term>& terms) {
+    terms.clear();
+    for (std::size_t k = 0; k < row.size(); ++k)
+        if (weights[k] > 0)
+            terms.push_back(make_term(k, leaves.is_numeric(k), row[k], leaves.range(k), weights[k],
+                                      leaves.missing(k) != 0));
+}
+
+// Those as the cells see them. What few records have is near to the processor as it is.
+inline void make_cells(profile_leaves const& leaves, std::span<factor_term const> terms, cell_query& cells) {
+    constexpr std::size_t few = 2048;
+    if (leaves.slots() < few)
+        cells.clear(terms.size());
+    else
+        cells.assign(terms, leaves.grids());
+}
+
+// Squares of boxes lie between these, rounding aside: so their last bits can be used for something else, also
+// where numbers below the normal ones count as 0, and no infinity is needed to say that there is no box.
+inline constexpr double least_square = 0x1p-900;
+inline constexpr double largest_square = 0x1p1022;
+inline constexpr double no_box = 0x1p1023;
+
+// Sums over the terms of the least square that a record in each of eight boxes can have, about.
+STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_term const> terms) noexcept {
+    using namespace simd;
+    eight sum(least_square);
+    for (factor_term const& t : terms) {
+        double const* const low = edges + std::size_t{t.factor} * 2 * leaf_size;
+        double const* const high = low + leaf_size;
+        lanes const value = splat(t.value), scale = splat(t.scale), weight = splat(t.weight);
+        auto const square = [&](std::size_t i) STRAGGLE_INLINE_LAMBDA {
+            lanes const d = (larger(load(low + i), smaller(load(high + i), value)) - value) * scale;
+            return d * d;
+        };
+        if (t.form == term_form::number) [[likely]]
+            sum.each([&](lanes& s, std::size_t i) STRAGGLE_INLINE_LAMBDA { s = s + square(i); });
+        else if (t.form == term_form::number_or_missing)
+            sum.each([&](lanes& s, std::size_t i)
+                         STRAGGLE_INLINE_LAMBDA { s = s + smaller(square(i), weight); });
+        else if (t.form == term_form::code)
+            sum.each([&](lanes& s, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+                s = s + lanes_where(less(value, load(low + i)) | less(load(high + i), value), weight);
+            });
+        else if (t.form == term_form::constant)
+            sum.each([&](lanes& s, std::size_t) STRAGGLE_INLINE_LAMBDA { s = s + weight; });
+    }
+    return sum;
+}
+
+// Puts the places of eight squares, counted from the end, into their last bits: so no two are equal, the
+// least one tells its place, and among equals it is the last.
+STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares) noexcept {
+    using namespace simd;
+    alignas(64) static constexpr std::uint64_t places[leaf_size] = {7, 6, 5, 4, 3, 2, 1, 0};
+    squares.each([](lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+        lane_mask place;
+        std::memcpy(&place, places + i, sizeof place);
+        v = std::bit_cast<lanes>((bits_of(smaller(v, splat(largest_square))) & ~splat_bits(leaf_size - 1)) |
+                                 place);
+    });
+}
+constexpr std::size_t place_of(double marked) noexcept {
+    return leaf_size - 1 - (std::bit_cast<std::uint64_t>(marked) & (leaf_size - 1));
+}
+// The least of eight that is above another, or `no_box`.
+STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) noexcept {
+    using namespace simd;
+    eight rest(squares);
+    rest.each([above](lanes& v, std::size_t)
+                  STRAGGLE_INLINE_LAMBDA { v = lanes_choose(less(splat(above), v), v, splat(no_box)); });
+    return rest.smallest();
+}
+
+// Keeps the best in a heap, the worst on top.
+class profile_search {
+  public:
+    // @pre k > 0; room for so many in `hits`; there are records
+    profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
+                   double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
+        : leaves_(leaves),
+          terms_(terms),
+          cells_(cells),
+          hits_(hits),
+          k_(k),
+          within_(within),
+          slack_(static_cast<double>(terms.size() + 8) * 0x1p-50) {
+        hits_.clear();
+        if (cells_.step() > 0)
+            least_for_cells_ = cells_.least_step() * cells_.least_step() * (least_limit * least_limit);
+        next_steps_ = simd::plus_infinity;
+        step_ = cells_.step();
+        set_limit(above(within));
+    }
+
+    // Nearest first, the youngest of equals first.
+    void run() noexcept {
+        search(leaves_.top(), 0);
+        std::sort(hits_.begin(), hits_.end(), better{leaves_});
+    }
+
+  private:
+    static constexpr unsigned most_ties = 8;
+    static constexpr double least_limit = 40; // in cells
+
+    struct better {
+        profile_leaves const& leaves;
+        bool operator()(profile_hit const& a, profile_hit const& b) const noexcept {
+            if (a.distance != b.distance) return a.distance < b.distance;
+            return leaves.number(a.slot) > leaves.number(b.slot);
+        }
+    };
+
+    // Visits the boxes of a group, nearest first, until they are too far away. What is too far away is told
+    // by cells first, by the edges themselves where that needs a closer look.
+    void search(std::size_t level, std::size_t group) noexcept {
+        std::size_t const boxes = leaves_.boxes(level).size() - group * leaf_size;
+        unsigned visited = boxes < leaf_size ? 0xffu << boxes & 0xffu : 0;
+        while (!(by_edges() ? search_edges(level, group, visited) : search_cells(level, group, visited))) {
+        }
+    }
+    [[nodiscard]] bool by_edges() const noexcept { return !(limit_ > least_for_cells_); }
+
+    void visit(std::size_t level, std::size_t box) noexcept {
+        if (level == 0)
+            search_leaf(box);
+        else
+            search(level - 1, box);
+    }
+
+    // Whether nothing is left to visit; not where one should look again, as steps have changed.
+    bool search_cells(std::size_t level, std::size_t group, unsigned& visited) noexcept {
+        profile_boxes const& boxes = leaves_.boxes(level);
+        auto const [first, last] =
+            cell_squares(boxes.cells(group), 4 * leaf_size, 2 * leaf_size, cells_.constant(), cells_.terms());
+        cell_keys const keys(first, last, visited);
+        float next = keys.least();
+        double const step = step_;
+        while (next <= cell_limit_) {
+            std::size_t const place = place_of_key(next), box = group * leaf_size + place;
+            visited |= 1u << place;
+            next = keys.least_above(next);
+            if (next <= cell_limit_) prefetch_cells(level, group * leaf_size + place_of_key(next));
+            visit(level, box);
+            if (step != step_) [[unlikely]]
+                return !(next <= cell_limit_of(step));
+        }
+        return true;
+    }
+
+    bool search_edges(std::size_t level, std::size_t group, unsigned visited) noexcept {
+        profile_boxes const& boxes = leaves_.boxes(level);
+        eight distances = box_squares(boxes.group(group), terms_);
+        mark_places(distances);
+        double next = distances.smallest();
+        if (!(next <= limit_)) return true;
+        double squares[leaf_size];
+        distances.store_to(squares);
+        if (visited != 0) {
+            for (std::size_t i = 0; i < leaf_size; ++i)
+                if ((visited >> i & 1) != 0) squares[i] = no_box;
+            next = eight(squares).smallest();
+        }
+        while (next <= limit_ && next < no_box) {
+            double const nearest = next;
+            std::size_t const box = group * leaf_size + place_of(nearest);
+            next = least_above(nearest, squares);
+            if (nearest >= tie_ && is_older_tie(boxes, box)) continue;
+            if (next <= limit_) prefetch(level, group * leaf_size + place_of(next));
+            visit(level, box);
+        }
+        return true;
+    }
+
+    void prefetch(std::size_t level, std::size_t box) const noexcept {
+        if (box >= leaves_.boxes(level).size()) return;
+        double const* const from = level == 0 ? leaves_.leaf(box) : leaves_.boxes(level - 1).group(box);
+        std::size_t const length = leaves_.factors() * (level == 0 ? leaf_size : 2 * leaf_size);
+        for (std::size_t i = 0; i < length; i += leaf_size) STRAGGLE_PREFETCH(from + i);
+    }
+    void prefetch_cells(std::size_t level, std::size_t box) const noexcept {
+        profile_cell const* const from =
+            level == 0 ? leaves_.cells(box) : leaves_.boxes(level - 1).cells(box);
+        std::size_t const length = leaves_.cells_length() * (level == 0 ? 1 : 2);
+        for (std::size_t i = 0; i < length; i += 4 * leaf_size) STRAGGLE_PREFETCH(from + i);
+    }
+
+    void search_leaf(std::size_t l) noexcept {
+        unsigned candidates = 0xff;
+        if (!by_edges()) {
+            auto const [a, b] =
+                cell_squares(leaves_.cells(l), 2 * leaf_size, 0, cells_.constant(), cells_.terms());
+            candidates = which_within(a, b, static_cast<std::int32_t>(cell_limit_));
+            if (candidates == 0) return;
+        }
+        double squares[leaf_size] = {};
+        if (!(add_squares(leaves_.leaf(l), terms_, squares) <= limit_)) return;
+        for (; candidates != 0; candidates &= candidates - 1) {
+            auto const i = static_cast<std::size_t>(std::countr_zero(candidates));
+            if (squares[i] <= limit_ && leaves_.is_alive(l * leaf_size + i))
+                consider({std::sqrt(squares[i]), static_cast<std::uint32_t>(l * leaf_size + i)});
+        }
+    }
+
+    void consider(profile_hit const& hit) noexcept {
+        if (hits_.size() < k_) {
+            if (!(hit.distance <= within_)) return;
+            hits_.push_back(hit);
+            if (hits_.size() < k_) return;
+            std::make_heap(hits_.begin(), hits_.end(), better{leaves_});
+        } else {
+            // Of many that are equally near the young ones count: only edges tell which boxes to leave out.
+            if (hit.distance == hits_.front().distance && ++ties_ == most_ties) {
+                least_for_cells_ = simd::plus_infinity;
+                step_ = 0;
+            }
+            if (!better{leaves_}(hit, hits_.front())) return;
+            replace_worst(hit);
+        }
+        tie_ = below(hits_.front().distance);
+        set_limit(above(hits_.front().distance));
+    }
+
+    // Steps shall be small beside the limit, but not so small that the cells cannot tell them.
+    void set_limit(double limit) noexcept {
+        limit_ = limit;
+        if (by_edges()) {
+            step_ = 0;
+            return;
+        }
+        if (limit < next_steps_) {
+            next_steps_ = limit / 64;
+            cells_.measure(std::sqrt(limit));
+            step_ = cells_.step();
+        }
+        cell_limit_ = cell_limit_of(step_);
+    }
+    // No squares in steps of what is within the limit are more than this.
+    [[nodiscard]] float cell_limit_of(double step) const noexcept {
+        double const squares = (limit_ / (step * step) + least_sum) * (1 + 0x1p-18);
+        return static_cast<float>(squares < 0x1p30 ? squares : 0x1p30);
+    }
+
+    void replace_worst(profile_hit const& hit) noexcept {
+        better const is_better{leaves_};
+        profile_hit* const heap = hits_.data();
+        std::size_t const n = hits_.size();
+        std::size_t at = 0;
+        for (std::size_t child = 1; child < n; child = 2 * at + 1) {
+            // Added, not branched on: nobody could foresee which one it is.
+            if (child + 1 < n) child += is_better(heap[child], heap[child + 1]) ? 1u : 0u;
+            if (!is_better(hit, heap[child])) break;
+            heap[at] = heap[child];
+            at = child;
+        }
+        heap[at] = hit;
+    }
+
+    // Whether everything in the box is older than the worst hit and no nearer. Decided by the distance of a
+    // record in the nearest corner, computed as any other: all steps of that are monotonic.
+    [[nodiscard]] bool is_older_tie(profile_boxes const& boxes, std::size_t box) const noexcept {
+        if (boxes.youngest(box) > leaves_.number(hits_.front().slot)) return false;
+        double sums[leaf_size] = {};
+        for (factor_term t : terms_) {
+            if (t.form == term_form::presence) continue; // can be missing as well
+            factor_extent const e = boxes.get(box, t.factor);
+            double const nearest = t.value < e.low ? e.low : t.value > e.high ? e.high : t.value;
+            double leaf[leaf_size];
+            for (double& value : leaf) value = nearest;
+            if (t.form == term_form::number_or_missing) leaf[0] = encoded_missing;
+            t.factor = 0;
+            double const least = add_squares(leaf, {&t, 1}, sums);
+            for (double& sum : sums) sum = least;
+        }
+        return std::sqrt(sums[0]) >= hits_.front().distance;
+    }
+
+    // A square above this is that of a larger distance, however it was rounded; below the other of a smaller.
+    [[nodiscard]] double above(double distance) const noexcept {
+        return distance * distance * (1 + slack_) + 2 * least_square;
+    }
+    [[nodiscard]] double below(double distance) const noexcept {
+        return distance * distance * (1 - slack_) - 2 * least_square;
+    }
+
+    profile_leaves const& leaves_;
+    std::span<factor_term const> terms_;
+    cell_query& cells_;
+    std::vector<profile_hit>& hits_;
+    std::size_t k_;
+    double within_;
+    double slack_;
+    double limit_;                                 // of squares that are looked at
+    double tie_ = simd::plus_infinity;             // of squares that are certainly better than the worst hit
+    double least_for_cells_ = simd::plus_infinity; // limits below are for edges
+    double next_steps_;                            // limits below have other steps
+    double step_ = 0;                              // of the cells' terms; 0: edges are looked at
+    float cell_limit_ = 0;
+    unsigned ties_ = 0;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,157 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/similarity.hpp`: squared weighted differences of eight records from a query at a
+/// time. All distances come from here, so that the same values give the same bits wherever they are.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/simd.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// In a row that has been encoded, a missing value is this number: it can be compared. No known value is as
+// large, and its difference from one is still finite.
+inline constexpr double encoded_missing = 0x1p1022;
+
+constexpr double encode_factor(double value) noexcept {
+    return is_nan(value) ? encoded_missing : value;
+}
+
+// The reciprocal of a smaller range is no number.
+inline constexpr double least_range = (std::numeric_limits<double>::min)();
+
+// How the square of a weighted difference is computed.
+enum class term_form : std::uint8_t {
+    number,            // known of the query and of every record
+    number_or_missing, // known of the query, but not of every record
+    code,              // known of the query: the same or another
+    presence,          // missing of the query and of some records
+    constant,          // missing of the query and of no record
+};
+
+// One factor of a query.
+struct factor_term {
+    double value;  // encoded
+    double scale;  // sqrt(weight) / range
+    double weight; // square where the difference is 1
+    std::uint32_t factor;
+    term_form form;
+};
+
+// @param gaps whether records miss the factor
+inline factor_term make_term(std::size_t factor, bool numeric, double value, double range, double weight,
+                             bool gaps) noexcept {
+    factor_term term{encode_factor(value), 0, weight, static_cast<std::uint32_t>(factor), term_form::code};
+    if (is_nan(value)) {
+        term.form = gaps ? term_form::presence : term_form::constant;
+    } else if (numeric) {
+        term.form = gaps ? term_form::number_or_missing : term_form::number;
+        constexpr double largest = (std::numeric_limits<double>::max)();
+        double const scale = range >= least_range ? std::sqrt(weight) / range : 0.0;
+        term.scale = scale < largest ? scale : largest;
+    }
+    return term;
+}
+
+// Records in a leaf, boxes in a group: a cache line of doubles.
+inline constexpr std::size_t leaf_size = 8;
+
+STRAGGLE_ALWAYS_INLINE simd::lanes lanes_where(simd::lane_mask mask, simd::lanes v) noexcept {
+    return std::bit_cast<simd::lanes>(mask & simd::bits_of(v));
+}
+STRAGGLE_ALWAYS_INLINE simd::lanes lanes_choose(simd::lane_mask mask, simd::lanes yes,
+                                                simd::lanes no) noexcept {
+    return std::bit_cast<simd::lanes>((mask & simd::bits_of(yes)) | (~mask & simd::bits_of(no)));
+}
+
+// Eight numbers in as many values as it takes: enough of them to hide each other's latency.
+class eight {
+    static constexpr std::size_t count = leaf_size / simd::lane_count;
+
+  public:
+    STRAGGLE_ALWAYS_INLINE explicit eight(double x) noexcept {
+        each([x](simd::lanes& v, std::size_t) STRAGGLE_INLINE_LAMBDA { v = simd::splat(x); });
+    }
+    STRAGGLE_ALWAYS_INLINE explicit eight(double const* from) noexcept {
+        each([from](simd::lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA { v = simd::load(from + i); });
+    }
+    // `f(v, i)` for each value, which begins with the i-th number.
+    template <class F>
+    STRAGGLE_ALWAYS_INLINE void each(F const& f) noexcept {
+        each(f, std::make_index_sequence<count>{});
+    }
+    STRAGGLE_ALWAYS_INLINE void store_to(double* to) noexcept {
+        each([to](simd::lanes const& v, std::size_t i)
+                 STRAGGLE_INLINE_LAMBDA { std::memcpy(to + i, &v, sizeof v); });
+    }
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE double smallest() noexcept {
+        simd::lanes m = values_[0];
+        each([&m](simd::lanes const& v, std::size_t) STRAGGLE_INLINE_LAMBDA { m = simd::smaller(v, m); });
+        return simd::smallest_lane(m);
+    }
+
+  private:
+    template <class F, std::size_t... Is>
+    STRAGGLE_ALWAYS_INLINE void each(F const& f, std::index_sequence<Is...>) noexcept {
+        (f(values_[Is], Is * simd::lane_count), ...);
+    }
+
+    simd::lanes values_[count];
+};
+
+// Adds the squares of the terms, in their order, to the sums of eight records; returns the least sum.
+// @param leaf eight encoded values of each factor
+//
+// Never inlined: a compiler that fuses multiplication and addition could do so in one copy and not in
+// another.
+STRAGGLE_NEVER_INLINE inline double add_squares(double const* leaf, std::span<factor_term const> terms,
+                                                double* sums) noexcept {
+    using namespace simd;
+    eight sum(sums);
+    for (factor_term const& t : terms) {
+        double const* const x = leaf + t.factor * leaf_size;
+        lanes const value = splat(t.value);
+        if (t.form == term_form::number) [[likely]] {
+            lanes const scale = splat(t.scale);
+            sum.each([&](lanes& s, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+                lanes const d = (load(x + i) - value) * scale;
+                s = s + d * d;
+            });
+            continue;
+        }
+        lanes const weight = splat(t.weight);
+        switch (t.form) {
+        case term_form::number_or_missing: {
+            lanes const scale = splat(t.scale), missing = splat(encoded_missing);
+            sum.each([&](lanes& s, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+                lanes const d = (load(x + i) - value) * scale;
+                s = lanes_choose(less(load(x + i), missing), s + d * d, s + weight);
+            });
+            break;
+        }
+        case term_form::constant:
+            sum.each([&](lanes& s, std::size_t) STRAGGLE_INLINE_LAMBDA { s = s + weight; });
+            break;
+        default: // code, presence
+            sum.each([&](lanes& s, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+                s = s + lanes_where(less(load(x + i), value) | less(value, load(x + i)), weight);
+            });
+        }
+    }
+    sum.store_to(sums);
+    return sum.smallest();
+}
+
+} // namespace straggle::detail

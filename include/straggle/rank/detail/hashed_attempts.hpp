@@ -1,0 +1,208 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/detail/batch_scorer.hpp`: attempts in a compact copy, with numbers for their jobs
+/// and nodes, of whatever type those are.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/prefetch.hpp>
+#include <straggle/rank/detail/first_completions.hpp>
+#include <straggle/rank/detail/order_of_appearance.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields, class Record>
+using job_key_t = field_value_t<decltype(Fields::job), Record>;
+template <class Fields, class Record>
+using node_key_t = field_value_t<decltype(Fields::node), Record>;
+
+// Indices of an interner, in the shape of dense_axis.
+template <class Id>
+class hashed_axis : public order_of_appearance {
+  public:
+    interner<Id> table;
+
+    void clear() noexcept {
+        table.clear();
+        forget();
+    }
+    [[nodiscard]] std::size_t slots() const noexcept { return table.size(); }
+    [[nodiscard]] Id const& id(std::size_t slot) const { return table[static_cast<std::uint32_t>(slot)]; }
+};
+
+// Attempts copied as (job, node, value) with identifiers interned; with their place in the range where
+// `Rows`.
+template <class Record, class Fields, class Value, bool Rows>
+class hashed_attempts {
+  public:
+    using value_type = Value;
+    using job_id = owned_identifier_t<job_key_t<Fields, Record>>;
+    using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
+
+    [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
+
+    // Every usable attempt, and the moments of each job.
+    template <class Range, class Moments>
+    void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
+                 std::vector<Moments>& moments_of) {
+        clear();
+        moments_of.clear();
+        attempt_counts skipped;
+        std::uint64_t bits = 0;
+        std::size_t place = 0;
+        for (auto const& record : attempts) {
+            judge_attempt(
+                fields, record, skipped,
+                [&](auto const& job, auto const& node, auto value) STRAGGLE_INLINE_LAMBDA {
+                    row r{jobs_.table.insert(job), nodes_.table.insert(node), static_cast<Value>(value), {}};
+                    if constexpr (Rows) r.place = place;
+                    if (r.job == moments_of.size()) [[unlikely]]
+                        moments_of.emplace_back();
+                    moments_of[r.job].add(r.value);
+                    if constexpr (std::integral<Value>) bits |= static_cast<std::uint64_t>(r.value);
+                    rows_.push_back(r);
+                });
+            ++place;
+        }
+        bits_ = bits;
+        skipped.seen = place;
+        skipped.used = rows_.size();
+        counts += skipped;
+        for (std::size_t job = 0; job < jobs_.slots(); ++job) jobs_.append(job);
+        for (std::size_t node = 0; node < nodes_.slots(); ++node) nodes_.append(node);
+    }
+
+    // The same where attempts may be superseded by others, or need to be divided by their input first.
+    template <class Range, class Moments>
+    void collect(Range& attempts, Fields const& fields, attempt_counts& counts,
+                 std::vector<Moments>& moments_of, bool first_of_task, bool per_input) {
+        read(attempts, fields, counts, first_of_task, per_input);
+        if constexpr (std::floating_point<Value>)
+            if (per_input) divide_by_input();
+        moments_of.assign(jobs_.slots(), {});
+        bits_ = 0;
+        for (row const& r : rows_) {
+            moments_of[r.job].add(r.value);
+            if constexpr (std::integral<Value>) bits_ |= static_cast<std::uint64_t>(r.value);
+        }
+    }
+
+    // All bits that any integer duration has.
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
+
+    template <class Prefetch, class Use>
+    STRAGGLE_ALWAYS_INLINE void walk(Prefetch&& prefetch, Use&& use) const {
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (i + prefetch_distance < rows_.size()) prefetch(rows_[i + prefetch_distance].job);
+            std::size_t place = 0;
+            if constexpr (Rows) place = rows_[i].place;
+            use(place, rows_[i].job, rows_[i].node, rows_[i].value);
+        }
+    }
+
+  private:
+    struct row {
+        std::uint32_t job;
+        std::uint32_t node;
+        Value value;
+        [[no_unique_address]] std::conditional_t<Rows, std::size_t, base::no_field> place;
+    };
+
+    void clear() noexcept {
+        jobs_.clear();
+        nodes_.clear();
+        rows_.clear();
+    }
+
+    template <class Range>
+    void read(Range& attempts, Fields const& fields, attempt_counts& counts, bool first_of_task,
+              bool with_input) {
+        clear();
+        input_.clear();
+        firsts_.clear();
+        std::size_t place_in_range = 0;
+        for (auto const& record : attempts) {
+            std::size_t const place = place_in_range++;
+            read_attempt(fields, record, counts, [&](auto const& job, auto const& node, auto value) {
+                row r{jobs_.table.insert(job), nodes_.table.insert(node), static_cast<Value>(value), {}};
+                if constexpr (Rows) r.place = place;
+                std::size_t at = rows_.size();
+                if constexpr (first_completions<Record, Fields>::possible) {
+                    if (first_of_task) {
+                        auto const [known, keep] = firsts_.place(fields, record, r.job, at);
+                        if (known != at) {
+                            --counts.used;
+                            ++counts.superseded;
+                        }
+                        if (!keep) return;
+                        at = known;
+                    }
+                }
+                if (at == rows_.size())
+                    rows_.push_back(r);
+                else
+                    rows_[at] = r;
+                if (with_input) {
+                    input_.resize(rows_.size());
+                    input_[at] = read_input(fields, record);
+                }
+            });
+        }
+        note_who_is_left();
+    }
+
+    // Divides each duration by its input in the jobs where every attempt has one.
+    void divide_by_input() {
+        complete_.assign(jobs_.slots(), 1);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (!(input_[i] > 0) || !is_finite(rows_[i].value / input_[i])) complete_[rows_[i].job] = 0;
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (complete_[rows_[i].job] != 0) rows_[i].value /= static_cast<Value>(input_[i]);
+    }
+
+    // A node all of whose attempts were superseded has no used attempt, and is not there. Jobs always are:
+    // the attempt that supersedes is of the same job.
+    void note_who_is_left() {
+        for (std::size_t job = 0; job < jobs_.slots(); ++job) jobs_.append(job);
+        node_seen_.assign(nodes_.slots(), 0);
+        for (row const& r : rows_) node_seen_[r.node] = 1;
+        for (std::size_t node = 0; node < nodes_.slots(); ++node)
+            if (node_seen_[node] != 0) nodes_.append(node);
+    }
+
+    // 0 for unknown, which is no more use as a divisor than a size of 0.
+    static double read_input(Fields const& fields, Record const& record) {
+        if constexpr (given<decltype(Fields::input)>) {
+            auto const& field = project(fields.input, record);
+            if (!is_present(field)) return 0;
+            double const input = static_cast<double>(unwrap(field));
+            return is_finite(input) && input > 0 ? input : 0;
+        } else {
+            return 0;
+        }
+    }
+
+    hashed_axis<job_id> jobs_;
+    hashed_axis<node_id> nodes_;
+    std::vector<row> rows_;
+    std::uint64_t bits_ = 0;
+    std::vector<double> input_;
+    std::vector<unsigned char> node_seen_;
+    std::vector<unsigned char> complete_;
+    first_completions<Record, Fields> firsts_;
+};
+
+} // namespace straggle::detail

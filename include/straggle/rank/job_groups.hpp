@@ -1,0 +1,203 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `rank/detail/batch_scorer.hpp` and `monitor/monitor.hpp`: the attempts of each job side by
+/// side, and within a job what belongs to one node brought together.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/record/field.hpp>
+#include <straggle/stats/tick_moments.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Where the attempts of each job begin when they are sorted by job, jobs in the order of `axis`; `count(job)`
+// says how many each has. Returns how many there are in all.
+template <class Axis, class Count>
+std::size_t starts_of_jobs(std::vector<std::uint32_t>& starts, Axis const& axis, Count&& count) {
+    starts.resize(axis.slots());
+    std::size_t total = 0;
+    for (std::size_t place = 0; place < axis.size(); ++place) {
+        std::size_t const job = axis.slot_at(place);
+        starts[job] = static_cast<std::uint32_t>(total);
+        total += count(job);
+    }
+    STRAGGLE_EXPECTS(total < 0xffffffffu);
+    return total;
+}
+
+// Attempts sorted by job, those of a job in the order in which they were walked. `Rows` keeps the place of
+// the record too.
+template <class Value, bool Rows>
+class job_groups {
+  public:
+    struct attempt {
+        Value value;
+        std::uint32_t node;
+        [[no_unique_address]] std::conditional_t<Rows, std::size_t, base::no_field> row;
+    };
+
+    // A counting sort, jobs in the order of `axis`, in which they will be asked for: `count(job)` says how
+    // many attempts each has, `walk` visits them all.
+    template <class Axis, class Count, class Walk>
+    void sort(Axis const& axis, Count&& count, Walk&& walk) {
+        std::size_t const jobs = axis.slots();
+        attempts_.resize(starts_of_jobs(next_, axis, count));
+        attempt* const attempts = attempts_.data();
+        std::uint32_t* const next = next_.data();
+        walk(
+            [attempts, next, jobs](std::size_t job) STRAGGLE_INLINE_LAMBDA {
+                if (job < jobs) STRAGGLE_PREFETCH(attempts + next[job]);
+            },
+            [attempts, next](std::size_t row, std::size_t job, std::size_t node, Value value)
+                STRAGGLE_INLINE_LAMBDA {
+                    attempt& a = attempts[next[job]++];
+                    a.value = value;
+                    a.node = static_cast<std::uint32_t>(node);
+                    if constexpr (Rows) a.row = row;
+                });
+    }
+
+    // The attempts of a job of which `count` said so many.
+    [[nodiscard]] std::span<attempt const> of(std::size_t job, std::size_t count) const {
+        return {attempts_.data() + (next_[job] - count), count};
+    }
+    // What makes an attempt of an element of that: nothing to do.
+    [[nodiscard]] static auto unpacked() noexcept {
+        return [](attempt const& a) STRAGGLE_INLINE_LAMBDA -> attempt const& { return a; };
+    }
+
+  private:
+    std::vector<attempt> attempts_;
+    std::vector<std::uint32_t> next_; // after the sort: the end of each job
+};
+
+// The same for ticks with node and duration in one word, which halves the memory to go through.
+class packed_groups {
+  public:
+    // Whether nodes below a number, and durations with no bits but these, fit a word.
+    [[nodiscard]] static constexpr bool fit(std::size_t nodes, std::uint64_t bits) noexcept {
+        return std::bit_width(nodes) + std::bit_width(bits) <= 64;
+    }
+
+    // @pre fit(nodes, bits of all durations)
+    template <class Axis, class Count, class Walk>
+    void sort(Axis const& axis, std::size_t nodes, Count&& count, Walk&& walk) {
+        node_bits_ = static_cast<unsigned>(std::bit_width(nodes));
+        std::size_t const jobs = axis.slots();
+        attempts_.resize(starts_of_jobs(next_, axis, count));
+        std::uint64_t* const attempts = attempts_.data();
+        std::uint32_t* const next = next_.data();
+        walk(
+            [attempts, next, jobs](std::size_t job) STRAGGLE_INLINE_LAMBDA {
+                if (job < jobs) STRAGGLE_PREFETCH(attempts + next[job]);
+            },
+            [attempts, next, shift = node_bits_](std::size_t, std::size_t job, std::size_t node,
+                                                 std::int64_t value) STRAGGLE_INLINE_LAMBDA {
+                attempts[next[job]++] = (static_cast<std::uint64_t>(value) << shift) | node;
+            });
+    }
+
+    [[nodiscard]] std::span<std::uint64_t const> of(std::size_t job, std::size_t count) const {
+        return {attempts_.data() + (next_[job] - count), count};
+    }
+    struct attempt {
+        std::int64_t value;
+        std::uint32_t node;
+    };
+    [[nodiscard]] auto unpacked() const noexcept {
+        return [shift = node_bits_,
+                mask = (std::uint64_t{1} << node_bits_) - 1](std::uint64_t word) STRAGGLE_INLINE_LAMBDA {
+            return attempt{static_cast<std::int64_t>(word >> shift), static_cast<std::uint32_t>(word & mask)};
+        };
+    }
+
+  private:
+    std::vector<std::uint64_t> attempts_;
+    std::vector<std::uint32_t> next_;
+    unsigned node_bits_ = 0;
+};
+
+// Brings together the rows of one job that are of the same node, in time linear in the rows and with nothing
+// to clear between jobs. Most rows are alone, and cost one comparison.
+class node_joiner {
+  public:
+    // Nodes are numbered below `nodes`.
+    void prepare(std::size_t nodes) {
+        if (nodes > last_.size()) last_.resize(nodes);
+    }
+
+    // First, for each row of the job in order: its node.
+    STRAGGLE_ALWAYS_INLINE void note(std::uint32_t node, std::size_t row) noexcept {
+        last_[node] = static_cast<std::uint32_t>(row);
+    }
+
+    // Then: calls alone(row) for each row that has its node to itself, together(node, moments) for each node
+    // with more, into whose moments `add(moments, row)` has put all of its rows. A row is what `read` makes
+    // of an element of `rows`: something with a `node`.
+    template <class Rows, class Read, class Add, class Alone, class Together>
+    STRAGGLE_ALWAYS_INLINE void join(Rows const& rows, Read read, Add&& add, Alone&& alone,
+                                     Together&& together) {
+        std::uint32_t* const shared = room_for(rows.size());
+        std::uint32_t* const last = last_.data();
+        std::uint32_t others = 0;
+        std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
+        for (std::uint32_t i = 0; i < size; ++i) {
+            auto const& row = read(rows[i]);
+            if (last[row.node] == i) [[likely]] {
+                alone(row);
+                continue;
+            }
+            last[row.node] = is_shared;
+            shared[others++] = i; // later, so that this loop stays short
+        }
+        if (others != 0) join_shared(rows, read, others, add, together);
+    }
+
+  private:
+    static constexpr std::uint32_t is_group = 0x80000000u;
+    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found
+    struct group {
+        stats::tick_moments moments;
+        std::uint32_t node;
+    };
+
+    [[nodiscard]] std::uint32_t* room_for(std::size_t rows) {
+        STRAGGLE_EXPECTS(rows < is_group);
+        if (rows > shared_.size()) shared_.resize(rows);
+        return shared_.data();
+    }
+
+    template <class Rows, class Read, class Add, class Together>
+    STRAGGLE_ALWAYS_INLINE void join_shared(Rows const& rows, Read read, std::uint32_t others, Add&& add,
+                                            Together&& together) {
+        std::uint32_t* const last = last_.data();
+        groups_.resize(others);
+        std::uint32_t groups = 0;
+        for (std::uint32_t i = 0; i < others; ++i) {
+            auto const& row = read(rows[shared_[i]]);
+            std::uint32_t& place = last[row.node];
+            if (place == is_shared) {
+                groups_[groups] = {{}, row.node};
+                place = is_group + groups++;
+            }
+            add(groups_[place - is_group].moments, row);
+        }
+        for (std::uint32_t g = 0; g < groups; ++g) together(groups_[g].node, groups_[g].moments);
+    }
+
+    std::vector<std::uint32_t> last_;   // by node: the last row it has in the job, is_shared, or its group
+    std::vector<std::uint32_t> shared_; // rows that do not have their node to themselves
+    std::vector<group> groups_;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,149 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// From task records to ranked nodes in one call: normalise (DSB equation 1), measure each node (algorithm
+/// 2), rank the intervals (algorithm 3).
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/batch_scorer.hpp>
+#include <straggle/rank/detail/score_table.hpp>
+#include <straggle/rank/performance.hpp>
+#include <straggle/rank/rank_options.hpp>
+#include <straggle/rank/ranking.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Ranks the same kind of records again and again without allocating: all tables are kept between calls.
+///
+/// @tparam Record the user's record type
+/// @tparam Fields an `attempt_fields`
+/// @tparam Options a `rank_options`
+/// @par Cost of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in all.
+/// With dense integer identifiers and floating durations nothing is copied. Other identifiers take 16 bytes
+/// per record; integer durations 8 more (16 if the largest and the number of nodes do not fit 64 bits
+/// together) and a `sibling_normalizer` 16 more: they are put in order of jobs. 84 bytes per job and about
+/// 370 per node, with the last result and the next.
+/// @par Guarantees deterministic; for integer durations and a `moment_normalizer` the result is the same bits
+/// in any order of the records but for the order of first appearance. Strong exception guarantee: only
+/// allocation can throw, and then the last ranking still stands.
+template <class Record, record::attempt_fields_for<Record> Fields, class Options = rank_options<>>
+    requires detail::is_rank_options<Options>
+class node_ranker {
+    using engine = detail::batch_scorer<Record, Fields, Options, false>;
+    using scores_type = detail::score_table<detail::score_moments_of<detail::reading_t<Fields, Record>>>;
+
+  public:
+    /// How jobs are named in the ranking.
+    using job_id = typename engine::job_id;
+    /// How nodes are named in the ranking.
+    using node_id = typename engine::node_id;
+    /// What `rank` returns.
+    using ranking_type = node_ranking<node_id, job_id>;
+
+    // Parameters of constructors shadow globals of the program that instantiates them: no plain names here.
+    /// @param record_fields an `attempt_fields` that names the members of a record
+    /// @param how_to_rank normaliser, interval rule, edge rule
+    explicit node_ranker(Fields record_fields, Options how_to_rank = {})
+        : fields_(std::move(record_fields)),
+          options_(std::move(how_to_rank)),
+          ranking_scratch_(options_.edges) {}
+
+    /// Ranks the nodes of a range of records.
+    /// @param attempts any input range of `Record`; a random access range with dense integer identifiers is
+    /// read in place, twice
+    /// @return the ranking, valid until the next call
+    template <std::ranges::input_range Attempts>
+        requires std::same_as<std::ranges::range_value_t<Attempts>, Record>
+    ranking_type const& rank(Attempts&& attempts) {
+        engine_.run(attempts, fields_, options_, sink{*this});
+        return ranking_;
+    }
+
+    /// The result of the last call of `rank`; empty before it.
+    [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranking_; }
+    /// Moves the result of the last call out of a ranker that is done.
+    [[nodiscard]] ranking_type ranking() && noexcept { return std::move(ranking_); }
+
+  private:
+    struct sink {
+        node_ranker& self;
+
+        template <class Table>
+        void begin(Table const& table) {
+            self.scores_.reset(table.nodes().slots());
+        }
+        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
+            self.scores_.add(node, score);
+        }
+        void group(std::size_t node, stats::tick_moments const& durations,
+                   rank::affine_scale<std::int64_t> const& scale) {
+            self.scores_.add_group(node, durations, scale);
+        }
+        template <class Table>
+        void end(Table const& table) {
+            self.finish(table);
+        }
+    };
+
+    template <class Table>
+    void finish(Table const& table) {
+        // Built beside the last answer, which stays whole should an allocation fail.
+        detail::ranking_access::write_degenerate(
+            next_, engine_.scoreless,
+            [&jobs = table.jobs()](std::size_t slot) -> decltype(auto) { return jobs.id(slot); });
+        auto const& nodes = table.nodes();
+        detail::ranking_access::rank(
+            next_, ranking_scratch_, nodes.size(), options_.interval_of_mean,
+            [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
+            [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); });
+        detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
+                                        options_.edges);
+        std::swap(ranking_, next_);
+    }
+
+    Fields fields_;
+    Options options_;
+    engine engine_;
+    scores_type scores_;
+    detail::ranking_scratch ranking_scratch_;
+    ranking_type ranking_, next_;
+};
+
+/// Ranks the nodes that a range of task records tells about, weakest first.
+///
+/// Source: DSB equation 1, algorithms 2 and 3; what the defaults change and why is told at `z_score`,
+/// `t_interval`, `edge_rule` and `completions`; `dsb_2019.ranking` is the paper to the letter.
+///
+/// @param attempts any input range; elements stay the caller's
+/// @param fields an `attempt_fields` that names the members of an element
+/// @param options normaliser, interval rule, edge rule
+/// @return every node with n, mean, deviation, interval and level, and an account of all records and jobs.
+/// Empty or unusable records give a ranking without levels, never an error.
+/// @par Cost O(records + nodes log nodes); see `node_ranker`, which also ranks repeatedly without allocating
+/// @par Guarantees nothing is thrown but by allocators; records are only read
+/// @snippet rank_nodes.cpp rank
+template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
+    requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+             detail::is_rank_options<Options>
+[[nodiscard]] auto rank_nodes(Attempts&& attempts, Fields const& fields, Options const& options = {}) {
+    node_ranker<std::ranges::range_value_t<Attempts>, Fields, Options> ranker(fields, options);
+    ranker.rank(attempts);
+    return std::move(ranker).ranking();
+}
+
+/// The same with the fields that `task_traits` names.
+template <std::ranges::input_range Attempts, class Options = rank_options<>>
+    requires has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>
+[[nodiscard]] auto rank_nodes(Attempts&& attempts, Options const& options = {}) {
+    using record = std::ranges::range_value_t<Attempts>;
+    return rank_nodes(attempts, task_traits<record>::fields, options);
+}
+
+} // namespace straggle

@@ -1,0 +1,291 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The answer to "which nodes are provably weak": every node with its evidence, in levels, and an account of
+/// every record and job that could not contribute.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/rank/p_cores.hpp>
+#include <straggle/rank/performance.hpp>
+#include <straggle/record/attempt.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// A node with an interval, and its place among the others.
+template <class NodeId>
+struct ranked_node {
+    NodeId id{};             ///< as the records name it
+    std::uint64_t n = 0;     ///< scores it is judged by
+    double mean = 0;         ///< of the scores: above 0 is slower than siblings elsewhere
+    double sd = 0;           ///< of the scores
+    stats::interval ci{};    ///< of the mean
+    std::uint32_t level = 0; ///< 0 is the weakest: nobody is provably slower
+    std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
+};
+
+/// A node with too little evidence for an interval (fewer than two scores): it is neither good nor bad.
+template <class NodeId>
+struct unranked_node {
+    NodeId id{};            ///< as the records name it
+    std::uint64_t n = 0;    ///< scores: 0 or 1
+    double mean = 0;        ///< of the scores; 0 when there are none
+    std::uint32_t seen = 0; ///< place in the order of first appearance of all nodes
+};
+
+/// A job whose attempts gave no scores.
+template <class JobId>
+struct degenerate_job {
+    JobId id{};                 ///< as the records name it
+    std::uint64_t attempts = 0; ///< accepted attempts it had
+    status reason{};            ///< `insufficient_evidence`: too few tasks; `no_spread`: all equally long
+};
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+struct ranking_access;
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Nodes in levels, weakest first.
+///
+/// @par Example
+/// `for (auto const& node : ranking.level(0)) log(node.id, node.mean, node.ci.low, node.ci.high);`
+/// @par Cost about 80 bytes per node beside the identifiers
+/// @par Guarantees the spans live as long as the ranking; asking a temporary for one does not compile
+template <class NodeId, class JobId = std::uint64_t>
+class node_ranking {
+  public:
+    /// A ranked node.
+    using node_type = ranked_node<NodeId>;
+    /// How nodes are named.
+    using node_id = NodeId;
+    /// How jobs are named.
+    using job_id = JobId;
+
+    /// Number of levels; 0 when no node could be ranked.
+    [[nodiscard]] std::size_t levels() const noexcept {
+        return level_begin_.empty() ? 0 : level_begin_.size() - 1;
+    }
+
+    /// The nodes of a level, in order of first appearance. Level 0 holds the weakest.
+    /// @pre `i < levels()`
+    [[nodiscard]] std::span<node_type const> level(std::size_t i) const& {
+        STRAGGLE_EXPECTS(i < levels());
+        return nodes().subspan(level_begin_[i], level_begin_[i + 1] - level_begin_[i]);
+    }
+
+    /// All ranked nodes: level 0, then level 1, and so on.
+    [[nodiscard]] std::span<node_type const> nodes() const& noexcept { return nodes_; }
+    /// The nodes without an interval, in order of first appearance.
+    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const& noexcept { return unranked_; }
+    /// All nodes with at least one used attempt, ranked or not.
+    [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
+
+    // A span of a ranking that is about to go away: name the ranking first.
+    void level(std::size_t) const&& = delete;
+    void nodes() const&& = delete;
+    void unranked() const&& = delete;
+    void degenerate_jobs() const&& = delete;
+
+    /// What became of every record.
+    [[nodiscard]] attempt_counts const& attempts() const noexcept { return attempts_; }
+    /// Used attempts that gave a score; the others belong to degenerate jobs.
+    [[nodiscard]] std::uint64_t scored_attempts() const noexcept { return scored_; }
+    /// Jobs that gave scores.
+    [[nodiscard]] std::size_t usable_jobs() const noexcept { return usable_jobs_; }
+    /// Jobs that gave none, in order of first appearance.
+    [[nodiscard]] std::span<degenerate_job<JobId> const> degenerate_jobs() const& noexcept {
+        return degenerate_;
+    }
+    /// The rule by which nodes count as provably slower.
+    [[nodiscard]] rank::edge_rule edges() const noexcept { return edges_; }
+
+  private:
+    friend detail::ranking_access;
+
+    std::vector<node_type> nodes_;
+    std::vector<std::size_t> level_begin_; // one more than there are levels
+    std::vector<unranked_node<NodeId>> unranked_;
+    std::vector<degenerate_job<JobId>> degenerate_;
+    attempt_counts attempts_;
+    std::uint64_t scored_ = 0;
+    std::size_t usable_jobs_ = 0;
+    rank::edge_rule edges_ = rank::edge_rule::closed;
+};
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A job without scores, by its number.
+struct scoreless_job {
+    std::size_t slot;
+    std::uint64_t attempts;
+    status reason;
+};
+
+// Fills rankings; the only writer of their private parts.
+struct ranking_access {
+    // Ranks nodes whose scores are known: `scores(i)` and `id(i)` are those of the i-th node in order of
+    // first appearance.
+    template <class NodeId, class JobId, class Scratch, class Rule, class Scores, class Identify>
+    static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
+                     Rule const& rule, Scores&& scores, Identify&& id) {
+        scratch.low.clear();
+        scratch.high.clear();
+        scratch.known.clear();
+        std::size_t unranked = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            auto const& node_scores = scores(i);
+            if (outcome<rank::node_performance> const p = rank::performance_of(node_scores, rule)) {
+                scratch.low.push_back(p->ci.low);
+                scratch.high.push_back(p->ci.high);
+                scratch.known.emplace_back(*p, static_cast<std::uint32_t>(i));
+            } else {
+                if (unranked == ranking.unranked_.size()) ranking.unranked_.emplace_back();
+                auto& u = ranking.unranked_[unranked++];
+                u.id = id(i);
+                u.n = node_scores.count();
+                u.mean = u.n == 0 ? 0.0 : node_scores.mean();
+                u.seen = static_cast<std::uint32_t>(i);
+            }
+        }
+        ranking.unranked_.resize(unranked);
+        write_levels(ranking, scratch, id);
+    }
+
+    // Ranks the nodes whose intervals the scratch holds: low, high, and known in order of first appearance.
+    template <class NodeId, class JobId, class Scratch, class Identify>
+    static void write_levels(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Identify&& id) {
+        std::size_t const ranked = scratch.known.size();
+        scratch.level.resize(ranked);
+        outcome<std::size_t> const levels = scratch.cores.levels(scratch.low, scratch.high, scratch.level);
+        STRAGGLE_EXPECTS(levels.has_value()); // an interval rule gave NaN or low > high
+
+        // Counting sort by level keeps the order of first appearance within each.
+        ranking.level_begin_.assign(*levels + 1, 0);
+        for (std::uint32_t l : scratch.level) ++ranking.level_begin_[l + 1];
+        for (std::size_t l = 1; l <= *levels; ++l) ranking.level_begin_[l] += ranking.level_begin_[l - 1];
+        scratch.place.assign(ranking.level_begin_.begin(), ranking.level_begin_.end());
+        ranking.nodes_.resize(ranked);
+        for (std::size_t k = 0; k < ranked; ++k) {
+            auto const& [p, seen] = scratch.known[k];
+            ranked_node<NodeId>& node = ranking.nodes_[scratch.place[scratch.level[k]]++];
+            node.id = id(seen);
+            node.n = p.n;
+            node.mean = p.mean;
+            node.sd = p.sd;
+            node.ci = p.ci;
+            node.level = scratch.level[k];
+            node.seen = seen;
+        }
+    }
+
+    // Puts a ranking together from its nodes; false if they cannot be of one ranking.
+    template <class NodeId, class JobId, class Scratch>
+    [[nodiscard]] static bool assemble(node_ranking<NodeId, JobId>& ranking, Scratch& scratch,
+                                       std::span<ranked_node<NodeId> const> nodes,
+                                       std::span<unranked_node<NodeId> const> unranked,
+                                       rank::edge_rule edges) {
+        std::size_t const size = nodes.size() + unranked.size();
+        constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+        std::vector<std::size_t> place(size, nobody); // by the order of first appearance
+        for (std::size_t k = 0; k < size; ++k) {
+            std::uint32_t const seen = k < nodes.size() ? nodes[k].seen : unranked[k - nodes.size()].seen;
+            if (seen >= size || place[seen] != nobody) return false;
+            place[seen] = k;
+        }
+        ranking.edges_ = edges;
+        for (std::uint32_t seen = 0; seen < size; ++seen) {
+            std::size_t const k = place[seen];
+            if (k >= nodes.size()) {
+                auto const& u = unranked[k - nodes.size()];
+                if (!is_finite(u.mean)) return false;
+                ranking.unranked_.push_back(u);
+                continue;
+            }
+            auto const& node = nodes[k];
+            bool const sound = node.n > 0 && is_finite(node.mean) && is_finite(node.sd) && !(node.sd < 0) &&
+                               is_finite(node.ci.low) && is_finite(node.ci.high) &&
+                               node.ci.low <= node.ci.high;
+            if (!sound) return false;
+            scratch.low.push_back(node.ci.low);
+            scratch.high.push_back(node.ci.high);
+            scratch.known.emplace_back(rank::node_performance{node.n, node.mean, node.sd, node.ci}, seen);
+        }
+        write_levels(ranking, scratch,
+                     [&](std::uint32_t seen) -> auto const& { return nodes[place[seen]].id; });
+        return true;
+    }
+
+    template <class NodeId, class JobId>
+    static void account(node_ranking<NodeId, JobId>& ranking, attempt_counts const& attempts,
+                        std::uint64_t scored, std::size_t usable_jobs, rank::edge_rule edges) {
+        ranking.attempts_ = attempts;
+        ranking.scored_ = scored;
+        ranking.usable_jobs_ = usable_jobs;
+        ranking.edges_ = edges;
+    }
+
+    template <class NodeId, class JobId, class Identify>
+    static void write_degenerate(node_ranking<NodeId, JobId>& ranking,
+                                 std::vector<scoreless_job> const& scoreless, Identify&& id) {
+        ranking.degenerate_.resize(scoreless.size());
+        for (std::size_t k = 0; k < scoreless.size(); ++k) {
+            ranking.degenerate_[k].id = id(scoreless[k].slot);
+            ranking.degenerate_[k].attempts = scoreless[k].attempts;
+            ranking.degenerate_[k].reason = scoreless[k].reason;
+        }
+    }
+};
+
+struct ranking_scratch {
+    explicit ranking_scratch(rank::edge_rule rule) : cores(rule) {}
+    rank::p_cores cores;
+    std::vector<double> low, high;
+    std::vector<std::pair<rank::node_performance, std::uint32_t>> known;
+    std::vector<std::uint32_t> level;
+    std::vector<std::size_t> place;
+};
+
+} // namespace detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// A ranking put together from its nodes, as `nodes()` and `unranked()` of the original gave them: what was
+/// logged can be decided on again. Records and jobs are not accounted for.
+/// @param nodes ranked nodes in any order; their levels are not read but reckoned anew
+/// @param unranked nodes without an interval, in any order
+/// @param edges rule of the original
+/// @pre no identifier occurs twice; fewer than 2^32 nodes
+/// @return `status::out_of_domain` if no ranking can have such nodes: a number is not finite, an interval is
+/// the wrong way round, a deviation is negative, a ranked node has no scores, or the places of first
+/// appearance are not 0, 1, 2...
+/// @par Cost O(nodes log nodes); allocates
+/// @par Guarantees deterministic; the nodes of a ranking give the same ranking to the bit
+template <class NodeId, class JobId = std::uint64_t>
+[[nodiscard]] outcome<node_ranking<NodeId, JobId>>
+ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,
+             std::type_identity_t<std::span<unranked_node<NodeId> const>> unranked,
+             rank::edge_rule edges = rank::edge_rule::closed) {
+    node_ranking<NodeId, JobId> ranking;
+    detail::ranking_scratch scratch(edges);
+    if (!detail::ranking_access::assemble(ranking, scratch, nodes, unranked, edges))
+        return status::out_of_domain;
+    return ranking;
+}
+
+} // namespace straggle

@@ -1,0 +1,14 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The room `record/`: what does a scheduler tell us, what do rooms hand on?
+#pragma once
+
+#include <straggle/record/attempt.hpp>
+#include <straggle/record/cluster_load.hpp>
+#include <straggle/record/comparison.hpp>
+#include <straggle/record/field.hpp>
+#include <straggle/record/node_state.hpp>
+#include <straggle/record/running.hpp>
+#include <straggle/record/slowdown.hpp>

@@ -1,0 +1,362 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a task attempt is to the library: which of the user's members hold its job, node and time, which
+/// attempts count, and why the others do not. Nothing disappears: every record read is used, filtered or
+/// rejected for a counted reason.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/record/field.hpp>
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// How an attempt ended. Only successes are evidence about a node: a killed loser of a race is censored, a
+/// failure says nothing about speed.
+enum class attempt_status : std::uint8_t { success, failed, killed };
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// How an attempt ended: `attempt_status`, or a `bool` that is true for success.
+template <class Field, class Record>
+concept status_field = base::projection_of<Field, Record> &&
+                       (std::same_as<detail::field_value_t<Field, Record>, attempt_status> ||
+                        std::same_as<detail::field_value_t<Field, Record>, bool>);
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Which members of a record are what. An aggregate meant for designated initialisers; the template
+/// arguments are deduced and nobody writes them.
+///
+/// @par Example
+/// `attempt_fields{.job = &attempt::job, .node = &attempt::host, .duration = &attempt::took}`
+///
+/// Either `duration`, or `start` and `end`, are needed; `duration` wins where both are given. Any projection
+/// may yield a `std::optional`: an empty one means unknown.
+template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
+          class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
+          class Task = base::no_field, class Input = base::no_field>
+struct attempt_fields {
+    [[no_unique_address]] Job job{};           ///< `job_field`
+    [[no_unique_address]] Node node{};         ///< `node_field`
+    [[no_unique_address]] Duration duration{}; ///< `duration_field`
+    [[no_unique_address]] Start start{};       ///< `time_field`
+    [[no_unique_address]] End end{};           ///< `time_field`
+    [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
+    [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
+    [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+};
+
+/// The place to name the fields of a record type once: specialise it with a
+/// `static constexpr auto fields = attempt_fields{...};`, and every call may leave its `fields` argument out.
+template <class Record>
+struct task_traits {};
+
+/// A record type whose `task_traits` name its fields.
+template <class Record>
+concept has_task_traits = requires { task_traits<Record>::fields; };
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields>
+concept fields_aggregate = requires(Fields const& f) {
+    f.job;
+    f.node;
+    f.duration;
+    f.start;
+    f.end;
+    f.status;
+    f.task;
+    f.input;
+};
+
+// Comparing signed numbers with unsigned, or integers with reals, would go wrong in silence.
+template <class Start, class End>
+concept on_one_clock =
+    std::is_integral_v<Start> == std::is_integral_v<End> &&
+    std::is_signed_v<Start> == std::is_signed_v<End> && requires(Start const& start, End const& end) {
+        { end < start } -> std::convertible_to<bool>;
+        { end - start } -> base::duration_like;
+    };
+
+template <class Fields, class Record>
+concept has_duration =
+    given<decltype(Fields::duration)> && record::duration_field<decltype(Fields::duration), Record>;
+template <class Fields, class Record>
+concept has_start_and_end =
+    !given<decltype(Fields::duration)> && record::time_field<decltype(Fields::start), Record> &&
+    record::time_field<decltype(Fields::end), Record> &&
+    on_one_clock<field_value_t<decltype(Fields::start), Record>,
+                 field_value_t<decltype(Fields::end), Record>>;
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// A time is known: a `duration_field`, or a `start` and an `end` that are each a `time_field` and can be
+/// subtracted.
+template <class Fields, class Record>
+concept timed_fields = // written out, so that a diagnostic shows the field that does not fit
+    (!detail::given<decltype(Fields::duration)> || duration_field<decltype(Fields::duration), Record>) &&
+    (detail::given<decltype(Fields::duration)> ||
+     (time_field<decltype(Fields::start), Record> && time_field<decltype(Fields::end), Record> &&
+      detail::on_one_clock<detail::field_value_t<decltype(Fields::start), Record>,
+                           detail::field_value_t<decltype(Fields::end), Record>>));
+
+/// Fields with which a `Record` can be read as a task attempt.
+template <class Fields, class Record>
+concept attempt_fields_for =
+    detail::fields_aggregate<Fields> && job_field<decltype(Fields::job), Record> &&
+    node_field<decltype(Fields::node), Record> && timed_fields<Fields, Record> &&
+    (!detail::given<decltype(Fields::status)> || status_field<decltype(Fields::status), Record>) &&
+    (!detail::given<decltype(Fields::task)> || task_field<decltype(Fields::task), Record>) &&
+    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>);
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Why a record could not be used although it says it succeeded.
+enum class rejection : std::uint8_t {
+    missing_job,       ///< the job is an empty optional
+    missing_node,      ///< the node is an empty optional
+    missing_time,      ///< the duration, the start or the end is an empty optional
+    not_finite,        ///< the duration is NaN or infinite
+    end_before_start,  ///< start and end are the wrong way round
+    negative_duration, ///< the duration is below zero
+    out_of_range,      ///< an integer duration above 2^63 - 1 ticks
+};
+/// How many reasons there are.
+inline constexpr std::size_t rejection_count = 7;
+
+/// The name of a rejection as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
+    constexpr std::array<std::string_view, rejection_count> names{
+        "missing_job",      "missing_node",      "missing_time", "not_finite",
+        "end_before_start", "negative_duration", "out_of_range"};
+    return names[static_cast<std::size_t>(r)];
+}
+
+/// What became of the records that were read.
+/// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
+struct attempt_counts {
+    std::uint64_t seen = 0;       ///< records read
+    std::uint64_t used = 0;       ///< successes that entered the statistics
+    std::uint64_t failed = 0;     ///< left out: the attempt failed
+    std::uint64_t killed = 0;     ///< left out: the attempt was killed
+    std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
+    std::array<std::uint64_t, rejection_count> rejected{}; ///< by `rejection`
+
+    /// Records rejected for one reason.
+    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
+        return rejected[static_cast<std::size_t>(r)];
+    }
+    /// Records rejected for any reason.
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint64_t n : rejected) sum += n;
+        return sum;
+    }
+    constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
+        seen += other.seen;
+        used += other.used;
+        failed += other.failed;
+        killed += other.killed;
+        superseded += other.superseded;
+        for (std::size_t i = 0; i < rejection_count; ++i) rejected[i] += other.rejected[i];
+        return *this;
+    }
+    friend constexpr bool operator==(attempt_counts const&, attempt_counts const&) = default;
+};
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Duration>
+struct tick_type {
+    using type = Duration;
+};
+template <class Duration>
+    requires requires { typename Duration::rep; }
+struct tick_type<Duration> {
+    using type = typename Duration::rep;
+};
+
+// Durations are read as exact 64-bit ticks where their type is integral and as double otherwise.
+template <class Duration>
+using reading_of =
+    std::conditional_t<std::is_integral_v<typename tick_type<Duration>::type>, std::int64_t, double>;
+
+template <class Fields, class Record>
+struct duration_of;
+template <class Fields, class Record>
+    requires has_duration<Fields, Record>
+struct duration_of<Fields, Record> {
+    using type = field_value_t<decltype(Fields::duration), Record>;
+};
+template <class Fields, class Record>
+    requires has_start_and_end<Fields, Record>
+struct duration_of<Fields, Record> {
+    using start = field_value_t<decltype(Fields::start), Record>;
+    using type = std::remove_cvref_t<decltype(std::declval<field_value_t<decltype(Fields::end), Record>>() -
+                                              std::declval<start>())>;
+};
+template <class Fields, class Record>
+using reading_t = reading_of<typename duration_of<Fields, Record>::type>;
+
+// A duration that passed its checks, or the reason why not. One number says which: of a flag beside a reason
+// compilers make more.
+template <class Value>
+struct duration_reading {
+    static constexpr auto none = static_cast<rejection>(rejection_count);
+    Value value{};
+    rejection reason = none;
+    [[nodiscard]] constexpr bool usable() const noexcept { return reason == none; }
+};
+
+template <class Value, class Number>
+STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> checked_duration(Number n) noexcept {
+    if constexpr (std::is_integral_v<Number>) {
+        if constexpr (std::is_signed_v<Number>) {
+            if (n < 0) return {.reason = rejection::negative_duration};
+        } else if (static_cast<std::uint64_t>(n) >
+                   static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)())) {
+            return {.reason = rejection::out_of_range};
+        }
+        return {.value = static_cast<Value>(n)};
+    } else {
+        double const d = static_cast<double>(n);
+        // One comparison for finite and not negative: the bits of such doubles, and of no others, are in
+        // order. A tiny negative long double becomes minus zero, so that its own sign is asked for below.
+        if (!(std::bit_cast<std::uint64_t>(d) < infinity_bits)) [[unlikely]] { // but for minus zero
+            if (!is_finite(d)) return {.reason = rejection::not_finite};
+            if (n < Number{}) return {.reason = rejection::negative_duration};
+        }
+        return {.value = d};
+    }
+}
+
+template <class Value, class Duration>
+STRAGGLE_ALWAYS_INLINE constexpr duration_reading<Value> read_duration(Duration const& d) noexcept {
+    if constexpr (std::is_arithmetic_v<Duration>)
+        return checked_duration<Value>(d);
+    else
+        return checked_duration<Value>(static_cast<typename Duration::rep>(d.count()));
+}
+
+// Whole ticks since an epoch, such as a std::chrono::time_point.
+template <class Time>
+concept tick_time = requires(Time const& t) {
+    { t.time_since_epoch().count() } -> std::integral;
+    { t - t } -> std::same_as<std::remove_cvref_t<decltype(t.time_since_epoch())>>;
+};
+
+template <class Fields, class Record>
+STRAGGLE_ALWAYS_INLINE constexpr duration_reading<reading_t<Fields, Record>> read_time(Fields const& fields,
+                                                                                       Record const& record) {
+    using value = reading_t<Fields, Record>;
+    if constexpr (has_duration<Fields, Record>) {
+        auto const& field = project(fields.duration, record);
+        if (!is_present(field)) return {.reason = rejection::missing_time};
+        return read_duration<value>(unwrap(field));
+    } else {
+        auto const& start_field = project(fields.start, record);
+        auto const& end_field = project(fields.end, record);
+        if (!is_present(start_field) || !is_present(end_field)) return {.reason = rejection::missing_time};
+        auto const& start = unwrap(start_field);
+        auto const& end = unwrap(end_field);
+        if (is_unordered(start) || is_unordered(end)) return {.reason = rejection::not_finite};
+        if (end < start) return {.reason = rejection::end_before_start};
+        using start_type = std::remove_cvref_t<decltype(start)>;
+        // The difference of two signed times may not fit a signed type; unsigned arithmetic is exact.
+        if constexpr (std::is_integral_v<start_type>) {
+            return checked_duration<value>(static_cast<std::uint64_t>(end) -
+                                           static_cast<std::uint64_t>(start));
+        } else if constexpr (tick_time<start_type> &&
+                             std::same_as<start_type, std::remove_cvref_t<decltype(end)>>) {
+            return checked_duration<value>(static_cast<std::uint64_t>(end.time_since_epoch().count()) -
+                                           static_cast<std::uint64_t>(start.time_since_epoch().count()));
+        } else {
+            return read_duration<value>(end - start);
+        }
+    }
+}
+
+template <class Fields, class Record>
+STRAGGLE_ALWAYS_INLINE constexpr attempt_status read_status(Fields const& fields, Record const& record) {
+    if constexpr (!given<decltype(Fields::status)>) {
+        return attempt_status::success;
+    } else {
+        auto const& field = project(fields.status, record);
+        if (!is_present(field)) return attempt_status::failed;
+        if constexpr (std::same_as<field_value_t<decltype(Fields::status), Record>, bool>)
+            return unwrap(field) ? attempt_status::success : attempt_status::failed;
+        else
+            return unwrap(field);
+    }
+}
+
+// Durations that are signed integers and always known.
+template <class Fields, class Record>
+concept has_plain_ticks =
+    has_duration<Fields, Record> &&
+    std::signed_integral<std::remove_cvref_t<projected_t<decltype(Fields::duration), Record>>>;
+
+// Takes one record through the filter and the checks. Calls `use(job, node, value)` for an attempt that is
+// evidence and counts every other one; `seen` and `used` are left to the caller, whose loop knows them.
+template <class Fields, class Record, class Use>
+STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record const& record,
+                                                    attempt_counts& counts, Use&& use) {
+    if (attempt_status const status = read_status(fields, record); status != attempt_status::success) {
+        ++(status == attempt_status::killed ? counts.killed : counts.failed);
+        return;
+    }
+    auto const reject = [&](rejection r) { ++counts.rejected[static_cast<std::size_t>(r)]; };
+    auto&& job = project(fields.job, record);
+    if (!is_present(job)) return reject(rejection::missing_job);
+    auto&& node = project(fields.node, record);
+    if (!is_present(node)) return reject(rejection::missing_node);
+    if constexpr (has_plain_ticks<Fields, Record>) { // the same as below, with less to carry around
+        auto const ticks = project(fields.duration, record);
+        if (ticks < 0) [[unlikely]]
+            return reject(rejection::negative_duration);
+        use(unwrap(job), unwrap(node), static_cast<std::int64_t>(ticks));
+    } else {
+        auto const time = read_time(fields, record);
+        if (!time.usable()) [[unlikely]]
+            return reject(time.reason);
+        use(unwrap(job), unwrap(node), time.value);
+    }
+}
+
+// The same for one record at a time, counting everything.
+template <class Fields, class Record, class Use>
+constexpr void read_attempt(Fields const& fields, Record const& record, attempt_counts& counts, Use&& use) {
+    ++counts.seen;
+    judge_attempt(fields, record, counts, [&](auto const& job, auto const& node, auto value) {
+        ++counts.used;
+        use(job, node, value);
+    });
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,47 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The fields of a record, one concept each, so that a diagnostic names the field that does not fit.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/projection.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// The group of sibling tasks an attempt belongs to: all of them are expected to take equally long.
+template <class Field, class Record>
+concept job_field =
+    base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
+
+/// The node the attempt ran on.
+template <class Field, class Record>
+concept node_field =
+    base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
+
+/// The task the attempt is one try of, unique within its job.
+template <class Field, class Record>
+concept task_field =
+    base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
+
+/// How long the attempt ran; may be optional.
+template <class Field, class Record>
+concept duration_field =
+    base::projection_of<Field, Record> && base::duration_like<detail::field_value_t<Field, Record>>;
+
+/// When the attempt started or ended; may be optional.
+template <class Field, class Record>
+concept time_field =
+    base::projection_of<Field, Record> && base::time_like<detail::field_value_t<Field, Record>>;
+
+/// How much the attempt read, in any unit of work; may be optional.
+template <class Field, class Record>
+concept input_field =
+    base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
+
+} // namespace straggle::record

@@ -1,0 +1,124 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a running task is to the library: which of the user's members hold its node, progress and start, and
+/// why a snapshot of one could not be used.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/record/field.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// How much of a task is done, from 0 to 1; may be optional: an empty one means that it has not reported yet.
+template <class Field, class Record>
+concept progress_field =
+    base::projection_of<Field, Record> && std::floating_point<detail::field_value_t<Field, Record>>;
+
+/// How many attempts of the task are running, itself included; may be optional.
+template <class Field, class Record>
+concept copies_field =
+    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Which members of a snapshot of a running task are what. An aggregate meant for designated initialisers.
+///
+/// @par Example
+/// `running_fields{.node = &task::host, .progress = &task::done, .start = &task::started}`
+///
+/// Any projection may yield a `std::optional`: an empty one means unknown.
+template <class Node = base::no_field, class Progress = base::no_field, class Start = base::no_field,
+          class Input = base::no_field, class Copies = base::no_field>
+struct running_fields {
+    [[no_unique_address]] Node node{};         ///< `node_field`
+    [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
+    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
+    [[no_unique_address]] Input input{};       ///< `input_field`: what it has to read; without it 1
+    [[no_unique_address]] Copies copies{};     ///< `copies_field`; without it 1
+};
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields>
+concept running_aggregate = requires(Fields const& f) {
+    f.node;
+    f.progress;
+    f.start;
+    f.input;
+    f.copies;
+};
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// Fields with which a `Record` can be read as a running task.
+template <class Fields, class Record>
+concept running_fields_for =
+    detail::running_aggregate<Fields> && node_field<decltype(Fields::node), Record> &&
+    time_field<decltype(Fields::start), Record> &&
+    (!detail::given<decltype(Fields::progress)> || progress_field<decltype(Fields::progress), Record>) &&
+    (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
+    (!detail::given<decltype(Fields::copies)> || copies_field<decltype(Fields::copies), Record>);
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Why a snapshot of a running task could not be used.
+enum class running_rejection : std::uint8_t {
+    missing_node,  ///< the node is an empty optional
+    missing_start, ///< the start is an empty optional, or not a number
+    not_started,   ///< the start lies after now
+    bad_progress,  ///< not a number from 0 to 1
+};
+/// How many reasons there are.
+inline constexpr std::size_t running_rejection_count = 4;
+
+/// The name of a reason as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(running_rejection r) noexcept {
+    constexpr std::array<std::string_view, running_rejection_count> names{"missing_node", "missing_start",
+                                                                          "not_started", "bad_progress"};
+    return names[static_cast<std::size_t>(r)];
+}
+
+/// What became of the snapshots that were read.
+/// @par Guarantees `seen == used + total_rejected()`
+struct running_counts {
+    std::uint64_t seen = 0;       ///< snapshots read
+    std::uint64_t used = 0;       ///< running tasks that detectors look at
+    std::uint64_t unreported = 0; ///< of those: without a progress yet, taken to have done nothing
+    std::array<std::uint64_t, running_rejection_count> rejected{}; ///< by `running_rejection`
+
+    /// Snapshots rejected for one reason.
+    [[nodiscard]] constexpr std::uint64_t operator[](running_rejection r) const noexcept {
+        return rejected[static_cast<std::size_t>(r)];
+    }
+    /// Snapshots rejected for any reason.
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint64_t n : rejected) sum += n;
+        return sum;
+    }
+    friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
+};
+
+} // namespace straggle

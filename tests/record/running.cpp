@@ -1,0 +1,73 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/record/running.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+using namespace straggle;
+
+namespace {
+
+struct task {
+    std::string host;
+    double done;
+    std::chrono::steady_clock::time_point began;
+    std::uint64_t bytes;
+    int copies;
+    bool speculative;
+    std::optional<float> reported;
+    [[nodiscard]] double share() const { return done; }
+};
+
+// With everything a detector needs but one field.
+template <class Progress, class Input = base::no_field, class Copies = base::no_field>
+constexpr bool reads(Progress progress, Input input = {}, Copies copies = {}) {
+    running_fields const fields{
+        .node = &task::host, .progress = progress, .start = &task::began, .input = input, .copies = copies};
+    return record::running_fields_for<decltype(fields), task>;
+}
+
+} // namespace
+
+TEST_CASE("running fields: members, functions and optionals of the user's type") {
+    CHECK(reads(&task::done));
+    CHECK(reads(&task::share));
+    CHECK(reads(&task::reported));
+    CHECK(reads([](task const& t) { return t.done / 2; }));
+    CHECK(reads(base::no_field{}));
+    CHECK(reads(&task::done, &task::bytes, &task::copies));
+    auto const only_needed = running_fields{.node = &task::host, .start = &task::began};
+    CHECK(record::running_fields_for<decltype(only_needed), task>);
+}
+
+TEST_CASE("running fields: what does not fit is refused") {
+    CHECK_FALSE(reads(&task::bytes)); // a count is no share
+    CHECK_FALSE(reads(&task::host));
+    CHECK_FALSE(reads(&task::done, &task::host));
+    CHECK_FALSE(reads(&task::done, base::no_field{}, &task::speculative)); // whether is not how many
+    CHECK_FALSE(reads(&task::done, base::no_field{}, &task::done));
+    auto const no_node = running_fields{.progress = &task::done, .start = &task::began};
+    CHECK_FALSE(record::running_fields_for<decltype(no_node), task>);
+    auto const no_start = running_fields{.node = &task::host, .progress = &task::done};
+    CHECK_FALSE(record::running_fields_for<decltype(no_start), task>);
+    CHECK_FALSE(record::running_fields_for<int, task>);
+}
+
+TEST_CASE("running counts: by reason, and all told") {
+    running_counts counts;
+    counts.rejected[static_cast<std::size_t>(running_rejection::not_started)] = 2;
+    counts.rejected[static_cast<std::size_t>(running_rejection::bad_progress)] = 3;
+    CHECK(counts[running_rejection::not_started] == 2);
+    CHECK(counts[running_rejection::missing_node] == 0);
+    CHECK(counts.total_rejected() == 5);
+    CHECK(to_string(running_rejection::missing_node) == "missing_node");
+    CHECK(to_string(running_rejection::missing_start) == "missing_start");
+    CHECK(to_string(running_rejection::not_started) == "not_started");
+    CHECK(to_string(running_rejection::bad_progress) == "bad_progress");
+}
