@@ -6,12 +6,13 @@
 /// that is decided about nodes, over numbers instead of names.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/blacklist/detail/exclusion_record.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
 #include <straggle/blacklist/detail/load_watch.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/record/cluster_load.hpp>
 
@@ -22,7 +23,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How nodes are decided on. The defaults are for a production cluster.
 struct node_decisions_options {
@@ -224,10 +225,10 @@ class node_decisions {
         refilled_at_ = windows;
     }
 
-    // What is held against each node now.
+    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
     void weigh(std::span<blacklist::node_row const> rows) {
-        double const threshold =
-            std::log(options_.windows_per_error * static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        double const threshold = std::log(3 * options_.windows_per_error *
+                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];

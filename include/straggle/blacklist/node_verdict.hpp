@@ -6,6 +6,7 @@
 /// reason, slowdown, exclusion.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -15,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace straggle::blacklist {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// What the operator says of a node; it stands above everything that is measured.
 enum class operator_word : std::uint8_t {

@@ -90,6 +90,7 @@ class copy_planner {
         if (!over) return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (n) progress_.observe_ended(e.kind, n->track, e.end);
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
+        just_ended_ += 1;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
         return true;
@@ -120,8 +121,10 @@ class copy_planner {
             return x > y || (!(y > x) && a.task_row < b.task_row);
         });
         notes_.late = static_cast<std::uint32_t>(suspects_.size());
-        notes_.storm = notes_.tasks >= 10 && static_cast<double>(notes_.late - hung_) >
-                                                 options_.storm * static_cast<double>(notes_.tasks - hung_);
+        // Where little else runs, those that are late are many of few: the ones that ended count as well.
+        notes_.storm = notes_.tasks >= 10 &&
+                       static_cast<double>(notes_.late - hung_) >
+                           options_.storm * (static_cast<double>(notes_.tasks - hung_) + recent_);
         if (!notes_.storm) launch(running, places, can_run);
         probe(running, places, can_run);
     }
@@ -186,7 +189,9 @@ class copy_planner {
         predict::time_points left;
         std::size_t fresh; // times of a new task of the job, where the factor is 1
         std::size_t note;
-        double age, input_factor, slow, next, sharers, expected; // the last: net gain on the best node
+        double age, input_factor, slow;
+        double saves, share; // slot time on a usual node, and the gain of the job for each unit of it
+        double expected;     // net gain on the best node
         comparison reason;
         std::uint32_t at;
     };
@@ -233,8 +238,14 @@ class copy_planner {
             if (p.state == node_state::healthy && !p.hung) idle += p.free;
         }
         slots_ = slots;
-        // Slots that those who wait are about to take are not idle.
+        // Slots that those who wait are about to take are for copies that save more than they take.
         idle_ = idle > load.waiting ? idle - load.waiting : 0;
+        free_slots_ = idle;
+        double const passed = begun_ && now > now_ ? now - now_ : 0.0;
+        recent_ = (usual_ > 0 ? recent_ * std::exp(-passed / usual_) : 0.0) + just_ended_;
+        just_ended_ = 0;
+        if (!begun_ || now > now_) now_ = now;
+        begun_ = true;
         price_.observe(now, load.waiting, slots, idle, usual_);
         notes_.price = price_.price();
     }
@@ -279,11 +290,25 @@ class copy_planner {
         double const late = static_cast<double>(candidates_.size() - first_candidate);
         if (!(late > 0)) return;
         fresh_.push_back(outlook_.times_after(0));
+        predict::time_points const& fresh = fresh_.back();
+        cases_.clear();
+        there_.resize((std::max)(there_.size(), candidates_.size() - first_candidate));
+        for (std::size_t c = first_candidate; c < candidates_.size(); ++c) {
+            candidate const& of = candidates_[c];
+            predict::time_points& there = there_[c - first_candidate];
+            for (std::size_t i = 0; i < there.at.size(); ++i) there.at[i] = fresh.at[i] * of.input_factor;
+            cases_.push_back({of.left.at, there.at, of.age, 1 / of.slow, races_.of_task(any.kind)});
+        }
+        // What the job gains by all of them is shared by what each of them saves.
+        double const gain = assign::job_gain(cases_, next);
+        double saved = 0;
         for (std::size_t c = first_candidate; c < candidates_.size(); ++c) {
             candidates_[c].fresh = fresh_.size() - 1;
-            candidates_[c].next = next;
-            candidates_[c].sharers = late;
+            candidates_[c].saves = assign::worth_of(cases_[c - first_candidate]).saved;
+            saved += candidates_[c].saves;
         }
+        for (std::size_t c = first_candidate; c < candidates_.size(); ++c)
+            candidates_[c].share = saved > 0 ? gain / saved : 0.0;
     }
 
     // One task: its original, or what is left of it, and its copies. `next` is what the rest of the job
@@ -350,7 +375,7 @@ class copy_planner {
             next = (std::max)(next, rest);
             return;
         }
-        candidates_.push_back({left, 0, note ? book_.last() : no_note, age, factor / slow, slow, 0, 1, 0,
+        candidates_.push_back({left, 0, note ? book_.last() : no_note, age, factor / slow, slow, 0, 0, 0,
                                reason, rows.front().at});
     }
 
@@ -402,10 +427,10 @@ class copy_planner {
         predict::time_points there = fresh_[c.fresh];
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_worth const w = assign::worth_of(
-            {c.left.at, there.at, c.age, slow / c.slow, races_.of_task(kind), c.next, c.sharers});
+            {c.left.at, there.at, c.age, slow / c.slow, races_.of_task(kind)});
         double const win = races_.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
-        return {w.gain * trust, notes_.price * (w.taken - w.saved * trust), win, w};
+        return {c.share * w.saved * trust, notes_.price * (w.taken - w.saved * trust), win, w};
     }
     [[nodiscard]] bool is_worth(offer const& o) const noexcept {
         return o.win >= options_.least_win && o.gain > o.cost;
@@ -433,13 +458,13 @@ class copy_planner {
         double const best = at_place_.empty() ? 1.0 : free_[at_place_.front()].slowdown;
         for (candidate& c : candidates_) {
             ++notes_.priced;
-            if (room == 0 || at_place_.empty()) {
+            if (free_slots_ == 0 || at_place_.empty()) {
                 ++notes_.no_place;
                 c.expected = -1;
                 continue;
             }
             offer const o = price(c, running[c.at].kind, best);
-            c.expected = is_worth(o) ? o.gain - o.cost : -1;
+            c.expected = is_worth(o) && (room > 0 || o.worth.saves()) ? o.gain - o.cost : -1;
             if (c.expected < 0) ++notes_.not_worth;
         }
         std::sort(candidates_.begin(), candidates_.end(), [](candidate const& a, candidate const& b) {
@@ -457,16 +482,17 @@ class copy_planner {
             while (first_free < at_place_.size() && free_[at_place_[first_free]].free == 0) ++first_free;
             bool found = false;
             std::size_t tries = 0;
-            for (std::size_t i = first_free; room > 0 && i < at_place_.size() && tries < 64; ++i) {
+            for (std::size_t i = first_free; i < at_place_.size() && tries < 64; ++i) {
                 assign::free_place& f = free_[at_place_[i]];
                 place_row const& p = places[at_place_[i]];
                 if (f.free == 0 || p.node == t.node) continue;
                 ++tries;
                 if (!can_run(t.row, p.row)) continue;
                 offer const o = price(c, t.kind, f.slowdown);
-                if (!is_worth(o)) break; // slower ones are not worth it either
+                // Slower nodes are not worth it either.
+                if (!is_worth(o) || (room == 0 && !o.worth.saves())) break;
                 --f.free;
-                --room;
+                if (room > 0) --room;
                 running_copies += 1;
                 write(c, t, p, o, f.slowdown, false);
                 // Of nodes that are equal the next copy takes another.
@@ -530,7 +556,9 @@ class copy_planner {
     assign::race_record races_;
     detail::task_book book_{};
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
-    std::uint64_t slots_ = 0, idle_ = 0, turn_ = 0;
+    double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended, older ones fade within a usual time
+    bool begun_ = false;
+    std::uint64_t slots_ = 0, idle_ = 0, free_slots_ = 0, turn_ = 0;
     std::size_t copies_running_ = 0;
     std::uint32_t hung_ = 0;
     predict::time_outlook outlook_{};
@@ -539,7 +567,8 @@ class copy_planner {
     std::vector<sorted_row> order_{};
     std::vector<predict::sized_task> sized_{};
     std::vector<candidate> candidates_{};
-    std::vector<predict::time_points> fresh_{};
+    std::vector<predict::time_points> fresh_{}, there_{};
+    std::vector<assign::copy_case> cases_{};
     std::vector<probe_note> probes_{};
     std::vector<job_note> jobs_{};
     std::vector<assign::free_place> free_{};

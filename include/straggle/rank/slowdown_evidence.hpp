@@ -6,8 +6,9 @@
 /// their siblings of the same job elsewhere, and the evidence adds up over time.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -19,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// What became of what a `slowdown_evidence` was shown.
 struct evidence_counts {

@@ -6,9 +6,11 @@
 /// one unit. Who has records of another shape reads them through fields and hands these on.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How an attempt ended, as far as its length is concerned.
 enum class ended_as : std::uint8_t {

@@ -5,9 +5,10 @@
 /// Private part of `blacklist/node_decisions.hpp`: what is decided of one node.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The rules that a comparison may name.
 inline constexpr std::array<std::string_view, 6> node_rules{"",     "slowdown", "running_time",

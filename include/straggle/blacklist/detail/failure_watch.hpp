@@ -5,8 +5,9 @@
 /// Private part of `blacklist/node_decisions.hpp`: which nodes fail their tasks.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/interner.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/record/attempt_event.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
 // withdrawn.

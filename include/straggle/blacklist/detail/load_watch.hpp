@@ -5,12 +5,13 @@
 /// Private part of `blacklist/node_decisions.hpp`: whether the others can carry what an excluded node did.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <cmath>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The load of the cluster, smoothed over some tens of tasks. All of it is measured in a way that does not
 // change when a slow node is excluded: busy slots in units of what a usual node does with them.

@@ -5,9 +5,10 @@
 /// Private part of `rank/slowdown_evidence.hpp`: how evidence is stored.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline void evidence_store::write(byte_writer& out) const {
     for (double const x :

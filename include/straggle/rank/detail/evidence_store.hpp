@@ -5,8 +5,9 @@
 /// Private part of `rank/slowdown_evidence.hpp`: all that it remembers, and how it is brought up to date.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
@@ -19,9 +20,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 class evidence_store {
   public:
@@ -361,15 +363,15 @@ class evidence_store {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy || r.start < b.since) continue;
                 nodes_[r.node].exposed +=
-                    builder_.hazard(r.age, b) - builder_.hazard(r.age - (now - before), b);
+                    builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
                 ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
             }
             for (timed_attempt const& a : job.attempts) {
                 double const length = std::exp(a.ticks * nats_per_tick);
                 node_belief const& b = beliefs_[a.node];
                 if (!(a.end > before) || a.copy || a.end - length < b.since) continue;
-                nodes_[a.node].exposed +=
-                    builder_.hazard(length, b) - builder_.hazard(length - (a.end - before), b);
+                nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
+                                          builder_.hazard(length - (a.end - before), a.node, b);
                 nodes_[a.node].ended += a.censored ? 0 : 1;
             }
         });

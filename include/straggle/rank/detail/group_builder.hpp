@@ -5,6 +5,7 @@
 /// Private part of `rank/slowdown_evidence.hpp`: what the attempts of one job say of the nodes that ran them.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/sibling_times.hpp>
@@ -17,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What is believed of a node when its attempts are looked at.
 struct node_belief {
@@ -72,9 +73,9 @@ class group_builder {
 
     // The cumulative hazard of an age on a node, as its siblings show it, if it may be as slow as is
     // tolerated. @pre build() returned true
-    [[nodiscard]] double hazard(double age, node_belief const& belief) const noexcept {
+    [[nodiscard]] double hazard(double age, std::uint32_t node, node_belief const& belief) const noexcept {
         if (!(age > 0)) return 0;
-        return siblings_.hazard(std::log(age) - origin_ - tolerated - belief.usual);
+        return siblings_.hazard(std::log(age) - origin_ - tolerated - belief.usual, node);
     }
     // Whether the siblings' times are many enough to compare a single attempt with.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
@@ -131,7 +132,7 @@ class group_builder {
         double const median = *middle;
         siblings_.clear();
         for (entry const& e : entries_)
-            if (!e.copy) siblings_.add(std::clamp(e.adjusted - median, -widest, widest), e.ended);
+            if (!e.copy) siblings_.add(std::clamp(e.adjusted - median, -widest, widest), e.ended, e.node);
         siblings_.fit();
         mean_ = siblings_.mean();
         origin_ = median;

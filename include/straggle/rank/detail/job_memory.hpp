@@ -6,8 +6,9 @@
 /// bound.
 #pragma once
 
-#include <straggle/core/interner.hpp>
-#include <straggle/core/room.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -16,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // An attempt that ended, as it is remembered.
 struct timed_attempt {

@@ -6,10 +6,12 @@
 /// alone, so that it is the same on every machine.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <bit>
 #include <cstdint>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr int tick_bits = 16;
 inline constexpr double nats_per_tick = 0.693147180559945309417 / 65536;

@@ -5,6 +5,8 @@
 /// Private part of `rank/slowdown_evidence.hpp`: what all jobs together say of all nodes.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -13,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // One job on one node. Times are logarithms.
 struct effect_cell {

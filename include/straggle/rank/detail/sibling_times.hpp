@@ -6,11 +6,14 @@
 /// those that have not ended or were cancelled included.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The Kaplan-Meier and Nelson-Aalen estimates of logarithms of times.
 //
@@ -21,9 +24,18 @@ class sibling_times {
     void clear() noexcept {
         points_.clear();
         events_ = 0;
+        longest_ = second_ = {-1e300, 0};
     }
     // An attempt that ended, or that has taken so long so far.
-    void add(double log_time, bool ended) { points_.push_back({log_time, ended}); }
+    void add(double log_time, bool ended, std::uint32_t node) {
+        points_.push_back({log_time, ended});
+        if (log_time > longest_.at) {
+            if (node != longest_.node) second_ = longest_;
+            longest_ = {log_time, node};
+        } else if (node != longest_.node && log_time > second_.at) {
+            second_ = {log_time, node};
+        }
+    }
 
     // Takes in what was added. O(n log n)
     void fit() {
@@ -39,8 +51,7 @@ class sibling_times {
             double mass = 0;
             if (p.ended) {
                 mass = survival / at_risk;
-                hazard += 1 / at_risk;
-                last_event_ = p.at;
+                hazard += 1 / (at_risk + 1); // with few siblings the estimate is uncertain: rather too little
                 ++events_;
             } else if (i + 1 == n) {
                 mass = survival;
@@ -80,12 +91,13 @@ class sibling_times {
         double const mean = points_[i].sum_from / share;
         return mean > log_time ? mean : log_time;
     }
-    // The cumulative hazard. Beyond the slowest that ended there are no data: from there on it grows as that
-    // of a Pareto distribution of index 1, a heavier tail than real ones have.
-    [[nodiscard]] double hazard(double log_time) const noexcept {
+    // The cumulative hazard on a node. Beyond the longest time elsewhere there are no data: from there on it
+    // grows as that of a Pareto distribution of index 1, a heavier tail than real ones have.
+    [[nodiscard]] double hazard(double log_time, std::uint32_t node) const noexcept {
         std::size_t const i = after(log_time);
         double const known = i == 0 ? 0.0 : points_[i - 1].hazard;
-        return events_ != 0 && log_time > last_event_ ? known + (log_time - last_event_) : known;
+        double const elsewhere = node == longest_.node ? second_.at : longest_.at;
+        return elsewhere > -1e299 && log_time > elsewhere ? known + (log_time - elsewhere) : known;
     }
 
   private:
@@ -105,9 +117,15 @@ class sibling_times {
         return static_cast<std::size_t>(it - points_.begin());
     }
 
+    struct extreme {
+        double at = -1e300;
+        std::uint32_t node = 0;
+    };
+
     std::vector<point> points_;
     std::size_t events_ = 0;
-    double last_event_ = 0, mean_ = 0, variance_ = 0;
+    extreme longest_, second_; // on two nodes
+    double mean_ = 0, variance_ = 0;
 };
 
 } // namespace straggle::detail

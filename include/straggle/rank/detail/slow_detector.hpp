@@ -5,11 +5,13 @@
 /// Private part of `rank/slowdown_evidence.hpp`: evidence that adds up over windows.
 #pragma once
 
+#include <straggle/base/config.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // ln(e^a + e^b)
 inline double log_sum(double a, double b) noexcept {
