@@ -6,9 +6,10 @@
 /// effect of each kind of action on the cluster where it runs. A kind that provably does not help is stopped.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <array>
 #include <cmath>
@@ -17,7 +18,7 @@
 #include <limits>
 #include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// What a mitigator may advise.
 enum class action_kind : std::uint8_t {
@@ -249,4 +250,4 @@ class effect_meter {
     std::array<tally, action_kind_count> tallies_{};
 };
 
-} // namespace straggle
+} // namespace straggle::mitigate

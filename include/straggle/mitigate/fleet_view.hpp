@@ -5,7 +5,8 @@
 /// Where each node stands, by its name, for threads that place work while another one decides.
 #pragma once
 
-#include <straggle/core/interner.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -13,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// What a thread that places work has to know of a node.
 struct node_view {
@@ -26,7 +27,7 @@ struct node_view {
 /// The nodes that are not simply healthy, by name.
 /// @tparam Id an `owned_identifier_t`
 /// @par Cost `find` and `state` O(1); filling it again allocates nothing
-template <identifier Id>
+template <base::identifier Id>
 class fleet_view {
   public:
     /// Where a node stands; one that is not in it is healthy.
@@ -55,4 +56,4 @@ class fleet_view {
     std::vector<node_view> views_; // by index
 };
 
-} // namespace straggle
+} // namespace straggle::mitigate

@@ -6,12 +6,13 @@
 /// each exclude a fifth take out two fifths, and neither sees why the cluster is full.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// The right to decide for a cluster until a point of time. A plain value, which the deciders share by
 /// whatever they have: a row with compare-and-swap, a key in a store, a file under a lock.
@@ -64,4 +65,4 @@ struct lease {
     }
 };
 
-} // namespace straggle
+} // namespace straggle::mitigate

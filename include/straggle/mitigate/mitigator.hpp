@@ -11,9 +11,10 @@
 /// not act on. Nothing is charged for advice that nobody takes.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/contract.hpp>
-#include <straggle/core/published.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/published.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
@@ -35,9 +36,8 @@
 #include <utility>
 #include <vector>
 
-namespace straggle {
 
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Pointer>
 struct record_behind;
@@ -52,15 +52,17 @@ using record_of = typename record_behind<decltype(Fields::node)>::type;
 template <class Fields, class Record>
 struct own_time;
 template <class Fields, class Record>
-    requires clock_time<field_value_t<decltype(Fields::start), Record>>
+    requires base::clock_time<field_value_t<decltype(Fields::start), Record>>
 struct own_time<Fields, Record> {
     using type = field_value_t<decltype(Fields::start), Record>;
 };
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// A node where a new task can run.
-struct planned_place {
+struct mitigate::planned_place {
     std::size_t row = 0; ///< of the range of nodes
     double time = 0;     ///< how long the task is expected to take there; 0 where that is not known
 };
@@ -103,8 +105,8 @@ struct mitigator_counts {
 /// @snippet scheduler.cpp mitigator
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields, class NodePart = node_decisions, class CopyPart = mitigate::copy_planner>
-    requires attempt_fields_for<AttemptFields, Attempt> && task_fields_for<RunningFields, Running> &&
-             node_fields_for<NodeFields, Node>
+    requires record::attempt_fields_for<AttemptFields, Attempt> && record::running_attempt_fields_for<RunningFields, Running> &&
+             record::node_fields_for<NodeFields, Node>
 class mitigator {
     using task_reader = detail::task_reader<Running, RunningFields>;
     using node_reader = detail::node_reader<Node, NodeFields>;
@@ -164,7 +166,7 @@ class mitigator {
 
     /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
     /// was seen of it for long.
-    template <identifier Job>
+    template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     void finish(Job const& job) {
         loop_.finish(key_of_job(job));
@@ -231,16 +233,16 @@ class mitigator {
     /// @param nodes the caller's, all or those that come into question
     /// @param kind index of `kind_of`, and @param input how much it reads, where known
     /// @return valid until the next call
-    template <identifier Job, std::ranges::forward_range Nodes>
+    template <base::identifier Job, std::ranges::forward_range Nodes>
         requires std::convertible_to<Job const&, job_key>
-    std::span<planned_place const> rank_places(Job const& job, Nodes&& nodes,
+    std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
                                                std::uint32_t kind = detail::no_index,
                                                double input = detail::unknown) {
         return rank(key_of_job(job), kind, input, nodes);
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
     template <std::ranges::forward_range Nodes>
-    std::span<planned_place const> rank_places(Running const& task, Nodes&& nodes) {
+    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
         using detail::project;
         std::uint32_t kind = detail::no_index;
         double input = detail::unknown;
@@ -255,7 +257,7 @@ class mitigator {
     }
 
     /// Whether a job is one of those that nothing is done for: place its tasks as if there were no plan.
-    template <identifier Job>
+    template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
         return loop_.effects().is_left_alone(key_of_job(job));
@@ -263,7 +265,7 @@ class mitigator {
 
     /// Tells who holds the lease, before each `decide` where `options.decider` is not 0: who does not hold it
     /// learns and decides nothing, and its exclusions end.
-    void hold(lease const& shared) noexcept { lease_ = shared; }
+    void hold(mitigate::lease const& shared) noexcept { lease_ = shared; }
 
     /// The last plan.
     [[nodiscard]] mitigation_plan const& plan() const& noexcept { return plan_; }
@@ -271,19 +273,19 @@ class mitigator {
     /// What the last plan says of nodes, for any thread: never waits, and never makes `decide` wait.
     [[nodiscard]] snapshot published() const noexcept { return latest_.read(); }
     /// Where a node stands, by its name, for the thread that decides. O(1)
-    template <identifier Name>
+    template <base::identifier Name>
         requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
     [[nodiscard]] node_state state(Name const& node) const {
         std::uint32_t const at = fleet_.ids().find(node);
-        planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
+        mitigate::planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
         return shown == nullptr ? node_state::healthy : shown->state;
     }
     /// What a kind of action does, as far as the jobs that are left alone can tell.
-    [[nodiscard]] effect effect_of(action_kind kind) const noexcept {
+    [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {
         return loop_.effects().effect_of(kind);
     }
     /// Lets a kind of action that was stopped try again.
-    void resume(action_kind kind) noexcept { loop_.effects().resume(kind); }
+    void resume(mitigate::action_kind kind) noexcept { loop_.effects().resume(kind); }
     /// Turns everything off or on, between two decisions.
     void enable(bool is_enabled) noexcept { loop_.enable(is_enabled); }
     /// Actions charged within the period of `options.actions`.
@@ -308,7 +310,7 @@ class mitigator {
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
-        requires storable_identifier<node_id>
+        requires base::storable_identifier<node_id>
     {
         byte_writer out;
         line_.write(out);
@@ -323,7 +325,7 @@ class mitigator {
     /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
     /// allow
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
-        requires storable_identifier<node_id>
+        requires base::storable_identifier<node_id>
     {
         auto const frame = open_frame(bytes, kind_of_frame, 1);
         if (!frame) return frame.reason();
@@ -441,7 +443,7 @@ class mitigator {
     }
 
     template <class Nodes>
-    std::span<planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input, Nodes&& nodes) {
+    std::span<mitigate::planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input, Nodes&& nodes) {
         bool const is_alone = loop_.effects().is_left_alone(job);
         loop_.placed(job, is_alone, kind);
         ranked_.clear();
@@ -470,7 +472,7 @@ class mitigator {
         latest_.publish([this](fleet_view<node_id>& view) {
             view.clear();
             for (std::size_t i = 0; i < fleet_.rows().size(); ++i) {
-                planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
+                mitigate::planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
                 if (n.state != node_state::healthy)
                     view.add(fleet_.ids()[fleet_.rows()[i].node], {n.state, n.probe_slots, n.slow});
             }
@@ -489,11 +491,11 @@ class mitigator {
     mitigation_plan plan_, next_;
     mitigator_counts counts_;
     cluster_load load_;
-    lease lease_;
+    mitigate::lease lease_;
     straggle::published<fleet_view<node_id>> latest_;
     std::vector<mitigate::place_row> free_;
     std::vector<assign::ranked_place> placed_;
-    std::vector<planned_place> ranked_;
+    std::vector<mitigate::planned_place> ranked_;
 };
 
 template <class AttemptFields, class RunningFields, class NodeFields>

@@ -5,6 +5,7 @@
 /// Everything about a mitigator that can be turned. With `{}` it is what was measured.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/effect.hpp>
@@ -12,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// How many actions there may be within a period, whatever the reasons for them. It is charged for copies
 /// that are seen to run and for exclusions that are seen to be obeyed, and goes on where it was after a
@@ -21,6 +22,10 @@ struct action_limit {
     std::uint64_t most = 0; ///< new copies and new exclusions together; 0: no limit
     double period = 0;      ///< within how long: in seconds where the clock knows its unit, else in its own
 };
+
+} // namespace straggle::mitigate
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How a mitigator does its work.
 struct mitigator_options {
@@ -31,9 +36,9 @@ struct mitigator_options {
     /// Which tasks get copies, and where.
     mitigate::copy_planner_options copies{};
     /// Which jobs are left alone, to see whether it helps.
-    effect_options effects{};
+    mitigate::effect_options effects{};
     /// How many actions there may be.
-    action_limit actions{};
+    mitigate::action_limit actions{};
     /// Who this is, among several deciders that share a `lease`; 0: there is no other.
     std::uint64_t decider = 0;
     /// Most nodes, and most kinds of jobs, remembered at a time.

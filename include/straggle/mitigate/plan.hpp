@@ -6,7 +6,8 @@
 /// those of the ranges that `mitigator::decide` was given.
 #pragma once
 
-#include <straggle/mitigate/effect.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// Where a node stands, and why.
 struct planned_node {
@@ -26,19 +27,11 @@ struct planned_node {
     node_state state = node_state::healthy; ///< what to do with it: see `node_state`
     slowdown slow{};                        ///< how many times as long tasks take there as elsewhere
     comparison why{};                       ///< what was compared for the state; empty where it is healthy
-    std::uint8_t causes = 0;                ///< what is held against it, as bits: see `cause`
+    std::uint8_t causes = 0;                ///< what is held against it, as bits: `blacklist::cause`
     std::uint32_t strikes = 0;              ///< how many times it has been excluded of late
     std::uint32_t probe_slots = 0;          ///< on probation: attempts that may run there at a time
     double served = 0;                      ///< for how long the state holds, in the unit of the times
     double left = 0;                        ///< for how long it holds at most, unless something new is seen
-};
-
-/// What is held against a node.
-enum class cause : std::uint8_t {
-    slow = 1,    ///< tasks take provably longer there
-    hung = 2,    ///< nothing ends there any more
-    failing = 4, ///< tasks fail there
-    denied = 8,  ///< the operator says so
 };
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.
@@ -96,7 +89,9 @@ inline constexpr std::size_t plan_note_count = 15;
     return names[static_cast<std::size_t>(note)];
 }
 
-namespace detail {
+} // namespace straggle::mitigate
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 class plan_writer;
 }
 
@@ -107,16 +102,16 @@ class plan_writer;
 class mitigation_plan {
   public:
     /// All nodes, in the order of their range.
-    [[nodiscard]] std::span<planned_node const> nodes() const noexcept { return nodes_; }
+    [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept { return nodes_; }
     /// Copies to launch, best first.
-    [[nodiscard]] std::span<planned_copy const> copies() const noexcept { return copies_; }
+    [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept { return copies_; }
     /// Attempts that may be killed: a copy of theirs runs, and they will not end before it.
-    [[nodiscard]] std::span<planned_kill const> kills() const noexcept { return kills_; }
+    [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept { return kills_; }
     /// What else there is to say, each once.
-    [[nodiscard]] std::span<plan_note const> notes() const noexcept { return {notes_.data(), noted_}; }
+    [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept { return {notes_.data(), noted_}; }
     /// Whether a note is among them.
-    [[nodiscard]] bool has(plan_note note) const noexcept {
-        for (plan_note const n : notes())
+    [[nodiscard]] bool has(mitigate::plan_note note) const noexcept {
+        for (mitigate::plan_note const n : notes())
             if (n == note) return true;
         return false;
     }
@@ -128,14 +123,16 @@ class mitigation_plan {
 
   private:
     friend class detail::plan_writer;
-    std::vector<planned_node> nodes_;
-    std::vector<planned_copy> copies_;
-    std::vector<planned_kill> kills_;
-    std::array<plan_note, plan_note_count> notes_{};
+    std::vector<mitigate::planned_node> nodes_;
+    std::vector<mitigate::planned_copy> copies_;
+    std::vector<mitigate::planned_kill> kills_;
+    std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
     std::size_t noted_ = 0;
 };
 
-namespace detail {
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Who may write a plan.
 class plan_writer {
@@ -147,10 +144,10 @@ class plan_writer {
         plan_.kills_.clear();
         plan_.noted_ = 0;
     }
-    [[nodiscard]] std::vector<planned_node>& nodes() noexcept { return plan_.nodes_; }
-    [[nodiscard]] std::vector<planned_copy>& copies() noexcept { return plan_.copies_; }
-    [[nodiscard]] std::vector<planned_kill>& kills() noexcept { return plan_.kills_; }
-    void note(plan_note note) noexcept {
+    [[nodiscard]] std::vector<mitigate::planned_node>& nodes() noexcept { return plan_.nodes_; }
+    [[nodiscard]] std::vector<mitigate::planned_copy>& copies() noexcept { return plan_.copies_; }
+    [[nodiscard]] std::vector<mitigate::planned_kill>& kills() noexcept { return plan_.kills_; }
+    void note(mitigate::plan_note note) noexcept {
         if (!plan_.has(note)) plan_.notes_[plan_.noted_++] = note;
     }
 
@@ -158,5 +155,4 @@ class plan_writer {
     mitigation_plan& plan_;
 };
 
-} // namespace detail
-} // namespace straggle
+} // namespace straggle::detail

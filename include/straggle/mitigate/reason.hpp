@@ -5,6 +5,7 @@
 /// The reasons of a plan in words, for logs and for people.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/plan.hpp>
 
@@ -14,9 +15,8 @@
 #include <string>
 #include <string_view>
 
-namespace straggle {
 
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline void append_number(std::string& out, double x, int decimals) {
     std::array<char, 400> text{};
@@ -35,7 +35,9 @@ inline void append_time(std::string& out, double t) {
     out.append(text.data(), end.ptr);
 }
 
-} // namespace detail
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks".
 /// @par Cost allocates only where the text has no room
@@ -60,16 +62,16 @@ inline void append_reason(std::string& out, planned_node const& n) {
     out += to_string(n.state);
     out += ": ";
     bool said = false;
-    auto const say = [&](cause c, std::string_view text) {
+    auto const say = [&](blacklist::cause c, std::string_view text) {
         if ((n.causes & static_cast<std::uint8_t>(c)) == 0) return;
         if (said) out += "; ";
         out += text;
         said = true;
     };
-    say(cause::denied, "the operator denies it");
-    say(cause::hung, "its tasks do not end");
-    say(cause::failing, "its tasks fail");
-    if ((n.causes & static_cast<std::uint8_t>(cause::slow)) != 0 || !said) {
+    say(blacklist::cause::denied, "the operator denies it");
+    say(blacklist::cause::hung, "its tasks do not end");
+    say(blacklist::cause::failing, "its tasks fail");
+    if ((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0 || !said) {
         if (said) out += "; ";
         append_reason(out, n.slow);
     }
@@ -185,4 +187,4 @@ template <class Planned>
     return out;
 }
 
-} // namespace straggle
+} // namespace straggle::mitigate

@@ -3,22 +3,22 @@
 
 /// @file
 /// What a node is to the library: which of the user's members hold its name, its slots and how it stands with
-/// the operator, and why a record of one could not be used.
+/// the operator.
 #pragma once
 
-#include <straggle/core/field.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/record/field.hpp>
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
-namespace straggle {
+namespace straggle::inline STRAGGLE_ABI::record {
 
 /// What the operator or the cluster says of a node, whatever was measured.
-enum class node_condition : std::uint8_t {
+enum class condition : std::uint8_t {
     present, ///< nothing: it is there
     pinned,  ///< never to be taken out of service
     denied,  ///< to be kept out of service
@@ -27,18 +27,18 @@ enum class node_condition : std::uint8_t {
 
 /// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
 template <class Field, class Record>
-concept amount_field = projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+concept amount_field = base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
                        !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
-/// What the operator says of a node: a `node_condition`, or a `bool` that is true where it is there.
+/// What the operator says of a node: a `condition`, or a `bool` that is true where it is there.
 template <class Field, class Record>
 concept condition_field =
-    projection_of<Field, Record> && (std::same_as<detail::field_value_t<Field, Record>, node_condition> ||
+    base::projection_of<Field, Record> && (std::same_as<detail::field_value_t<Field, Record>, condition> ||
                                      std::same_as<detail::field_value_t<Field, Record>, bool>);
 
-/// A name whose order and spelling do not matter, such as a class of machines or a rack.
-template <class Field, class Record>
-concept label_field = projection_of<Field, Record> && identifier<detail::field_value_t<Field, Record>>;
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// Which members of a node are what. An aggregate meant for designated initialisers.
 ///
@@ -46,8 +46,8 @@ concept label_field = projection_of<Field, Record> && identifier<detail::field_v
 /// `node_fields{.node = &host::name, .slots = &host::cores, .busy = &host::running}`
 ///
 /// Any projection may yield a `std::optional`: an empty one means unknown.
-template <class Node = no_field, class Slots = no_field, class Busy = no_field, class MachineClass = no_field,
-          class Domain = no_field, class Condition = no_field>
+template <class Node = base::no_field, class Slots = base::no_field, class Busy = base::no_field, class MachineClass = base::no_field,
+          class Domain = base::no_field, class Condition = base::no_field>
 struct node_fields {
     [[no_unique_address]] Node node{};                  ///< `node_field`
     [[no_unique_address]] Slots slots{};                ///< `amount_field`; without it 1
@@ -56,6 +56,10 @@ struct node_fields {
     [[no_unique_address]] Domain domain{};              ///< `label_field`: what fails or is slow together
     [[no_unique_address]] Condition condition{};        ///< `condition_field`; without it all are there
 };
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
 
 /// Fields with which a `Record` can be read as a node.
 template <class Fields, class Record>
@@ -68,22 +72,9 @@ concept node_fields_for =
     (!detail::given<decltype(Fields::domain)> || label_field<decltype(Fields::domain), Record>) &&
     (!detail::given<decltype(Fields::condition)> || condition_field<decltype(Fields::condition), Record>);
 
-/// Why a record of a node could not be used.
-enum class node_rejection : std::uint8_t {
-    missing_node, ///< the name is an empty optional
-    twice,        ///< a node of that name stands further up
-    too_many,     ///< there are more nodes than the options allow
-};
-/// How many reasons there are.
-inline constexpr std::size_t node_rejection_count = 3;
+} // namespace straggle::record
 
-/// The name of a reason as it stands in the source, for logs and JSON.
-[[nodiscard]] constexpr std::string_view to_string(node_rejection r) noexcept {
-    constexpr std::array<std::string_view, node_rejection_count> names{"missing_node", "twice", "too_many"};
-    return names[static_cast<std::size_t>(r)];
-}
-
-namespace detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // A number of things as the user counts them, or `otherwise` where it is not known.
 template <class T>
@@ -98,18 +89,17 @@ constexpr std::uint32_t read_amount(T const& field, std::uint32_t otherwise) noe
 }
 
 template <class Fields, class Record>
-constexpr node_condition read_condition(Fields const& fields, Record const& record) {
+constexpr record::condition read_condition(Fields const& fields, Record const& record) {
     if constexpr (!given<decltype(Fields::condition)>) {
-        return node_condition::present;
+        return record::condition::present;
     } else {
         auto const& field = project(fields.condition, record);
-        if (!is_present(field)) return node_condition::present;
+        if (!is_present(field)) return record::condition::present;
         if constexpr (std::same_as<field_value_t<decltype(Fields::condition), Record>, bool>)
-            return unwrap(field) ? node_condition::present : node_condition::away;
+            return unwrap(field) ? record::condition::present : record::condition::away;
         else
             return unwrap(field);
     }
 }
 
-} // namespace detail
-} // namespace straggle
+} // namespace straggle::detail

@@ -6,17 +6,18 @@
 /// are forgotten, across a restart too, with the time at which each was last seen and a bound on how many.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/room.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/grow.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What stands for a name that is not known.
 inline constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
@@ -92,9 +93,9 @@ class id_table {
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
     void write(byte_writer& out) const
-        requires storable_identifier<Id>
+        requires base::storable_identifier<Id>
     {
-        out.tag(identifier_form<Id>);
+        out.tag(base::identifier_form<Id>);
         out.varint(refused_);
         out.count(place_of_.size());
         for (std::uint32_t slot = 0; slot < place_of_.size(); ++slot) {
@@ -106,9 +107,9 @@ class id_table {
     }
     // Into a table that is empty.
     void read(byte_reader& in)
-        requires storable_identifier<Id>
+        requires base::storable_identifier<Id>
     {
-        in.tag(identifier_form<Id>);
+        in.tag(base::identifier_form<Id>);
         refused_ = in.varint();
         std::size_t const bound = in.count(1);
         if (!in.expect(bound <= most_, status::out_of_range)) return;

@@ -6,8 +6,9 @@
 /// have been, until it is known how long they took.
 #pragma once
 
-#include <straggle/core/interner.hpp>
-#include <straggle/core/room.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/mitigate/effect.hpp>
 
 #include <bit>
@@ -16,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Jobs that go on, and tasks for which a copy was planned.
 class job_log {
@@ -62,19 +63,19 @@ class job_log {
         if (end > start) e.sum_log += std::log(end - start);
         ++e.ended;
     }
-    static void expose(job_entry& e, action_kind kind) noexcept {
+    static void expose(job_entry& e, mitigate::action_kind kind) noexcept {
         e.exposed = static_cast<std::uint8_t>(e.exposed | (1u << static_cast<unsigned>(kind)));
     }
 
     // The job is over: how long it took is what its exposures led to.
-    void finish(std::uint64_t job, effect_meter& meter) {
+    void finish(std::uint64_t job, mitigate::effect_meter& meter) {
         std::uint32_t const at = jobs_.find(job);
         if (at == interner<std::uint64_t>::none) return;
         close(entries_[at], meter);
         jobs_.erase(at);
     }
     // Jobs of which nothing was seen for three times their longest attempt are over.
-    void sweep(double now, effect_meter& meter) {
+    void sweep(double now, mitigate::effect_meter& meter) {
         for (std::uint32_t at = 0; at < jobs_.bound(); ++at) {
             if (!jobs_.contains(at)) continue;
             job_entry const& e = entries_[at];
@@ -105,14 +106,14 @@ class job_log {
         trials_[at].last_seen = now;
     }
     // A task has ended: what it still took after the copy was planned, against what was expected.
-    void task_ended(std::uint64_t task, double end, effect_meter& meter) {
+    void task_ended(std::uint64_t task, double end, mitigate::effect_meter& meter) {
         if (tasks_.size() == 0) return;
         std::uint32_t const at = tasks_.find(task);
         if (at == interner<std::uint64_t>::none) return;
         trial const& t = trials_[at];
         // A hundredth of what was expected: below, how often the plan is made is what is measured.
         double const took = end - t.planned, least = t.expected / 100;
-        meter.observe(action_kind::copy, t.stratum, !t.left_alone,
+        meter.observe(mitigate::action_kind::copy, t.stratum, !t.left_alone,
                       (took > least ? took : least) / t.expected);
         tasks_.erase(at);
     }
@@ -134,7 +135,7 @@ class job_log {
     };
     static constexpr std::size_t most_trials = 4096;
 
-    static void close(job_entry const& e, effect_meter& meter) {
+    static void close(job_entry const& e, mitigate::effect_meter& meter) {
         if (e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
         // Against the usual length of its tasks: jobs of a kind differ in size less than in what they do.
         double const usual = std::exp(e.sum_log / e.ended);
@@ -143,9 +144,9 @@ class job_log {
         bool const knows_kind = e.kind != no_kind_known;
         double const time = knows_kind ? span : span / usual;
         std::uint64_t const stratum = size + (knows_kind ? (std::uint64_t{e.kind} + 1) * 64 : 0);
-        for (std::size_t k = 0; k < action_kind_count; ++k)
+        for (std::size_t k = 0; k < mitigate::action_kind_count; ++k)
             if ((e.exposed >> k & 1u) != 0)
-                meter.observe(static_cast<action_kind>(k), stratum, !e.left_alone, time);
+                meter.observe(static_cast<mitigate::action_kind>(k), stratum, !e.left_alone, time);
     }
     static constexpr std::uint32_t no_kind_known = 0xFFFFFFFFu;
 

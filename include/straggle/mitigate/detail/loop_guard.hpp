@@ -6,14 +6,15 @@
 /// at how news comes in; everything is told in multiples of how long attempts and rounds take here.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // How the time of the caller went since the last decision.
 enum class clock_step : std::uint8_t { usual, back, forward };

@@ -6,8 +6,9 @@
 /// through here, and only what is safe, allowed and not known to be useless becomes a plan.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/core/bytes.hpp>
+#include <straggle/base/bytes.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
@@ -24,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // A part that can be told what another one of its type has learnt, by an index of this one for each node of
 // the other, and one that can be stored.
@@ -60,14 +61,14 @@ class mitigation_loop {
 
     [[nodiscard]] loop_guard& guard() noexcept { return guard_; }
     [[nodiscard]] loop_guard const& guard() const noexcept { return guard_; }
-    [[nodiscard]] effect_meter& effects() noexcept { return effects_; }
-    [[nodiscard]] effect_meter const& effects() const noexcept { return effects_; }
+    [[nodiscard]] mitigate::effect_meter& effects() noexcept { return effects_; }
+    [[nodiscard]] mitigate::effect_meter const& effects() const noexcept { return effects_; }
     [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
     [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
     // What was last said of a node, for who places work.
-    [[nodiscard]] planned_node const* shown(std::uint32_t node) const noexcept {
+    [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
         return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
                                                                             : nullptr;
     }
@@ -116,7 +117,7 @@ class mitigation_loop {
         learn(facts);
         nodes_.decide(guard_.now(), attempts_, facts.nodes, facts.load);
         std::uint64_t left = actions_left();
-        if (left == 0) out.note(plan_note::action_limit);
+        if (left == 0) out.note(mitigate::plan_note::action_limit);
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
         copies_.plan(guard_.now(), rows_, places_, facts.load, can_run);
@@ -132,12 +133,12 @@ class mitigation_loop {
         copies_.rank_places(job, kind, input, places, load, out);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
-        return options_.is_enabled && !effects_.is_stopped(action_kind::placement);
+        return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
     }
     void placed(std::uint64_t job, bool is_left_alone, std::uint32_t kind) {
         if (!(options_.effects.left_alone > 0)) return;
         if (auto* const entry = jobs_.touch(job, guard_.now(), is_left_alone, kind))
-            job_log::expose(*entry, action_kind::placement);
+            job_log::expose(*entry, mitigate::action_kind::placement);
     }
 
     void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map) {
@@ -207,30 +208,30 @@ class mitigation_loop {
     bool look(round_facts const& facts, plan_writer& out) {
         guard_.runs(facts.running.size());
         meter_.advance(guard_.now(), options_.actions.period);
-        if (facts.step == clock_step::back) quiet_why_ = plan_note::clock_went_back;
-        if (facts.step == clock_step::forward) quiet_why_ = plan_note::clock_jumped;
+        if (facts.step == clock_step::back) quiet_why_ = mitigate::plan_note::clock_went_back;
+        if (facts.step == clock_step::forward) quiet_why_ = mitigate::plan_note::clock_jumped;
         if (is_restored_) {
             is_restored_ = false;
             double const age = guard_.now() - last_round_;
             if (facts.step == clock_step::forward || (age > 3 * guard_.longest() && guard_.longest() > 0)) {
-                quiet_why_ = plan_note::old_state;
+                quiet_why_ = mitigate::plan_note::old_state;
                 guard_.keep_quiet();
                 if (age > 20 * guard_.longest()) withdraw();
             }
         }
         bool is_fit = true;
-        auto const unfit = [&](bool holds, plan_note why) {
+        auto const unfit = [&](bool holds, mitigate::plan_note why) {
             if (!holds) return;
             out.note(why);
             is_fit = false;
         };
         std::uint64_t slots = 0;
         for (auto const& n : facts.nodes) slots += n.slots;
-        unfit(!options_.is_enabled, plan_note::switched_off);
-        unfit(!facts.may_decide, plan_note::not_the_decider);
-        unfit(slots == 0, plan_note::empty_fleet);
+        unfit(!options_.is_enabled, mitigate::plan_note::switched_off);
+        unfit(!facts.may_decide, mitigate::plan_note::not_the_decider);
+        unfit(slots == 0, mitigate::plan_note::empty_fleet);
         unfit(guard_.is_quiet(), quiet_why_);
-        unfit(guard_.is_stale(), plan_note::stale_feed);
+        unfit(guard_.is_stale(), mitigate::plan_note::stale_feed);
         if (guard_.is_void() || !options_.is_enabled || !facts.may_decide) withdraw();
         return is_fit;
     }
@@ -278,7 +279,7 @@ class mitigation_loop {
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
             if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
                 job_log::ran(*job, r.start, guard_.now());
-                if (excluded_ != 0) job_log::expose(*job, action_kind::exclusion);
+                if (excluded_ != 0) job_log::expose(*job, mitigate::action_kind::exclusion);
             }
             if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
         }
@@ -293,28 +294,28 @@ class mitigation_loop {
     void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, plan_writer& out) {
         auto& planned = out.nodes();
         planned.resize(facts.user_nodes);
-        for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = planned_node{.row = i};
+        for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = mitigate::planned_node{.row = i};
         for (node_memory& m : memory_) m.shown = static_cast<std::size_t>(-1);
         for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
-            planned_node& n = planned[facts.user_rows[i]];
+            mitigate::planned_node& n = planned[facts.user_rows[i]];
             memory_[facts.nodes[i].node].shown = facts.user_rows[i];
             n.slow = nodes_.slowdown_of(facts.nodes[i].node);
             n.probe_slots = facts.nodes[i].slots;
         }
         bool const obeys =
-            options_.is_enabled && facts.may_decide && !effects_.is_stopped(action_kind::exclusion);
+            options_.is_enabled && facts.may_decide && !effects_.is_stopped(mitigate::action_kind::exclusion);
         excluded_ = 0;
         ++verdicts_;
         for (auto const& v : nodes_.verdicts()) {
             if (v.node >= memory_.size() || memory_[v.node].shown >= planned.size()) continue;
             node_memory& m = memory_[v.node];
             m.verdict = verdicts_;
-            planned_node& n = planned[m.shown];
+            mitigate::planned_node& n = planned[m.shown];
             n.slow = v.slow;
             node_state state = v.state;
             bool const is_told = state == node_state::away ||
                                  (v.causes & static_cast<std::uint8_t>(blacklist::cause::denied)) != 0;
-            if (v.spared_by == blacklist::spared::by_fail_open) out.note(plan_note::fail_open);
+            if (v.spared_by == blacklist::spared::by_fail_open) out.note(mitigate::plan_note::fail_open);
             if (!is_told) {
                 if (!obeys) state = node_state::healthy;
                 if (state == node_state::excluded && !m.is_allowed) {
@@ -348,7 +349,7 @@ class mitigation_loop {
         places_.clear();
         for (std::uint32_t i = 0; i < facts.nodes.size(); ++i) {
             auto const& n = facts.nodes[i];
-            planned_node const& said = shown_[facts.user_rows[i]];
+            mitigate::planned_node const& said = shown_[facts.user_rows[i]];
             bool const is_hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0;
             places_.push_back({.row = i,
                                .node = n.node,
@@ -363,9 +364,9 @@ class mitigation_loop {
 
     void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
         auto const& notes = copies_.notes();
-        if (notes.storm) out.note(plan_note::storm);
+        if (notes.storm) out.note(mitigate::plan_note::storm);
         if (!is_fit) return;
-        bool const is_stopped = effects_.is_stopped(action_kind::copy);
+        bool const is_stopped = effects_.is_stopped(mitigate::action_kind::copy);
         for (auto const& c : copies_.copies()) {
             read_running_row const& r = facts.running[c.task_row];
             if (options_.effects.left_alone > 0 && !c.probe && !is_stopped)
@@ -390,11 +391,11 @@ class mitigation_loop {
 
     // Does it help?
     void judge(plan_writer& out) {
-        constexpr std::array notes{plan_note::exclusion_stopped, plan_note::copy_stopped,
-                                   plan_note::cooldown_stopped, plan_note::placement_stopped};
-        for (std::size_t k = 0; k < action_kind_count; ++k) {
-            effects_.judge(static_cast<action_kind>(k));
-            if (effects_.is_stopped(static_cast<action_kind>(k))) out.note(notes[k]);
+        constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
+                                   mitigate::plan_note::cooldown_stopped, mitigate::plan_note::placement_stopped};
+        for (std::size_t k = 0; k < mitigate::action_kind_count; ++k) {
+            effects_.judge(static_cast<mitigate::action_kind>(k));
+            if (effects_.is_stopped(static_cast<mitigate::action_kind>(k))) out.note(notes[k]);
         }
     }
 
@@ -402,15 +403,15 @@ class mitigation_loop {
     loop_guard guard_;
     NodePart nodes_;
     CopyPart copies_;
-    effect_meter effects_;
+    mitigate::effect_meter effects_;
     job_log jobs_;
     action_meter meter_;
     std::vector<node_memory> memory_; // by index of the node
-    std::vector<planned_node> shown_; // by row of the last round
+    std::vector<mitigate::planned_node> shown_; // by row of the last round
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0;
     std::size_t excluded_ = 0;
-    plan_note quiet_why_ = plan_note::clock_jumped;
+    mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
     bool is_restored_ = false;
 
     std::vector<running_attempt> attempts_;

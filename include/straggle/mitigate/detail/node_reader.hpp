@@ -5,8 +5,9 @@
 /// Private part of `mitigate/mitigator.hpp`: the user's nodes as plain numbers, under indices that stay.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/core/field.hpp>
+#include <straggle/base/projection.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
@@ -19,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The table for a field, or none.
 template <class Projection, class Record>
@@ -174,7 +175,7 @@ class node_reader {
             place.slow = shown->slow;
             place.probe_slots = shown->probe_slots;
         }
-        if (read_condition(fields_, node) == node_condition::away) place.state = node_state::away;
+        if (read_condition(fields_, node) == record::condition::away) place.state = node_state::away;
         place.free = place.slots > busy ? place.slots - busy : 0;
         return place;
     }

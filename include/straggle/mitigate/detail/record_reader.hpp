@@ -6,11 +6,12 @@
 /// is unknown, never a reason to refuse it.
 #pragma once
 
-#include <straggle/core/attempt.hpp>
-#include <straggle/core/field.hpp>
-#include <straggle/core/finite.hpp>
-#include <straggle/core/interner.hpp>
-#include <straggle/core/running.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/running.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/time_line.hpp>
 #include <straggle/record/node.hpp>
@@ -21,7 +22,7 @@
 #include <ranges>
 #include <type_traits>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 // A task that has no name: it is nobody's copy.
@@ -64,7 +65,7 @@ concept has_progress = requires { requires given<decltype(Fields::progress)>; };
 template <class Fields>
 concept has_reported = requires { requires given<decltype(Fields::reported)>; };
 template <class Fields>
-concept has_attempts = requires { requires given<decltype(Fields::attempts)>; };
+concept has_copies = requires { requires given<decltype(Fields::copies)>; };
 template <class Fields>
 concept has_may_copy = requires { requires given<decltype(Fields::may_copy)>; };
 template <class Fields>

@@ -6,12 +6,13 @@
 /// are attempts of one task.
 #pragma once
 
-#include <straggle/core/field.hpp>
-#include <straggle/core/running.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/record/running.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/record/running_task.hpp>
+#include <straggle/record/running.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Tasks that run more than once, of this round and the one before: an attempt that was killed while another
 // one of its task ran was outrun, and who began later is the copy.
@@ -117,7 +118,7 @@ class task_reader {
                 out.input = read_number(fields_.input, r);
                 if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
             }
-            if constexpr (has_attempts<Fields>) out.attempts = read_amount(project(fields_.attempts, r), 0);
+            if constexpr (has_copies<Fields>) out.attempts = read_amount(project(fields_.copies, r), 0);
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
             if constexpr (has_is_copy<Fields>) {
                 auto const& flag = project(fields_.is_copy, r);

@@ -6,15 +6,16 @@
 /// what a clock that jumps does to them.
 #pragma once
 
-#include <straggle/core/bytes.hpp>
-#include <straggle/core/field.hpp>
-#include <straggle/core/finite.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Whole numbers of the clock since its epoch where they are whole, so that what is far from it loses nothing.
 template <class Time>
