@@ -6,11 +6,12 @@
 /// of what it is?
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <span>
 
-namespace straggle::assign {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// A running task and a copy of it on some node. Times are equally likely values, ascending, in one unit.
 struct copy_case {
@@ -27,7 +28,7 @@ struct copy_worth {
     double taken = 0;    ///< slot time of the copy
     double by_place = 0; ///< chance that the copy ends first if the place is to blame
     double by_task = 0;  ///< the same if the task is
-    double win_probability = 0;
+    double win_probability = 0; ///< of both cases, weighed
 
     /// Whether the task then takes less slot time in all than without a copy: nobody has to wait for it.
     [[nodiscard]] bool saves() const noexcept { return saved > taken; }

@@ -6,6 +6,9 @@
 /// or because of what they are?
 #pragma once
 
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -13,7 +16,7 @@
 #include <limits>
 #include <vector>
 
-namespace straggle::assign {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// What races are taken to show before there are any.
 struct race_record_options {
@@ -35,6 +38,7 @@ struct race_record_options {
 /// @par Guarantees deterministic
 class race_record {
   public:
+    /// @param options what is assumed before the first race
     explicit race_record(race_record_options options = {}) : options_(options) {}
 
     /// Chance that a late task of this kind is late because of what it is.
@@ -62,14 +66,7 @@ class race_record {
         double const task = t * likely(by_task), place = (1 - t) * likely(by_place);
         double const share = task / (task + place);
         add(all_, share);
-        if (kind != (std::numeric_limits<std::uint32_t>::max)()) {
-            auto at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
-                                       [](tally const& k, std::uint32_t id) { return k.kind < id; });
-            if (at != kinds_.end() && at->kind == kind)
-                add(*at, share);
-            else if (kinds_.size() < options_.most_kinds)
-                add(*kinds_.insert(at, tally{0, 0, kind}), share);
-        }
+        if (tally* const own = place_of(kind)) add(*own, share);
         double const p = corrected(claimed);
         information_ = (std::min)(information_ + p * (1 - p), 15.0);
         shift_ += ((copy_won ? 1 : 0) - p) / (4 + information_);
@@ -82,6 +79,48 @@ class race_record {
     /// Those that the copy won.
     [[nodiscard]] std::uint64_t won() const noexcept { return won_; }
 
+    /// Appends what was learnt.
+    void write(byte_writer& out) const {
+        write(out, all_);
+        out.count(kinds_.size());
+        for (tally const& k : kinds_) {
+            out.u32(k.kind);
+            write(out, k);
+        }
+        out.real(shift_);
+        out.real(information_);
+        out.varint(races_);
+        out.varint(won_);
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and the record is then of no use.
+    void read(byte_reader& in) {
+        read(in, all_);
+        kinds_.clear();
+        for (std::size_t n = in.count(20); n > 0 && in.ok(); --n) {
+            tally k;
+            k.kind = in.u32();
+            read(in, k);
+            if (!in.expect(kinds_.empty() || kinds_.back().kind < k.kind)) return;
+            if (kinds_.size() < options_.most_kinds) kinds_.push_back(k);
+        }
+        shift_ = in.real();
+        information_ = in.real();
+        races_ = in.varint();
+        won_ = in.varint();
+        in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
+    }
+    /// Takes in the races of another one.
+    void merge(race_record const& other) {
+        double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
+        if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
+        information_ = (std::min)(information_ + other.information_, 15.0);
+        races_ += other.races_;
+        won_ += other.won_;
+        merge(all_, other.all_);
+        for (tally const& k : other.kinds_)
+            if (tally* const own = place_of(k.kind)) merge(*own, k);
+    }
+
   private:
     struct tally {
         double of_task = 0, races = 0;
@@ -91,6 +130,30 @@ class race_record {
         auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
                                          [](tally const& k, std::uint32_t id) { return k.kind < id; });
         return at != kinds_.end() && at->kind == kind ? &*at : nullptr;
+    }
+    // That of a kind, made if there is room; null if not, or if the kind is not known.
+    tally* place_of(std::uint32_t kind) {
+        if (kind == (std::numeric_limits<std::uint32_t>::max)()) return nullptr;
+        auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
+                                         [](tally const& k, std::uint32_t id) { return k.kind < id; });
+        if (at != kinds_.end() && at->kind == kind) return &*at;
+        return kinds_.size() < options_.most_kinds ? &*kinds_.insert(at, tally{0, 0, kind}) : nullptr;
+    }
+    static void write(byte_writer& out, tally const& t) {
+        out.real(t.of_task);
+        out.real(t.races);
+    }
+    static void read(byte_reader& in, tally& t) {
+        t.of_task = in.real();
+        t.races = in.real();
+        in.expect(t.of_task >= 0 && t.of_task <= t.races && detail::is_finite(t.races));
+    }
+    void merge(tally& t, tally const& other) const noexcept {
+        t.of_task += other.of_task;
+        t.races += other.races;
+        if (!(t.races > options_.remembered)) return;
+        t.of_task *= options_.remembered / t.races;
+        t.races = options_.remembered;
     }
     void add(tally& t, double share) const noexcept {
         t.of_task += share;

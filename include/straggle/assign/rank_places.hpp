@@ -6,6 +6,7 @@
 /// are worse than waiting left out.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/record/node_state.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::assign {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// A node as far as a new task is concerned.
 struct free_place {
@@ -51,6 +52,7 @@ struct ranked_place {
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
                         std::vector<ranked_place>& out) {
     out.clear();
+    auto const step = [](double slowdown) { return std::floor(std::log(slowdown) / 0.03 + 0.5); };
     double const time = usual > 0 ? usual : 0.0;
     double best = std::numeric_limits<double>::infinity();
     bool any = false;
@@ -70,23 +72,24 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
         if (last && !(time > 0 ? time * n.slowdown < otherwise
                                : !(waiting < std::numeric_limits<double>::infinity())))
             continue;
-        out.push_back({static_cast<std::uint32_t>(i), time * n.slowdown});
+        out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown)});
     }
     std::size_t const size = nodes.size();
     std::size_t const first = size > 0 ? turn % size : 0;
-    auto const step = [](double slowdown) { return std::floor(std::log(slowdown) / 0.03 + 0.5); };
     auto const after = [&](std::uint32_t row) { return (row + size - first) % size; };
     std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
         free_place const &x = nodes[a.row], &y = nodes[b.row];
         if (x.state != y.state) return x.state == node_state::healthy;
-        double const p = step(x.slowdown), q = step(y.slowdown);
-        if (p < q || q < p) return p < q;
+        if (a.end < b.end || b.end < a.end) return a.end < b.end; // steps, for now
         // free / slots, without dividing
         std::uint64_t const u = std::uint64_t{x.free} * y.slots, v = std::uint64_t{y.free} * x.slots;
         if (u != v) return u > v;
         return after(a.row) < after(b.row);
     });
-    for (ranked_place& p : out) p.row = nodes[p.row].row;
+    for (ranked_place& p : out) {
+        free_place const& n = nodes[p.row];
+        p = {n.row, time * n.slowdown};
+    }
 }
 
 } // namespace straggle::assign

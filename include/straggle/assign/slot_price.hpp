@@ -6,11 +6,12 @@
 /// wait.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-namespace straggle::assign {
+namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// How the price of a slot follows the load.
 struct slot_price_options {
@@ -32,6 +33,7 @@ struct slot_price_options {
 /// @par Guarantees noexcept, deterministic; times of another unit give the same prices
 class slot_price {
   public:
+    /// @param options shares and times of tasks, no times of a clock
     explicit slot_price(slot_price_options options = {}) noexcept : options_(options) {}
 
     /// What the load is now.

@@ -5,6 +5,7 @@
 /// What goes into a `copy_planner` and what comes out: plain rows of numbers.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -12,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace straggle::mitigate {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// A kind, or a node, that is not known.
 inline constexpr std::uint32_t not_known = (std::numeric_limits<std::uint32_t>::max)();
@@ -26,12 +27,12 @@ struct running_row {
     std::uint64_t task = 0;         ///< within the job
     std::uint32_t kind = not_known; ///< jobs of the same work
     std::uint32_t node = 0;         ///< as in `place_row`
-    double start = 0;
+    double start = 0;               ///< on the caller's clock
     double progress = std::numeric_limits<double>::quiet_NaN(); ///< in [0, 1]; NaN: not known
     double reported = std::numeric_limits<double>::quiet_NaN(); ///< time of the report; NaN: now
     double input = std::numeric_limits<double>::quiet_NaN();    ///< size, above 0; NaN: not known
     std::uint32_t attempts = 1; ///< of the task that run now or are being launched, this one counted
-    bool is_copy = false;
+    bool is_copy = false;       ///< not the original
     bool may_copy = true; ///< false: a task with side effects, a task of a gang
 };
 
@@ -39,10 +40,10 @@ struct running_row {
 struct place_row {
     std::uint32_t row = 0;  ///< the caller's, handed back
     std::uint32_t node = 0; ///< a small number
-    std::uint32_t slots = 1;
+    std::uint32_t slots = 1; ///< all of them
     std::uint32_t free = 0; ///< slots that idle
-    node_state state = node_state::healthy;
-    slowdown slow{};
+    node_state state = node_state::healthy; ///< read, not decided here
+    slowdown slow{}; ///< of all its tasks, whatever the cause; believed as far as the interval proves it
     std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
     bool hung = false;             ///< what runs there does not advance
 };
@@ -50,24 +51,24 @@ struct place_row {
 /// How an attempt ended.
 enum class attempt_end : std::uint8_t {
     success, ///< the task is done
-    failed,
+    failed,  ///< by itself
     killed, ///< stopped, for instance because another attempt of the task was first
 };
 
 /// An attempt that ended.
 struct ended_row {
-    std::uint64_t job = 0, task = 0;
-    std::uint32_t kind = not_known;
-    std::uint32_t node = 0;
-    double start = 0, end = 0;
-    double input = std::numeric_limits<double>::quiet_NaN();
-    attempt_end how = attempt_end::success;
-    bool is_copy = false;
+    std::uint64_t job = 0, task = 0;      ///< as in `running_row`
+    std::uint32_t kind = not_known;       ///< as in `running_row`
+    std::uint32_t node = 0;               ///< as in `running_row`
+    double start = 0, end = 0;            ///< on the caller's clock
+    double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
+    attempt_end how = attempt_end::success;                  ///< its status
+    bool is_copy = false;                                    ///< not the original
 };
 
 /// A time that is not known exactly: the 10 %, 50 % and 90 % quantiles.
 struct time_range {
-    double low = 0, middle = 0, high = 0;
+    double low = 0, middle = 0, high = 0; ///< ascending
     friend constexpr bool operator==(time_range const&, time_range const&) = default;
 };
 

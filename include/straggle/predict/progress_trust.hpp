@@ -6,6 +6,9 @@
 /// and gives progress the weight that it has earned, no more.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
 #include <algorithm>
@@ -16,7 +19,7 @@
 #include <limits>
 #include <vector>
 
-namespace straggle::predict {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What the reports of one running attempt have shown so far. Kept by the caller beside the attempt.
 struct progress_track {
@@ -106,6 +109,40 @@ class progress_trust {
         return out;
     }
 
+    /// Appends what was learnt.
+    void write(byte_writer& out) const {
+        write(out, all_);
+        out.count(kinds_.size());
+        for (entry const& e : kinds_) {
+            out.u32(e.kind);
+            write(out, tables_[e.place]);
+        }
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    void read(byte_reader& in) {
+        read(in, all_);
+        kinds_.clear();
+        tables_.clear();
+        for (std::size_t n = in.count(4 + 24 * progress_track::parts); n > 0 && in.ok(); --n) {
+            std::uint32_t const kind = in.u32();
+            table t;
+            read(in, t);
+            if (!in.expect(kinds_.empty() || kinds_.back().kind < kind)) return;
+            if (kinds_.size() >= most_kinds_) continue;
+            kinds_.push_back({kind, static_cast<std::uint32_t>(tables_.size())});
+            tables_.push_back(t);
+        }
+    }
+    /// Takes in what another one has learnt.
+    void merge(progress_trust const& other) {
+        for (std::size_t i = 0; i < progress_track::parts; ++i) all_[i].merge(other.all_[i]);
+        for (entry const& e : other.kinds_) {
+            table* const own = of(e.kind);
+            for (std::size_t i = 0; own && i < progress_track::parts; ++i)
+                (*own)[i].merge(other.tables_[e.place][i]);
+        }
+    }
+
   private:
     struct errors {
         double n = 0, mean = 0, variance = 0;
@@ -116,12 +153,34 @@ class progress_trust {
             mean += share * step;
             variance = (1 - share) * (variance + share * step * step);
         }
+        void merge(errors const& other) noexcept {
+            double const all = n + other.n, step = other.mean - mean;
+            if (!(all > 0)) return;
+            double const share = other.n / all;
+            variance = (1 - share) * variance + share * other.variance + share * (1 - share) * step * step;
+            mean += share * step;
+            n = (std::min)(all, 200.0);
+        }
         [[nodiscard]] double square() const noexcept { return n * variance; }
     };
     using table = std::array<errors, progress_track::parts>;
     struct entry {
         std::uint32_t kind, place;
     };
+
+    static void write(byte_writer& out, table const& t) {
+        for (errors const& e : t)
+            for (double const x : {e.n, e.mean, e.variance}) out.real(x);
+    }
+    static void read(byte_reader& in, table& t) {
+        for (errors& e : t) {
+            e.n = in.real();
+            e.mean = in.real();
+            e.variance = in.real();
+            in.expect(e.n >= 0 && e.n <= 200 && detail::is_finite(e.mean) && e.variance >= 0 &&
+                      detail::is_finite(e.variance));
+        }
+    }
 
     [[nodiscard]] entry const* find(std::uint32_t kind) const noexcept {
         auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,

@@ -6,6 +6,7 @@
 /// progress and no profile: the durations of a job, of its kind and of the cluster are enough.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/predict/detail/input_effect.hpp>
 #include <straggle/predict/detail/time_shape.hpp>
 #include <straggle/predict/time_outlook.hpp>
@@ -19,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::predict {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What `sibling_times` may keep and how fast it learns.
 struct sibling_times_options {

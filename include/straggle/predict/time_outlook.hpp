@@ -6,13 +6,14 @@
 /// its tasks, new or running.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/predict/detail/time_shape.hpp>
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-namespace straggle::predict {
+namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// A distribution of times as sixteen equally likely values, smallest first.
 ///

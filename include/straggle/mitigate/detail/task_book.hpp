@@ -5,6 +5,7 @@
 /// Private part of `mitigate/copy_planner.hpp`: what is kept of each running task from round to round.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
 
@@ -13,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // A running task: its reports, and its race if it has a copy.
 struct task_note {

@@ -6,9 +6,10 @@
 /// on logarithmic scales.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <cmath>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Sums of squares of deviations, of x = log input and y = log time.
 struct input_sums {

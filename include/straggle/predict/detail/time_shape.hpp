@@ -6,11 +6,12 @@
 /// of 3 %, and what is assumed of times before any is known.
 #pragma once
 
+#include <straggle/base/config.hpp>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-namespace straggle::detail {
+namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Bins of a logarithmic scale. The centre is bin 96: from 1/20 of it to 148 times it.
 struct log_bins {
