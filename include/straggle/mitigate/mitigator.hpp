@@ -22,6 +22,7 @@
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/fleet_view.hpp>
 #include <straggle/mitigate/lease.hpp>
+#include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
 
@@ -60,23 +61,6 @@ struct own_time<Fields, Record> {
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
-
-/// A node where a new task can run.
-struct mitigate::planned_place {
-    std::size_t row = 0; ///< of the range of nodes
-    double time = 0;     ///< how long the task is expected to take there; 0 where that is not known
-};
-
-/// What became of all records that a mitigator was ever shown.
-struct mitigator_counts {
-    attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
-    running_counts running;          ///< that ran at a decision
-    std::uint64_t other_clock = 0;   ///< attempts that began before the clock jumped
-    std::uint64_t no_room = 0;       ///< nodes and jobs beyond the bounds of the options
-    std::uint64_t nodes_refused = 0; ///< records of nodes whose name stood further up, or that had none
-    std::uint64_t decisions = 0;     ///< how many there were
-    friend constexpr bool operator==(mitigator_counts const&, mitigator_counts const&) = default;
-};
 
 /// Tells a scheduler what to do about stragglers.
 ///
@@ -123,7 +107,7 @@ class mitigator {
     /// What jobs are named by in calls: `std::string_view` for text.
     using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
     /// What other threads see: a state for each node, for as long as it is held.
-    using snapshot = typename published<fleet_view<node_id>>::snapshot;
+    using snapshot = typename published<mitigate::fleet_view<node_id>>::snapshot;
 
     /// @param attempts an `attempt_fields`, @param running a `task_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
@@ -291,7 +275,7 @@ class mitigator {
     /// Actions charged within the period of `options.actions`.
     [[nodiscard]] std::uint64_t actions() const noexcept { return loop_.actions(); }
     /// What became of all records there ever were.
-    [[nodiscard]] mitigator_counts const& counts() const noexcept { return counts_; }
+    [[nodiscard]] mitigate::mitigator_counts const& counts() const noexcept { return counts_; }
     /// The part that decides about nodes.
     [[nodiscard]] NodePart const& node_part() const noexcept { return loop_.nodes(); }
     /// The part that decides about copies.
@@ -469,7 +453,7 @@ class mitigator {
     }
 
     void publish() {
-        latest_.publish([this](fleet_view<node_id>& view) {
+        latest_.publish([this](mitigate::fleet_view<node_id>& view) {
             view.clear();
             for (std::size_t i = 0; i < fleet_.rows().size(); ++i) {
                 mitigate::planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
@@ -489,10 +473,10 @@ class mitigator {
     [[no_unique_address]] kind_table kinds_;
     loop_type loop_;
     mitigation_plan plan_, next_;
-    mitigator_counts counts_;
+    mitigate::mitigator_counts counts_;
     cluster_load load_;
     mitigate::lease lease_;
-    straggle::published<fleet_view<node_id>> latest_;
+    straggle::published<mitigate::fleet_view<node_id>> latest_;
     std::vector<mitigate::place_row> free_;
     std::vector<assign::ranked_place> placed_;
     std::vector<mitigate::planned_place> ranked_;

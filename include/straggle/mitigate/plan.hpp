@@ -57,6 +57,12 @@ struct planned_kill {
     std::size_t row = 0; ///< of the range of running attempts
 };
 
+/// A node where a new task can run.
+struct planned_place {
+    std::size_t row = 0; ///< of the range of nodes
+    double time = 0;     ///< how long the task is expected to take there; 0 where that is not known
+};
+
 /// What else there is to say of a decision.
 enum class plan_note : std::uint8_t {
     switched_off,         ///< the options say so: nothing is decided
@@ -93,7 +99,9 @@ inline constexpr std::size_t plan_note_count = 15;
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 class plan_writer;
-}
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// What `mitigator::decide` says.
 ///

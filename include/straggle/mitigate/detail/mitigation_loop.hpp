@@ -115,9 +115,10 @@ class mitigation_loop {
         out.clear();
         bool const is_fit = look(facts, out);
         learn(facts);
-        nodes_.decide(guard_.now(), attempts_, facts.nodes, facts.load);
         std::uint64_t left = actions_left();
         if (left == 0) out.note(mitigate::plan_note::action_limit);
+        nodes_.decide(guard_.now(), attempts_, facts.nodes, facts.load,
+                      is_fit && left != 0 && !effects_.is_stopped(mitigate::action_kind::exclusion));
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
         copies_.plan(guard_.now(), rows_, places_, facts.load, can_run);
