@@ -233,11 +233,10 @@ class node_decisions {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
             if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
-            slowdown const s = evidence_.slowdown_of(row.node);
+            slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
             bool const hangs = evidence_.hung_evidence(row.node) > threshold;
-            if (evidence_.evidence(row.node) > threshold && s.is_known() &&
-                s.low > options_.evidence.least_slowdown)
+            if (evidence_.evidence(row.node) > threshold && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s, {s.value, evidence_.tolerated(), 1, "slowdown"});
             else if (hangs && stuck > 2)
                 accuse(row.node, cause::slow, at_least(stuck),
@@ -253,6 +252,11 @@ class node_decisions {
                 r.acquit(cause::denied);
             if (r.state == node_state::last_resort) reconsider(row.node, threshold);
         }
+    }
+    // One job may have given a node its hard tasks.
+    [[nodiscard]] bool is_plain(std::uint32_t node, slowdown const& s) const noexcept {
+        return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
+               s.low > options_.evidence.least_slowdown;
     }
     // Attempts that still run have taken so long.
     static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }

@@ -111,7 +111,14 @@ class evidence_store {
         if (node >= effects_.size()) return s;
         node_effect const& e = effects_[node];
         s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
-        if (!(e.tasks >= 8) || e.groups < 3) return s;
+        return e.tasks >= 8 && e.groups >= 3 ? estimate_of(node) : s;
+    }
+    // The same from as little as there is.
+    [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
+        slowdown s;
+        if (node >= effects_.size() || effects_[node].groups == 0) return s;
+        node_effect const& e = effects_[node];
+        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
         // The variance is known from few jobs at first.
         double const wide = (1.96 + 2.5 / (static_cast<double>(e.groups) + 1)) * std::sqrt(e.variance);
         s.value = std::exp(e.log_slowdown);
@@ -134,6 +141,9 @@ class evidence_store {
     }
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].stuck : 0.0;
+    }
+    [[nodiscard]] std::uint32_t groups_of(std::uint32_t node) const noexcept {
+        return node < effects_.size() ? effects_[node].groups : 0;
     }
     [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].booked + nodes_[node].live.tasks : 0.0;
