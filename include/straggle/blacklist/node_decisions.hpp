@@ -12,6 +12,7 @@
 #include <straggle/blacklist/detail/exclusion_record.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
 #include <straggle/blacklist/detail/load_watch.hpp>
+#include <straggle/blacklist/detail/machine_classes.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/record/cluster_load.hpp>
@@ -82,6 +83,7 @@ class node_decisions {
         evidence_.update(now, running, slots_);
         observe_load(rows, load);
         refill(rows.size());
+        classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
         weigh(rows);
         advance(rows);
         admit(rows, may_exclude);
@@ -118,6 +120,7 @@ class node_decisions {
     void forget_node(std::uint32_t node) {
         evidence_.forget_node(node);
         failures_.forget(node);
+        classes_.forget(node);
         if (node < records_.size()) records_[node] = {};
     }
     /// Whether slow nodes could be excluded at the last decision without making tasks wait.
@@ -134,6 +137,7 @@ class node_decisions {
         evidence_.write(out);
         failures_.write(out);
         load_.write(out);
+        classes_.write(out);
         out.real(now_);
         out.flag(decided_);
         out.real(allowance_);
@@ -148,6 +152,7 @@ class node_decisions {
         if (status const s = evidence_.read(in); s != status::ok) return s;
         if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
         if (status const s = load_.read(in); s != status::ok) return s;
+        if (status const s = classes_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
         now_ = in.real();
         decided_ = in.flag();
         allowance_ = in.real();
@@ -237,7 +242,9 @@ class node_decisions {
             double const stuck = evidence_.stuck_for(row.node);
             bool const hangs = evidence_.hung_evidence(row.node) > threshold;
             if (evidence_.evidence(row.node) > threshold && is_plain(row.node, s))
-                accuse(row.node, cause::slow, s, {s.value, evidence_.tolerated(), 1, "slowdown"});
+                accuse(row.node, cause::slow, s,
+                       {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
+                        "slowdown"});
             else if (hangs && stuck > 2)
                 accuse(row.node, cause::slow, at_least(stuck),
                        {stuck, evidence_.tolerated(), 1, "running_time"});
@@ -250,13 +257,13 @@ class node_decisions {
                 accuse(row.node, cause::denied, s, {0, 0, 0, "denied"});
             else
                 r.acquit(cause::denied);
-            if (r.state == node_state::last_resort) reconsider(row.node, threshold);
+            if (r.state == node_state::last_resort) reconsider(row.node);
         }
     }
     // One job may have given a node its hard tasks.
     [[nodiscard]] bool is_plain(std::uint32_t node, slowdown const& s) const noexcept {
         return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
-               s.low > options_.evidence.least_slowdown;
+               s.low > options_.evidence.least_slowdown * classes_.usual(node);
     }
     // Attempts that still run have taken so long.
     static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
@@ -271,15 +278,13 @@ class node_decisions {
         r.why = why;
         r.guilty_of = s;
         r.struck = false;
-        if (c == cause::slow) evidence_.charge(node, std::max(s.low, options_.evidence.least_slowdown));
+        if (c == cause::slow)
+            evidence_.charge(node, std::max(s.low / classes_.usual(node), options_.evidence.least_slowdown));
     }
     // A last resort works, so it can show that it has recovered.
-    void reconsider(std::uint32_t node, double threshold) {
+    void reconsider(std::uint32_t node) {
         record& r = records_[node];
-        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > relief &&
-            !(evidence_.evidence(node) > threshold &&
-              evidence_.slowdown_of(node).low > options_.evidence.least_slowdown &&
-              evidence_.restored_evidence(node) < threshold)) {
+        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > plain_relief) {
             r.acquit(cause::slow);
             evidence_.end_trial(node, now_);
         }
@@ -502,12 +507,14 @@ class node_decisions {
         });
     }
 
-    static constexpr double relief = 2.995732273553991; // ln 20
+    static constexpr double relief = 2.995732273553991;       // ln 20: of a trial
+    static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
 
     node_decisions_options options_;
     slowdown_evidence evidence_;
     detail::failure_watch failures_;
     detail::load_watch load_;
+    detail::machine_classes classes_;
     std::vector<record> records_;
     std::vector<std::uint32_t> slots_;
     std::vector<candidate> order_;

@@ -119,8 +119,8 @@ class evidence_store {
         if (node >= effects_.size() || effects_[node].groups == 0) return s;
         node_effect const& e = effects_[node];
         s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
-        // The variance is known from few jobs at first.
-        double const wide = (1.96 + 2.5 / (static_cast<double>(e.groups) + 1)) * std::sqrt(e.variance);
+        // Close to Student's t.
+        double const wide = (1.96 + 2.5 / std::max(e.freedom, 2.0)) * std::sqrt(e.variance);
         s.value = std::exp(e.log_slowdown);
         s.low = std::exp(e.log_slowdown - wide);
         s.high = std::exp(e.log_slowdown + wide);
