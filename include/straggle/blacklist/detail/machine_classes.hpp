@@ -126,7 +126,7 @@ class machine_classes {
         auto const is_slow = [this](entry const& e) {
             machine const& m = machines_[e.node];
             if (m.was_fast) return false;
-            return m.is_grouped || (e.known.is_known() && e.known.tasks >= 3 && e.known.value > 1.12);
+            return m.is_grouped || (e.known.is_known() && e.known.tasks >= 3 && e.known.low > 1.05);
         };
         double known = 0, slow = 0;
         std::size_t nodes = 0;

@@ -72,7 +72,12 @@ class effect_solver {
     }
     // Variance of a node's effect between groups.
     [[nodiscard]] double spread() const noexcept { return spread_; }
-    void set_spread(double spread) noexcept { spread_ = spread; }
+    // The same, where it is known well enough to take evidence away.
+    [[nodiscard]] double known_spread() const noexcept { return is_known_ ? spread_ : 0.0; }
+    void set_spread(double spread, bool known) noexcept {
+        spread_ = spread;
+        is_known_ = known;
+    }
 
   private:
     [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
@@ -277,6 +282,7 @@ class effect_solver {
             if (here != 0) ++groups_used;
         }
         for (node_effect const& e : effects) nodes_used += e.groups != 0;
+        is_known_ = used >= groups_used + nodes_used + 20;
         if (used < groups_used + nodes_used + 4) {
             spread_ = 0;
             return;
@@ -305,6 +311,7 @@ class effect_solver {
         double off, variance;
     };
     double spread_ = 0;
+    bool is_known_ = false;
     std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> parent_, order_, size_;
     std::vector<node_effect> recent_;
