@@ -9,9 +9,8 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
-#include <straggle/blacklist/detail/exclusion_record.hpp>
-#include <straggle/blacklist/detail/failure_watch.hpp>
-#include <straggle/blacklist/detail/load_watch.hpp>
+#include <straggle/blacklist/detail/node_trials.hpp>
+#include <straggle/blacklist/node_decisions_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 #include <straggle/record/cluster_load.hpp>
@@ -25,19 +24,6 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// How nodes are decided on. The defaults are for a production cluster.
-struct node_decisions_options {
-    slowdown_evidence_options evidence{}; ///< what counts as slow, and the bounds
-    /// Largest share of the slots that may be out; a single node that holds no more than half of them may be
-    /// out whatever its share, from three nodes on.
-    double share_of_slots = 0.2;
-    /// Where nothing is wrong, a node of the fleet is excluded at most once in so many windows.
-    double windows_per_error = 1000;
-    double first_exclusion = 5;     ///< windows; doubled with every strike
-    double longest_exclusion = 160; ///< windows
-    double fail_open = 0.5;         ///< with a larger share of the slots in doubt, nobody is excluded
-};
-
 /// Decides on nodes: observe what ended, then decide.
 ///
 /// A node is out that is provably slower than is tolerated (`slowdown_evidence`), whose attempts do not end,
@@ -49,11 +35,10 @@ struct node_decisions_options {
 /// without any probe it is back after as long as its exclusion lasted.
 /// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
-class node_decisions {
+class node_decisions : private detail::node_trials {
   public:
     /// @param options how
-    explicit node_decisions(node_decisions_options options = {})
-        : options_(options), evidence_(options.evidence) {
+    explicit node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
@@ -82,6 +67,7 @@ class node_decisions {
         evidence_.update(now, running, slots_);
         observe_load(rows, load);
         refill(rows.size());
+        classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
         weigh(rows);
         advance(rows);
         admit(rows, may_exclude);
@@ -115,11 +101,7 @@ class node_decisions {
     /// A job is over.
     void finish_job(std::uint64_t job) { evidence_.finish_job(job); }
     /// A node is gone for good; its number may be given to another.
-    void forget_node(std::uint32_t node) {
-        evidence_.forget_node(node);
-        failures_.forget(node);
-        if (node < records_.size()) records_[node] = {};
-    }
+    void forget_node(std::uint32_t node) { forget(node); }
     /// Whether slow nodes could be excluded at the last decision without making tasks wait.
     [[nodiscard]] bool load_allows_exclusion() const noexcept { return load_allows_; }
     /// How long a task usually takes; 0 if not known yet.
@@ -134,9 +116,12 @@ class node_decisions {
         evidence_.write(out);
         failures_.write(out);
         load_.write(out);
+        classes_.write(out);
         out.real(now_);
         out.flag(decided_);
         out.real(allowance_);
+        out.flag(refilled_);
+        out.u64(refilled_at_);
         out.count(records_.size());
         for (std::size_t i = 0; i < records_.size(); ++i) {
             records_[i].write(out);
@@ -148,9 +133,13 @@ class node_decisions {
         if (status const s = evidence_.read(in); s != status::ok) return s;
         if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
         if (status const s = load_.read(in); s != status::ok) return s;
+        if (status const s = classes_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
         now_ = in.real();
         decided_ = in.flag();
         allowance_ = in.real();
+        refilled_ = in.flag();
+        refilled_at_ = in.u64();
+        in.expect(detail::is_finite(allowance_) && refilled_at_ <= evidence_.windows());
         std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
         if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
         records_.resize(nodes);
@@ -163,198 +152,6 @@ class node_decisions {
     }
 
   private:
-    using record = detail::exclusion_record;
-    using operator_word = blacklist::operator_word;
-    using cause = blacklist::cause;
-    using spared = blacklist::spared;
-
-    void take_rows(std::span<blacklist::node_row const> rows) {
-        for (blacklist::node_row const& row : rows) {
-            if (row.node >= options_.evidence.max_nodes) continue;
-            if (row.node >= records_.size()) {
-                records_.resize(std::size_t{row.node} + 1);
-                slots_.resize(records_.size(), 0);
-            }
-            slots_[row.node] = row.slots;
-            records_[row.node].seen = now_;
-            records_[row.node].present = true;
-        }
-        double const gone = 64 * evidence_.window_length();
-        for (std::uint32_t i = 0; i < records_.size(); ++i) {
-            record& r = records_[i];
-            if (r.present && now_ - r.seen > gone && gone > 0) forget_node(i);
-        }
-    }
-
-    // In what a usual node does.
-    [[nodiscard]] double pace(std::uint32_t node) const noexcept {
-        slowdown const s = evidence_.slowdown_of(node);
-        double const known = s.is_known() ? s.value : records_[node].guilty_of.value;
-        return known > 1 ? 1 / known : 1.0;
-    }
-    void observe_load(std::span<blacklist::node_row const> rows, cluster_load const& load) {
-        double busy = 0, busy_slots = 0;
-        capacity_ = out_ = 0;
-        total_slots_ = 0;
-        for (blacklist::node_row const& row : rows) {
-            if (row.node >= records_.size() || row.word == operator_word::away ||
-                row.word == operator_word::denied)
-                continue;
-            double const p = pace(row.node);
-            busy += row.busy * p;
-            busy_slots += row.busy;
-            capacity_ += row.slots * p;
-            total_slots_ += row.slots;
-            if (records_[row.node].is_out()) out_ += row.slots * p;
-        }
-        if (load.slots != 0 && load.busy != 0 && !(busy_slots > 0))
-            busy = busy_slots = static_cast<double>(load.busy);
-        load_.observe(now_, evidence_.usual_duration(), busy, busy_slots, static_cast<double>(load.waiting));
-    }
-
-    // New exclusions are rationed: a quarter of the nodes at once, and as many again in 32 windows.
-    void refill(std::size_t nodes) {
-        double const most = std::max(4.0, static_cast<double>(nodes) / 4);
-        std::uint64_t const windows = evidence_.windows();
-        if (!refilled_) {
-            refilled_ = true;
-            allowance_ = most;
-        } else {
-            allowance_ = std::min(most, allowance_ + most * static_cast<double>(windows - refilled_at_) / 32);
-        }
-        refilled_at_ = windows;
-    }
-
-    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
-    void weigh(std::span<blacklist::node_row const> rows) {
-        double const threshold = std::log(3 * options_.windows_per_error *
-                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
-        for (blacklist::node_row const& row : rows) {
-            if (row.node >= records_.size()) continue;
-            record& r = records_[row.node];
-            if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
-            slowdown const s = evidence_.slowdown_of(row.node);
-            double const stuck = evidence_.stuck_for(row.node);
-            bool const hangs = evidence_.hung_evidence(row.node) > threshold;
-            if (evidence_.evidence(row.node) > threshold && s.is_known() &&
-                s.low > options_.evidence.least_slowdown)
-                accuse(row.node, cause::slow, s, {s.value, evidence_.tolerated(), 1, "slowdown"});
-            else if (hangs && stuck > 2)
-                accuse(row.node, cause::slow, at_least(stuck),
-                       {stuck, evidence_.tolerated(), 1, "running_time"});
-            if (hangs && stuck > 8) accuse(row.node, cause::hung, at_least(stuck), {stuck, 8, 1, "hung"});
-            if (failures_.evidence(row.node) > threshold)
-                accuse(row.node, cause::failing, s,
-                       {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
-                        "failures"});
-            if (row.word == operator_word::denied)
-                accuse(row.node, cause::denied, s, {0, 0, 0, "denied"});
-            else
-                r.acquit(cause::denied);
-            if (r.state == node_state::last_resort) reconsider(row.node, threshold);
-        }
-    }
-    // Attempts that still run have taken so long.
-    static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
-    void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why) {
-        record& r = records_[node];
-        bool const is_new = !blacklist::has(r.causes, c);
-        r.causes = static_cast<std::uint8_t>(r.causes | static_cast<std::uint8_t>(c));
-        if (!is_new) {
-            if (c == cause::slow && s.is_known()) r.guilty_of = s;
-            return;
-        }
-        r.why = why;
-        r.guilty_of = s;
-        r.struck = false;
-        if (c == cause::slow) evidence_.charge(node, std::max(s.low, options_.evidence.least_slowdown));
-    }
-    // A last resort works, so it can show that it has recovered.
-    void reconsider(std::uint32_t node, double threshold) {
-        record& r = records_[node];
-        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > relief &&
-            !(evidence_.evidence(node) > threshold &&
-              evidence_.slowdown_of(node).low > options_.evidence.least_slowdown &&
-              evidence_.restored_evidence(node) < threshold)) {
-            r.acquit(cause::slow);
-            evidence_.end_trial(node, now_);
-        }
-        if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
-        if (blacklist::has(r.causes, cause::failing) && !(failures_.evidence(node) > 0))
-            r.acquit(cause::failing);
-    }
-
-    // Time passes: exclusions end, trials are decided.
-    void advance(std::span<blacklist::node_row const> rows) {
-        for (blacklist::node_row const& row : rows) {
-            if (row.node >= records_.size()) continue;
-            record& r = records_[row.node];
-            if (row.word == operator_word::away) {
-                if (r.state != node_state::away) r.enter(node_state::away, now_);
-                continue;
-            }
-            if (r.state == node_state::away) {
-                // What it did before it went away says little of it now.
-                r.enter(node_state::healthy, now_);
-                r.causes = 0;
-                evidence_.end_trial(row.node, now_);
-                failures_.forget(row.node);
-            }
-            if (r.state == node_state::excluded && now_ >= r.until &&
-                !blacklist::has(r.causes, cause::denied)) {
-                r.enter(node_state::on_probation, now_);
-                r.stage = 0;
-                r.stage_since = now_;
-                r.stage_tasks = 0;
-                evidence_.begin_trial(row.node, now_);
-                failures_.forget(row.node);
-            } else if (r.state == node_state::on_probation) {
-                judge(row);
-            } else if (r.state == node_state::healthy && r.strikes != 0 &&
-                       now_ - r.since > 2 * exclusion_length(row.node, r.strikes)) {
-                --r.strikes;
-                r.since = now_;
-            }
-        }
-    }
-    void judge(blacklist::node_row const& row) {
-        record& r = records_[row.node];
-        double const against = evidence_.evidence(row.node),
-                     in_favour = evidence_.restored_evidence(row.node);
-        double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
-        bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
-        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
-        if (fails || hangs || (against > relief && tasks >= 3)) {
-            r.struck = false;
-            r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
-            r.relapse = true;
-            return;
-        }
-        bool const full = (std::uint64_t{1} << r.stage) >= row.slots;
-        double const here = now_ - r.stage_since;
-        bool const shown = tasks - r.stage_tasks >= std::min<double>(row.slots, std::uint64_t{1} << r.stage);
-        bool const idle = !(tasks > 0);
-        if (idle) {
-            // Nobody gave it anything: it is not waited for for ever.
-            if (here > std::max(4 * window, r.until - r.excluded_at)) release(row.node);
-        } else if (!full) {
-            if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
-                ++r.stage;
-                r.stage_since = now_;
-                r.stage_tasks = tasks;
-            }
-        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || here > 8 * window) {
-            release(row.node);
-        }
-    }
-    void release(std::uint32_t node) {
-        record& r = records_[node];
-        r.enter(node_state::healthy, now_);
-        r.causes = 0;
-        r.guilty_of = {};
-        evidence_.end_trial(node, now_);
-    }
-
     // Who of those that something is held against is out: who is out already first, then the worst.
     void admit(std::span<blacklist::node_row const> rows, bool may_exclude) {
         order_.clear();
@@ -461,15 +258,6 @@ class node_decisions {
         return members > 1 && in_service <= 1;
     }
 
-    // In units of time; doubled with each strike.
-    [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
-        double const windows = std::min(options_.longest_exclusion,
-                                        options_.first_exclusion * std::exp2(std::min(strikes, 40u) - 1.0));
-        // Nodes that went together do not come back together.
-        std::uint64_t const mixed = detail::spread(detail::spread(node + 1) + strikes);
-        double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
-        return windows * (1 + jitter / 4) * evidence_.window_length();
-    }
     void exclude(std::uint32_t node, record& r) {
         if (r.state == node_state::excluded && !r.relapse) return;
         if (!r.struck && r.strikes < 32) ++r.strikes;
@@ -498,19 +286,9 @@ class node_decisions {
         });
     }
 
-    static constexpr double relief = 2.995732273553991; // ln 20
-
-    node_decisions_options options_;
-    slowdown_evidence evidence_;
-    detail::failure_watch failures_;
-    detail::load_watch load_;
-    std::vector<record> records_;
-    std::vector<std::uint32_t> slots_;
     std::vector<candidate> order_;
     std::vector<blacklist::node_verdict> verdicts_;
-    double now_ = 0, allowance_ = 0, capacity_ = 0, out_ = 0, total_slots_ = 0;
-    std::uint64_t refilled_at_ = 0;
-    bool decided_ = false, refilled_ = false, load_allows_ = true;
+    bool decided_ = false, load_allows_ = true;
 };
 
 } // namespace straggle

@@ -120,6 +120,10 @@ class slowdown_evidence {
 
     /// How many times as long its tasks take as on the reference node; unknown below 8 tasks in 3 jobs.
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept { return store_.slowdown_of(node); }
+    /// The same from as little as there is; unknown without any sibling elsewhere.
+    [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
+    /// How many jobs with siblings elsewhere tell of a node.
+    [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
     /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
     /// The logarithm of the evidence that the attempts on a node do not end.

@@ -15,6 +15,7 @@ inline void evidence_store::write(byte_writer& out) const {
          {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
           builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
         out.real(x);
+    out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
     out.flag(started_);
     out.count(nodes_.size());
@@ -71,7 +72,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
     for (double* const x : {&window_began_, &window_length_, &updated_}) *x = real();
     in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
               builder_.tolerated >= 0 && spread >= 0);
-    solver_.set_spread(spread);
+    solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
     std::size_t const nodes = in.count(5 * 8 + 1 + 14 * 8);
@@ -110,6 +111,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         jobs_[j].opened = real();
         jobs_[j].last_seen = real();
         jobs_[j].longest = real();
+        jobs_[j].fresh = true;
         std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 2);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
             timed_attempt t;

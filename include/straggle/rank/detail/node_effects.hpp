@@ -39,6 +39,7 @@ struct node_effect {
     double log_slowdown = 0; // against the reference of its component
     double variance = 0;     // of that
     double tasks = 0;
+    double freedom = 0;       // by how many tasks its variance is known
     std::uint32_t groups = 0; // with siblings elsewhere
     std::uint32_t component = 0;
 };
@@ -71,7 +72,12 @@ class effect_solver {
     }
     // Variance of a node's effect between groups.
     [[nodiscard]] double spread() const noexcept { return spread_; }
-    void set_spread(double spread) noexcept { spread_ = spread; }
+    // The same, where it is known well enough to take evidence away.
+    [[nodiscard]] double known_spread() const noexcept { return is_known_ ? spread_ : 0.0; }
+    void set_spread(double spread, bool known) noexcept {
+        spread_ = spread;
+        is_known_ = known;
+    }
 
   private:
     [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
@@ -153,6 +159,7 @@ class effect_solver {
                 sum_[cell.node] += weight_[c] * weight_[c] * variance;
                 all_[cell.node] += weight_[c];
                 e.tasks += cell.tasks;
+                e.freedom += g.tasks - 1;
                 ++e.groups;
             }
         for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -249,8 +256,11 @@ class effect_solver {
             if (e.groups == 0) continue;
             auto const n = static_cast<double>(size_[e.component]);
             if (n < 2) continue;
-            double const median = n == 2 ? 0.5 : n == 3 ? 0.449 : 1.5707963 / (n + 0.5708);
-            e.variance *= (1 - 1 / n) * (1 - 2 / n + median);
+            double const median = 1.5707963 / (n + 0.5708);
+            // Of two or three, the effects themselves take much of the freedom, and where one is far off the
+            // reference is not the middle of many.
+            double const few = n <= 2 ? 1.1 : n <= 3 ? 1.85 : 1.0;
+            e.variance *= few * (1 - 1 / n) * (1 - 2 / n + median);
         }
     }
     // How much more cells of a node differ than their tasks explain: the variance for which their squares,
@@ -272,7 +282,8 @@ class effect_solver {
             if (here != 0) ++groups_used;
         }
         for (node_effect const& e : effects) nodes_used += e.groups != 0;
-        if (used < groups_used + nodes_used + 20) {
+        is_known_ = used >= groups_used + nodes_used + 20;
+        if (used < groups_used + nodes_used + 4) {
             spread_ = 0;
             return;
         }
@@ -300,6 +311,7 @@ class effect_solver {
         double off, variance;
     };
     double spread_ = 0;
+    bool is_known_ = false;
     std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> parent_, order_, size_;
     std::vector<node_effect> recent_;
