@@ -6,10 +6,10 @@
 /// of 3 %, and what is assumed of times before any is known.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
