@@ -45,7 +45,7 @@ struct time_points {
 /// task has left.
 ///
 /// Times scale: on a node of slowdown s, and for more input, the curve is stretched by a `factor`.
-/// @par Cost 2 KiB; copies freely, allocates nothing
+/// @par Cost 3 KiB; copies freely, allocates nothing
 class time_outlook {
   public:
     /// The time that half of the tasks take no longer than, where the factor is 1.
@@ -64,7 +64,7 @@ class time_outlook {
         return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
     }
     /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
-    /// @par Cost O(16 log 256)
+    /// @par Cost O(16 log 384)
     [[nodiscard]] time_points times_after(double age) const noexcept {
         double const begun = hazard(age);
         time_points out;
@@ -81,7 +81,7 @@ class time_outlook {
         return out;
     }
 
-    /// The time that half of such tasks do not exceed. @par Cost O(log 256)
+    /// The time that half of such tasks do not exceed. @par Cost O(log 384)
     [[nodiscard]] double median_after(double age) const noexcept {
         double const target = hazard(age) + 0.69314718055994531;
         double const t = std::exp(origin_ + detail::log_bins::log_at(place_of(target)));

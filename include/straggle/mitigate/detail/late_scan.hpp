@@ -252,13 +252,13 @@ class late_scan {
         bool const hung = hangs(t.node);
         bool const one = rows.size() == 1 && t.attempts <= 1;
         predict::progress_worth worth;
-        bool const by_progress = options_.use_progress && note && note->track.left() > 0 &&
-                                 (worth = progress_.worth(t.kind, note->track.part())).tasks >= 3;
+        bool const by_progress = options_.use_progress && note && note->track.promise() > 0 &&
+                                 (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
         double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
         predict::time_points left;
         bool asked = false;
         if (by_progress && !hung) {
-            left = predict::left_by_both(outlook_, factor, age, note->track, now - note->track.time, worth);
+            left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
             asked = true;
             if (age < limit) {
                 double later = 0;

@@ -107,17 +107,24 @@ struct kind_times {
         if (weight > 1) spread = (1 - share) * (spread + share * step * step);
         level += share * step;
     }
-    void merge(kind_times const& other, double most) noexcept {
+    // The level for another input.
+    [[nodiscard]] double level_at(double other_input, double exponent) const noexcept {
+        bool const both = other_input > no_input && level_input > no_input;
+        return level + (both ? exponent * (other_input - level_input) : 0.0);
+    }
+    void merge(kind_times const& other, double most, double exponent) noexcept {
         for (std::size_t b = 0; b < log_bins::count; ++b)
             if (other.shape.bins[b] > 0) shape.add(b, static_cast<double>(other.shape.bins[b]));
         shape.bound(most);
         input.add(other.input);
         double const all = weight + other.weight;
         if (!(all > 0)) return;
-        double const share = other.weight / all, step = other.level - level;
+        double const share = other.weight / all,
+                     there = weight > 0 ? other.level_at(level_input, exponent) : other.level;
+        double const step = there - level;
         spread = (1 - share) * spread + share * other.spread + share * (1 - share) * step * step;
         level += share * step;
-        if (!(level_input > no_input)) level_input = other.level_input;
+        if (!(weight > 0)) level_input = other.level_input;
         weight = (std::min)(all, 20.0);
     }
     void write(byte_writer& out) const {
@@ -139,20 +146,19 @@ struct kind_times {
         out.count(used);
         for (std::size_t b = 0; b < log_bins::count; ++b) {
             if (!(counts.bins[b] > 0)) continue;
-            out.u8(static_cast<std::uint8_t>(b));
+            out.varint(b);
             out.real(static_cast<double>(counts.bins[b]));
         }
     }
     static void read(byte_reader& in, log_counts& counts) {
-        static_assert(log_bins::count == 256); // a byte
         counts = {};
         std::size_t next = 0;
         for (std::size_t n = in.count(9); n > 0 && in.ok(); --n) {
-            std::size_t const b = in.u8();
+            std::uint64_t const b = in.varint();
             double const x = in.real();
-            if (!in.expect(b >= next && x > 0 && x < 1e9)) return;
-            counts.add(b, x);
-            next = b + 1;
+            if (!in.expect(b >= next && b < log_bins::count && x > 0 && x < 1e9)) return;
+            counts.add(static_cast<std::size_t>(b), x);
+            next = static_cast<std::size_t>(b) + 1;
         }
     }
 };
