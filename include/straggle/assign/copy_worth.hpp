@@ -6,10 +6,10 @@
 /// of what it is?
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
@@ -24,10 +24,10 @@ struct copy_case {
 
 /// What a copy is worth.
 struct copy_worth {
-    double saved = 0;    ///< slot time that the task takes less
-    double taken = 0;    ///< slot time of the copy
-    double by_place = 0; ///< chance that the copy ends first if the place is to blame
-    double by_task = 0;  ///< the same if the task is
+    double saved = 0;           ///< slot time that the task takes less
+    double taken = 0;           ///< slot time of the copy
+    double by_place = 0;        ///< chance that the copy ends first if the place is to blame
+    double by_task = 0;         ///< the same if the task is
     double win_probability = 0; ///< of both cases, weighed
 
     /// Whether the task then takes less slot time in all than without a copy: nobody has to wait for it.
@@ -70,8 +70,8 @@ struct copy_worth {
     return out;
 }
 
-/// By how much a job can be expected to end earlier if all of its late tasks get a copy: the expectation of the
-/// last of them, without and with copies.
+/// By how much a job can be expected to end earlier if all of its late tasks get a copy: the expectation of
+/// the last of them, without and with copies.
 ///
 /// One late task of ten is not worth a copy by itself, as the job waits for the other nine; all ten are.
 /// @param tasks the late ones
@@ -96,7 +96,8 @@ struct copy_worth {
             double const left = longer(c.left, t);
             // Beyond t, and the copy as well: those of the times that are too long for both.
             double const same = (std::max)(t, t / c.relative - c.age);
-            double const both = (1 - c.of_task) * left * longer(c.there, t) + c.of_task * longer(c.left, same);
+            double const both =
+                (1 - c.of_task) * left * longer(c.there, t) + c.of_task * longer(c.left, same);
             without *= 1 - left;
             with *= 1 - both;
         }

@@ -6,14 +6,14 @@
 /// or because of what they are?
 #pragma once
 
-#include <straggle/base/bytes.hpp>
-#include <straggle/base/config.hpp>
-#include <straggle/base/finite.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::assign {

@@ -6,10 +6,10 @@
 /// wait.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 

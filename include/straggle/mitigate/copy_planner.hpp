@@ -142,8 +142,8 @@ class copy_planner {
         if (in.ok()) *this = std::move(next);
         return in.reason();
     }
-    /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run are
-    /// left to who runs them.
+    /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run
+    /// are left to who runs them.
     void merge(copy_planner const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);

@@ -22,26 +22,26 @@ inline constexpr std::uint64_t unnamed_task = (std::numeric_limits<std::uint64_t
 
 /// An attempt that runs now. Originals and copies have a row each, with the same job and task.
 struct running_row {
-    std::uint32_t row = 0;          ///< the caller's, handed back
-    std::uint64_t job = 0;          ///< siblings are tasks of one job
-    std::uint64_t task = 0;         ///< within the job
-    std::uint32_t kind = not_known; ///< jobs of the same work
-    std::uint32_t node = 0;         ///< as in `place_row`
-    double start = 0;               ///< on the caller's clock
+    std::uint32_t row = 0;                                      ///< the caller's, handed back
+    std::uint64_t job = 0;                                      ///< siblings are tasks of one job
+    std::uint64_t task = 0;                                     ///< within the job
+    std::uint32_t kind = not_known;                             ///< jobs of the same work
+    std::uint32_t node = 0;                                     ///< as in `place_row`
+    double start = 0;                                           ///< on the caller's clock
     double progress = std::numeric_limits<double>::quiet_NaN(); ///< in [0, 1]; NaN: not known
     double reported = std::numeric_limits<double>::quiet_NaN(); ///< time of the report; NaN: now
     double input = std::numeric_limits<double>::quiet_NaN();    ///< size, above 0; NaN: not known
     std::uint32_t attempts = 1; ///< of the task that run now or are being launched, this one counted
     bool is_copy = false;       ///< not the original
-    bool may_copy = true; ///< false: a task with side effects, a task of a gang
+    bool may_copy = true;       ///< false: a task with side effects, a task of a gang
 };
 
 /// A node. All nodes are told, those that are full or out of service too.
 struct place_row {
-    std::uint32_t row = 0;  ///< the caller's, handed back
-    std::uint32_t node = 0; ///< a small number
-    std::uint32_t slots = 1; ///< all of them
-    std::uint32_t free = 0; ///< slots that idle
+    std::uint32_t row = 0;                  ///< the caller's, handed back
+    std::uint32_t node = 0;                 ///< a small number
+    std::uint32_t slots = 1;                ///< all of them
+    std::uint32_t free = 0;                 ///< slots that idle
     node_state state = node_state::healthy; ///< read, not decided here
     slowdown slow{}; ///< of all its tasks, whatever the cause; believed as far as the interval proves it
     std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
@@ -52,15 +52,15 @@ struct place_row {
 enum class attempt_end : std::uint8_t {
     success, ///< the task is done
     failed,  ///< by itself
-    killed, ///< stopped, for instance because another attempt of the task was first
+    killed,  ///< stopped, for instance because another attempt of the task was first
 };
 
 /// An attempt that ended.
 struct ended_row {
-    std::uint64_t job = 0, task = 0;      ///< as in `running_row`
-    std::uint32_t kind = not_known;       ///< as in `running_row`
-    std::uint32_t node = 0;               ///< as in `running_row`
-    double start = 0, end = 0;            ///< on the caller's clock
+    std::uint64_t job = 0, task = 0;                         ///< as in `running_row`
+    std::uint32_t kind = not_known;                          ///< as in `running_row`
+    std::uint32_t node = 0;                                  ///< as in `running_row`
+    double start = 0, end = 0;                               ///< on the caller's clock
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
     attempt_end how = attempt_end::success;                  ///< its status
     bool is_copy = false;                                    ///< not the original

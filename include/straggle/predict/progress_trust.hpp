@@ -23,16 +23,17 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What the reports of one running attempt have shown so far. Kept by the caller beside the attempt.
 struct progress_track {
-    static constexpr std::size_t parts = 8; ///< equal parts of the way
+    static constexpr std::size_t parts = 16; ///< equal parts of the way
 
     double first_time = 0, first = 0;    ///< the first progress above 0, and when
     double time = 0, last = 0;           ///< when progress rose for the last time, and to what
+    std::size_t reached = parts;         ///< the last part that was entered; `parts`: none yet
     std::array<float, parts> promised{}; ///< what was left, as it looked on entering each part; 0: not seen
     std::array<float, parts> since{};    ///< age of the track then
 
     /// Takes in a report. Progress that falls, repeats itself or is no number changes nothing.
     void observe(double progress, double when) noexcept {
-        if (!(progress > 0) || !(progress <= 1) || !(when > -(std::numeric_limits<double>::max)())) return;
+        if (!(progress > 0) || !(progress <= 1) || !detail::is_finite(when)) return;
         if (first == 0) {
             first = last = progress;
             first_time = time = when;
@@ -45,20 +46,25 @@ struct progress_track {
         if (promised[part] > 0 || !(progress < 1)) return;
         promised[part] = static_cast<float>(left());
         since[part] = static_cast<float>(time - first_time);
+        reached = part;
     }
     /// What is left, at `time`, if the work goes on as it has since the first report; 0: not known.
     [[nodiscard]] double left() const noexcept {
         double const done = last - first;
         return done > 0 && last < 1 ? (1 - last) * (time - first_time) / done : 0.0;
     }
-    /// The part of the way that it is in.
-    [[nodiscard]] std::size_t part() const noexcept {
-        return (std::min)(static_cast<std::size_t>(last * parts), parts - 1);
+    /// What looked to be left on entering the last part; 0: none was entered.
+    [[nodiscard]] double promise() const noexcept {
+        return reached < parts ? static_cast<double>(promised[reached]) : 0.0;
+    }
+    /// How long ago that was. @pre a part was entered
+    [[nodiscard]] double since_promise(double now) const noexcept {
+        return now - first_time - static_cast<double>(since[reached]);
     }
 };
 
-/// What progress is worth in one part of the way: a correction and its doubt, of the logarithm of what is
-/// left.
+/// What progress is worth on entering one part of the way: a correction and its doubt, of the logarithm of
+/// what is left.
 struct progress_worth {
     double bias = 0;     ///< promised more than was left where this is above 0
     double variance = 0; ///< of the logarithm
@@ -209,15 +215,16 @@ class progress_trust {
 /// @param factor of the task, `sibling_times::factor`
 /// @param age of the task now
 /// @param track its reports
-/// @param stale time since progress rose for the last time
-/// @param worth of progress in its part of the way
+/// @param now on the clock of the reports
+/// @param worth of progress on entering the last part: what it promised then is what finished tasks are
+/// compared with
 /// @par Cost O(64), three logarithms or exponentials each
 [[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
-                                              progress_track const& track, double stale,
+                                              progress_track const& track, double now,
                                               progress_worth const& worth) {
     time_points out = outlook.times_after(age / factor);
     for (double& t : out.at) t = (std::max)(t * factor - age, 0.0);
-    double const promised = track.left();
+    double const promised = track.promise(), stale = promised > 0 ? track.since_promise(now) : 0.0;
     if (!(promised > 0) || !(worth.tasks > 0)) return out;
     constexpr std::size_t cells = 64;
     constexpr double step = 0.14; // in logarithms: from 1/100 to 78 times the usual time
@@ -228,14 +235,15 @@ class progress_trust {
     double low = first, before = outlook.survival_after(age / factor, (age + low) / factor), sum = 1 - before;
     for (std::size_t i = 0; i < cells; ++i, low *= grow) {
         double const after = outlook.survival_after(age / factor, (age + low * grow) / factor);
-        double const miss = std::log(low * half + stale) - log_promised;
+        double const miss = std::log(low * half + (std::max)(stale, 0.0)) - log_promised;
         // Errors are not normal: far ones are less unlikely (four degrees of freedom).
         double const z = 1 + miss * miss * precision / 4;
         weight[i] = (before - after) / (z * z * std::sqrt(z));
         before = after;
     }
     {
-        double const miss = std::log(first / 2 + stale) - log_promised, z = 1 + miss * miss * precision / 4;
+        double const miss = std::log(first / 2 + (std::max)(stale, 0.0)) - log_promised,
+                     z = 1 + miss * miss * precision / 4;
         sum /= z * z * std::sqrt(z); // what ends almost at once
     }
     double all = sum;

@@ -6,19 +6,20 @@
 /// progress and no profile: the durations of a job, of its kind and of the cluster are enough.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/predict/detail/id_places.hpp>
 #include <straggle/predict/detail/input_effect.hpp>
+#include <straggle/predict/detail/job_times.hpp>
 #include <straggle/predict/detail/time_shape.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
@@ -41,7 +42,7 @@ struct sized_task {
 
 /// Learns how long tasks take and says how long one will, given that it still runs.
 ///
-/// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 3 %), by job; a job
+/// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 1.6 %), by job; a job
 /// that is over is added to its kind and to the cluster, relative to its median. What a job shows of its
 /// times is joined with what its kind has shown as far as the job has few tasks: a beta process whose prior
 /// weighs `job_weight` tasks. So the median comes from the job where it can, and what nobody in the job has
@@ -60,63 +61,122 @@ struct sized_task {
 /// Source: N. L. Hjort, Nonparametric Bayes estimators based on beta processes in models for life history
 /// data (1990); E. L. Kaplan and P. Meier (1958) is the case of weight 0. Ours: the three layers, the shift
 /// of the prior to where the job's quantiles are.
-/// @par Cost `observe` O(log jobs), `outlook` O(256 + running); 1.2 KiB a job, 1.1 KiB a kind; allocates
+/// @par Cost `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
 /// nothing once it has grown
 /// @par Guarantees deterministic; times of another unit give the same answers in that unit
 class sibling_times {
   public:
-    explicit sibling_times(sibling_times_options options = {}) : options_(options) {}
+    /// @param options weights and bounds
+    explicit sibling_times(sibling_times_options options = {}) : options_(options) {
+        for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
+            assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
+    }
 
     /// A task ended well.
+    /// @param job, kind it belongs to; the largest number is a kind that is not known
     /// @param duration above 0
     /// @param slowdown of its node, above 0
+    /// @param input its size; NaN: not known
     /// @return false, and nothing learnt, for what is no time
     bool observe(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
                  double input = std::numeric_limits<double>::quiet_NaN()) {
-        return take(job, kind, duration, slowdown, input, true);
+        return take(job, kind, {duration, slowdown, input}, true);
     }
     /// A task was stopped after `duration`, for instance because its copy was first: it would have taken
-    /// longer.
+    /// longer. The parameters are those of `observe`.
     bool observe_censored(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
                           double input = std::numeric_limits<double>::quiet_NaN()) {
-        return take(job, kind, duration, slowdown, input, false);
+        return take(job, kind, {duration, slowdown, input}, false);
     }
 
     /// What is known of the times of a job.
+    /// @param job, kind as in `observe`
     /// @param running its tasks that run, their slowdowns and inputs told
     /// @param out written where true is returned
     /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
     bool outlook(std::uint64_t job, std::uint32_t kind, std::span<sized_task const> running,
                  time_outlook& out) {
-        std::uint32_t const k = find(kinds_, kind);
-        std::uint32_t const j = find(jobs_, job);
-        kind_state const* const of_kind = k == none ? nullptr : &kind_states_[k];
-        job_state* const of_job = j == none ? nullptr : &job_states_[j];
+        detail::kind_times const* const of_kind = kinds_.find(kind);
+        detail::job_times* const of_job = jobs_.find(job);
+        bool const has_level = of_kind && of_kind->weight > 0;
         if (of_job) of_job->seen = ++clock_;
-        return estimate(of_job, of_kind, running, out);
+        if (!has_level && (!of_job || of_job->known == 0)) return false;
+        now_ = of_job ? *of_job : detail::job_times{};
+        now_.centre();
+        if (now_.known == 0) now_.origin = of_kind->level;
+        detail::input_effect const by_input = input_of(kind);
+        for (sized_task const& t : running) {
+            double log = std::log(t.age / t.slowdown);
+            if (!(log > least_log)) continue; // has not begun, or numbers that are none
+            if (now_.input > detail::no_input && t.input > 0)
+                log -= by_input.longest(std::log(t.input) - now_.input);
+            now_.stopped.add(detail::log_bins::bin(log - now_.origin), 1);
+        }
+        detail::seen_quantile const seen(now_.ended, now_.stopped);
+        if (!seen.is_median() && !has_level) return false;
+        shape_ = assumed_;
+        detail::mix_into(shape_, all_, options_.cluster_weight);
+        if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
+        write_curve(seen, has_level ? of_kind : nullptr, by_input, out);
+        return true;
     }
 
     /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
     /// of what is known, so that size is not taken for slowness.
+    /// @param job, kind as in `observe`
+    /// @param task its age is not read
     /// @return a factor for the times of `outlook`
     [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,
                                 sized_task const& task) const noexcept {
-        std::uint32_t const j = find(jobs_, job), k = find(kinds_, kind);
         double log = std::log(task.slowdown);
-        if (j != none && job_states_[j].has_input)
-            log += input_of(k).longest(std::log(task.input) - job_states_[j].input);
+        if (task.input > 0)
+            if (detail::job_times const* const j = jobs_.find(job); j && j->input > detail::no_input)
+                log += input_of(kind).longest(std::log(task.input) - j->input);
         double const f = std::exp(log);
-        return f > 0 ? f : 1.0; // input unknown, or numbers that are none
+        return f > 0 ? f : 1.0; // numbers that are none
     }
 
     /// The job is over: it is added to its kind and forgotten.
     void finish(std::uint64_t job) {
-        std::uint32_t const j = find(jobs_, job);
-        if (j == none) return;
-        fold(job_states_[j]);
-        drop(jobs_, job);
-        job_states_[j] = {};
-        free_jobs_.push_back(j);
+        detail::job_times* const j = jobs_.find(job);
+        if (!j) return;
+        fold(*j);
+        jobs_.erase(job);
+    }
+
+    /// Appends what was learnt of kinds and of the cluster; jobs that are not over are left out.
+    void write(byte_writer& out) const {
+        detail::kind_times::write(out, all_);
+        all_input_.write(out);
+        out.count(kinds_.size());
+        kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
+            out.u64(id);
+            k.write(out);
+        });
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    void read(byte_reader& in) {
+        detail::kind_times::read(in, all_);
+        all_input_.read(in);
+        for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
+            std::uint64_t const id = in.u64();
+            detail::kind_times k;
+            k.read(in);
+            k.seen = ++clock_;
+            if (in.ok()) kind_of(id) = k;
+        }
+    }
+    /// Takes in what another one has learnt of kinds and of the cluster.
+    void merge(sibling_times const& other) {
+        for (std::size_t b = 0; b < detail::log_bins::count; ++b)
+            if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
+        all_.bound(cluster_memory * options_.kind_memory);
+        all_input_.add(other.all_input_);
+        other.kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
+            detail::kind_times& own = kind_of(id);
+            own.seen = ++clock_;
+            own.merge(k, options_.kind_memory, input_of(static_cast<std::uint32_t>(id)).mean());
+        });
     }
 
     /// Jobs that are remembered.
@@ -131,326 +191,117 @@ class sibling_times {
     [[nodiscard]] sibling_times_options const& options() const noexcept { return options_; }
 
   private:
-    static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
-    static constexpr std::size_t early = 9; // durations kept as they are until the scale can be centred
+    static constexpr std::uint32_t no_kind = (std::numeric_limits<std::uint32_t>::max)();
+    static constexpr double cluster_memory = 10; // times that of a kind
+    static constexpr double least_log = -700;
 
-    struct entry {
-        std::uint64_t id;
-        std::uint32_t place;
-    };
-    struct job_state {
-        detail::log_counts ended{}, stopped{};
-        std::array<double, early> first{};
-        std::array<bool, early> first_ended{};
-        double origin = 0; // logarithm at the centre of the bins
-        double input = 0;  // logarithm of the first input: sizes are relative to it
-        detail::input_sums inputs{};
-        double longest = 0;
-        std::uint64_t seen = 0;
-        std::uint32_t kind = none;
-        std::uint32_t known = 0; // durations, at most `early` if not yet centred
-        bool has_input = false, centred = false;
-    };
-    struct kind_state {
-        detail::log_counts shape{};
-        detail::input_effect input{};
-        double level = 0, level_weight = 0, level_spread = 0; // logarithms of the medians of its jobs
-        double level_input = 0;                               // input that the level is for
-        std::uint64_t seen = 0;
-    };
-
-    [[nodiscard]] static std::uint32_t find(std::vector<entry> const& in, std::uint64_t id) noexcept {
-        auto const at = std::lower_bound(in.begin(), in.end(), id,
-                                         [](entry const& e, std::uint64_t x) { return e.id < x; });
-        return at != in.end() && at->id == id ? at->place : none;
+    detail::kind_times& kind_of(std::uint64_t id) {
+        return kinds_.get(id, options_.most_kinds, [this](detail::kind_times const&) { ++over_capacity_; });
     }
-    static void drop(std::vector<entry>& in, std::uint64_t id) {
-        auto const at = std::lower_bound(in.begin(), in.end(), id,
-                                         [](entry const& e, std::uint64_t x) { return e.id < x; });
-        if (at != in.end() && at->id == id) in.erase(at);
-    }
-    template <class State>
-    std::uint32_t place_of(std::vector<entry>& in, std::vector<State>& states,
-                           std::vector<std::uint32_t>& free, std::size_t most, std::uint64_t id) {
-        if (std::uint32_t const there = find(in, id); there != none) return there;
-        if (in.size() >= most && !in.empty()) {
-            ++over_capacity_;
-            entry const* oldest = &in.front();
-            for (entry const& e : in)
-                if (states[e.place].seen < states[oldest->place].seen) oldest = &e;
-            entry const out = *oldest;
-            if constexpr (std::is_same_v<State, job_state>) fold(states[out.place]);
-            states[out.place] = {};
-            free.push_back(out.place);
-            drop(in, out.id);
-        }
-        if (free.empty()) {
-            free.push_back(static_cast<std::uint32_t>(states.size()));
-            states.emplace_back();
-        }
-        std::uint32_t const place = free.back();
-        free.pop_back();
-        auto const at = std::lower_bound(in.begin(), in.end(), id,
-                                         [](entry const& e, std::uint64_t x) { return e.id < x; });
-        in.insert(at, {id, place});
-        return place;
+    [[nodiscard]] detail::input_effect input_of(std::uint32_t kind) const noexcept {
+        detail::kind_times const* const k = kinds_.find(kind);
+        return (k ? k->input : detail::input_effect{}).over(all_input_);
     }
 
-    [[nodiscard]] detail::input_effect input_of(std::uint32_t k) const noexcept {
-        return k == none ? all_input_.over({}) : kind_states_[k].input.over(all_input_);
-    }
-
-    bool take(std::uint64_t job, std::uint32_t kind, double duration, double slowdown, double input,
-              bool ended) {
-        if (!(duration > 0) || !(duration <= (std::numeric_limits<double>::max)()) || !(slowdown > 0)) {
+    bool take(std::uint64_t job, std::uint32_t kind, sized_task const& task, bool ended) {
+        constexpr double most = (std::numeric_limits<double>::max)();
+        if (!(task.age > 0) || !(task.age <= most) || !(task.slowdown > 0)) {
             ++rejected_;
             return false;
         }
-        std::uint32_t k = none;
-        if (kind != none) {
-            k = place_of(kinds_, kind_states_, free_kinds_, options_.most_kinds, kind);
-            kind_states_[k].seen = ++clock_;
-        }
-        job_state& j = job_states_[place_of(jobs_, job_states_, free_jobs_, options_.most_jobs, job)];
+        detail::kind_times* const k = kind == no_kind ? nullptr : &kind_of(kind);
+        if (k) k->seen = ++clock_;
+        detail::job_times& j = jobs_.get(job, options_.most_jobs, [this](detail::job_times& out) {
+            ++over_capacity_;
+            fold(out);
+        });
         j.seen = ++clock_;
         j.kind = kind;
-        double log = std::log(duration) - std::log(slowdown);
-        if (input > 0 && input <= (std::numeric_limits<double>::max)()) {
-            double const x = std::log(input);
-            if (!j.has_input) j.input = x;
-            j.has_input = true;
+        double log = std::log(task.age) - std::log(task.slowdown);
+        if (task.input > 0 && task.input <= most) {
+            double const x = std::log(task.input);
+            if (!(j.input > detail::no_input)) j.input = x;
             if (ended) {
                 detail::input_sums const more = j.inputs.add(x - j.input, log);
                 all_input_.add(more);
-                if (k != none) kind_states_[k].input.add(more);
+                if (k) k->input.add(more);
             }
-            log -= input_of(k).mean() * (x - j.input);
+            log -= input_of(kind).mean() * (x - j.input);
         }
-        j.longest = (std::max)(j.longest, duration);
-        if (!j.centred && j.known < early) {
-            j.first[j.known] = log;
-            j.first_ended[j.known++] = ended;
-            return true;
-        }
-        centre(j);
-        (ended ? j.ended : j.stopped).add(detail::log_bins::bin(log - j.origin), 1);
-        j.ended.bound(20000);
-        j.stopped.bound(20000);
+        j.add(log, ended);
         return true;
     }
 
-    static void centre(job_state& j) noexcept {
-        if (j.centred) return;
-        auto sorted = j.first;
-        auto const end = sorted.begin() + static_cast<std::ptrdiff_t>(j.known);
-        std::sort(sorted.begin(), end);
-        j.origin = sorted[j.known / 2];
-        for (std::size_t i = 0; i < j.known; ++i)
-            (j.first_ended[i] ? j.ended : j.stopped).add(detail::log_bins::bin(j.first[i] - j.origin), 1);
-        j.centred = true;
-    }
-
-    // What the kind and the cluster say of the shape, relative to the median.
-    void shape_of(kind_state const* kind, detail::survival_curve& curve) const noexcept {
-        for (std::size_t b = 0; b <= detail::log_bins::count; ++b) curve[b] = assumed_[b];
-        detail::mix_into(curve, all_, options_.cluster_weight);
-        if (kind) detail::mix_into(curve, kind->shape, options_.kind_weight);
-    }
-
-    bool estimate(job_state* job, kind_state const* kind, std::span<sized_task const> running,
-                  time_outlook& out) {
-        constexpr std::size_t bins = detail::log_bins::count;
-        if (!assumed_made_) {
-            for (std::size_t b = 0; b <= bins; ++b)
-                assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
-            assumed_made_ = true;
+    // Of the job in `now_`, whose kind's shape is in `shape_`.
+    void write_curve(detail::seen_quantile const& seen, detail::kind_times const* level,
+                     detail::input_effect const& by_input, time_outlook& out) const noexcept {
+        using bins = detail::log_bins;
+        double const below = detail::place_of(shape_, 0.8413); // one deviation of a normal
+        double const spread = (std::max)((detail::place_of(shape_, 0.5) - below) / bins::per_unit, 0.02);
+        // Where the median is, relative to the origin: by the job, and by its kind.
+        double precision = 0, middle = 0;
+        if (seen.events > 0) {
+            double const own =
+                bins::log_at(seen.place) - bins::log_at(detail::place_of(shape_, seen.survival));
+            // Variance of a sample quantile, about what it is for a median or further out.
+            double const far = seen.survival < 0.95 ? 1.5 - seen.survival : 0.5;
+            double const v = spread * spread * 1.6 / seen.events / far;
+            precision = 1 / v;
+            middle = own / v;
         }
-        bool const level_known = kind && kind->level_weight > 0;
-        job_state empty;
-        if (!job) job = &empty;
-        job_state& j = *job;
-        if (j.known == 0 && !level_known) return false;
-        // Where the job has not been centred yet, a centre for this once.
-        double origin = j.origin;
-        detail::log_counts ended = j.ended, stopped = j.stopped;
-        if (!j.centred) {
-            job_state once = j;
-            if (j.known > 0)
-                centre(once);
-            else
-                once.origin = kind->level;
-            origin = once.origin;
-            ended = once.ended;
-            stopped = once.stopped;
+        if (level) {
+            double const log = level->level_at(now_.input, by_input.mean());
+            double const between = level->spread + 0.25 / (level->weight * level->weight);
+            precision += 1 / between;
+            middle += (log - now_.origin) / between;
         }
-        detail::input_effect const by_input = input_of(j.kind == none ? none : find(kinds_, j.kind));
-        for (sized_task const& t : running) {
-            double log = std::log(t.age / t.slowdown);
-            if (!(log > -700)) continue; // has not begun, or numbers that are none
-            if (j.has_input && t.input > 0) log -= by_input.longest(std::log(t.input) - j.input);
-            stopped.add(detail::log_bins::bin(log - origin), 1);
-        }
-
-        // Kaplan and Meier: how far down has the curve of this job been seen?
-        double at_risk = ended.total + stopped.total, survives = 1, events = 0;
-        double best = 1, best_place = 0; // the point nearest to the median
-        for (std::size_t b = 0; b < bins && at_risk > 0.5; ++b) {
-            double const d = static_cast<double>(ended.bins[b]), c = static_cast<double>(stopped.bins[b]);
-            if (d > 0) {
-                double const before = survives;
-                survives *= 1 - (std::min)(d / at_risk, 1.0);
-                events += d;
-                if (best > 0.5) { // the median lies in this bin, or beyond
-                    double const part = survives < 0.5 ? (before - 0.5) / (before - survives) : 1.0;
-                    best = (std::max)(survives, 0.5);
-                    best_place = static_cast<double>(b) + part;
-                }
-            }
-            at_risk -= d + c;
-        }
-        bool const median_seen = best <= 0.5 && events >= 3;
-        if (!median_seen && !level_known) return false;
-
-        detail::survival_curve shape;
-        shape_of(kind, shape);
-        double const spread = (std::max)((detail::place_of(shape, 0.5) - detail::place_of(shape, 0.8413)) /
-                                             detail::log_bins::per_unit,
-                                         0.02);
-        // The median, relative to the origin: by the job, and by its kind.
-        double middle = 0, doubt = 0;
-        {
-            double precision = 0, sum = 0;
-            if (events > 0) {
-                double const own = detail::log_bins::log_at(best_place) -
-                                   detail::log_bins::log_at(detail::place_of(shape, best));
-                double const p = (std::max)(best, 0.5), n = events;
-                // Variance of a sample quantile, about what it is for the median or further out.
-                double const v = spread * spread * 1.6 / n / (p < 0.95 ? 1 - (p - 0.5) : 0.5);
-                precision += 1 / v;
-                sum += own / v;
-            }
-            if (level_known) {
-                double level = kind->level;
-                if (j.has_input && kind->level_input > no_input)
-                    level += by_input.mean() * (j.input - kind->level_input);
-                double const between = kind->level_spread + 0.25 / (kind->level_weight * kind->level_weight);
-                precision += 1 / between;
-                sum += (level - origin) / between;
-            }
-            middle = sum / precision;
-            doubt = 1 / precision;
-        }
-        double const wider = std::sqrt(1 + doubt / (spread * spread));
+        middle /= precision;
+        double const wider = std::sqrt(1 + 1 / (precision * spread * spread));
 
         // The beta process: hazards of the kind, corrected by what is seen of the job at each age.
-        double prior = 1, hazard = 0;
-        at_risk = ended.total + stopped.total;
-        for (std::size_t b = 0; b < bins; ++b) {
-            double const edge = detail::log_bins::log_at(static_cast<double>(b + 1));
-            double const e = (edge - middle) / wider;
-            double const next = (std::min)(
-                prior, detail::curve_at(shape, detail::log_bins::centre + e * detail::log_bins::per_unit));
-            double const d = static_cast<double>(ended.bins[b]), c = static_cast<double>(stopped.bins[b]);
+        double prior = 1, hazard = 0, at_risk = now_.ended.total + now_.stopped.total;
+        for (std::size_t b = 0; b < bins::count; ++b) {
+            double const edge = (bins::log_at(static_cast<double>(b + 1)) - middle) / wider;
+            double const next =
+                (std::min)(prior, detail::curve_at(shape_, bins::centre + edge * bins::per_unit));
+            double const d = static_cast<double>(now_.ended.bins[b]);
+            double const c = static_cast<double>(now_.stopped.bins[b]);
             double const weight = options_.job_weight * prior + at_risk - c / 2;
-            double h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : 0.02;
-            h = h > 0 ? (std::min)(h, 0.999) : 0.0;
+            constexpr double unseen = 0.02; // nobody was ever so late
+            double const h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : unseen;
             out.hazard_[b] = hazard;
-            hazard -= std::log1p(-h);
+            if (h > 0) hazard -= std::log1p(-(std::min)(h, 0.999));
             prior = next;
-            at_risk -= d + c;
-            if (at_risk < 0) at_risk = 0;
+            at_risk = (std::max)(at_risk - d - c, 0.0);
         }
-        out.hazard_[bins] = hazard;
-        out.origin_ = origin;
-        out.siblings_ = events;
-        double const median = quantile_place(out, 0.69314718055994531);
-        double const below = quantile_place(out, 0.17275377902344989); // one deviation of a normal
-        out.usual_ = std::exp(origin + detail::log_bins::log_at(median));
-        out.spread_ = (median - below) / detail::log_bins::per_unit;
-        return true;
-    }
-
-    [[nodiscard]] static double quantile_place(time_outlook const& o, double hazard) noexcept {
-        std::size_t low = 0, high = detail::log_bins::count;
-        while (high - low > 1) {
-            std::size_t const middle = low + (high - low) / 2;
-            (o.hazard_[middle] <= hazard ? low : high) = middle;
-        }
-        double const rise = o.hazard_[low + 1] - o.hazard_[low];
-        double const part = rise > 0 ? (hazard - o.hazard_[low]) / rise : 0.5;
-        return static_cast<double>(low) + (std::min)((std::max)(part, 0.0), 1.0);
+        out.hazard_[bins::count] = hazard;
+        out.origin_ = now_.origin;
+        out.siblings_ = seen.events;
+        double const median = out.place_of(0.69314718055994531);
+        out.usual_ = std::exp(now_.origin + bins::log_at(median));
+        out.spread_ = (median - out.place_of(0.17275377902344989)) / bins::per_unit; // one deviation
     }
 
     // Adds what a job has shown to its kind and to the cluster.
-    void fold(job_state& j) {
-        centre(j);
-        double const n = j.ended.total + j.stopped.total;
-        if (!(j.ended.total >= 3)) return;
-        // Stopped tasks count where those that lived on ended.
-        std::array<double, detail::log_bins::count> mass{};
-        double at_risk = n, survives = 1;
-        for (std::size_t b = 0; b < detail::log_bins::count && at_risk > 0.5; ++b) {
-            double const d = static_cast<double>(j.ended.bins[b]);
-            double const dies = survives * (std::min)(d / at_risk, 1.0);
-            mass[b] = dies;
-            survives -= dies;
-            at_risk -= d + static_cast<double>(j.stopped.bins[b]);
-        }
-        double const seen = 1 - survives;
-        if (!(seen > 0.5)) return;
-        double sum = 0, median = detail::log_bins::centre;
-        for (std::size_t b = 0; b < detail::log_bins::count; ++b) {
-            if (sum + mass[b] >= 0.5) {
-                median = static_cast<double>(b) + (mass[b] > 0 ? (0.5 - sum) / mass[b] : 0.5);
-                break;
-            }
-            sum += mass[b];
-        }
-        std::uint32_t const k = find(kinds_, j.kind);
-        kind_state* const kind = j.kind == none || k == none ? nullptr : &kind_states_[k];
-        long const shift =
-            static_cast<long>(detail::log_bins::centre) - static_cast<long>(std::floor(median));
-        for (std::size_t b = 0; b < detail::log_bins::count; ++b) {
-            if (!(mass[b] > 0)) continue;
-            long const to =
-                std::clamp(static_cast<long>(b) + shift, 0L, static_cast<long>(detail::log_bins::count) - 1);
-            double const weight = mass[b] * n;
-            all_.add(static_cast<std::size_t>(to), weight);
-            if (kind) kind->shape.add(static_cast<std::size_t>(to), weight);
-        }
-        all_.bound(10 * options_.kind_memory);
+    void fold(detail::job_times& j) {
+        j.centre();
+        detail::ended_mass mass;
+        if (!mass.read(j)) return;
+        mass.add_to(all_, cluster_memory * options_.kind_memory);
+        detail::kind_times* const kind = j.kind == no_kind ? nullptr : kinds_.find(j.kind);
         if (!kind) return;
-        kind->shape.bound(options_.kind_memory);
-        double const level = j.origin + detail::log_bins::log_at(median);
-        double at = level;
-        if (j.has_input) {
-            if (kind->level_weight > 0 && kind->level_input > no_input)
-                at -= input_of(k).mean() * (j.input - kind->level_input);
-            else
-                kind->level_input = j.input;
-        } else if (!(kind->level_weight > 0)) {
-            kind->level_input = no_input;
-        }
-        constexpr double remembered = 20; // jobs: then older ones fade
-        kind->level_weight = (std::min)(kind->level_weight + 1, remembered);
-        double const share = 1 / kind->level_weight, step = at - kind->level;
-        if (kind->level_weight > 1)
-            kind->level_spread = (1 - share) * (kind->level_spread + share * step * step);
-        kind->level += share * step;
+        mass.add_to(kind->shape, options_.kind_memory);
+        kind->add_level(j.origin + detail::log_bins::log_at(mass.median), j.input, input_of(j.kind).mean());
     }
 
-    static constexpr double no_input = -1e300;
-
     sibling_times_options options_;
-    std::vector<entry> jobs_{}, kinds_{}; // by id
-    std::vector<job_state> job_states_{};
-    std::vector<kind_state> kind_states_{};
-    std::vector<std::uint32_t> free_jobs_{}, free_kinds_{};
+    detail::id_places<detail::job_times> jobs_{};
+    detail::id_places<detail::kind_times> kinds_{};
     detail::log_counts all_{};
     detail::input_effect all_input_{};
-    detail::survival_curve assumed_{};
+    detail::survival_curve assumed_{}, shape_{}; // the latter while an outlook is made
+    detail::job_times now_{};                    // the same
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
-    bool assumed_made_ = false;
 };
 
 } // namespace straggle::predict

@@ -45,7 +45,7 @@ struct time_points {
 /// task has left.
 ///
 /// Times scale: on a node of slowdown s, and for more input, the curve is stretched by a `factor`.
-/// @par Cost 2 KiB; copies freely, allocates nothing
+/// @par Cost 3 KiB; copies freely, allocates nothing
 class time_outlook {
   public:
     /// The time that half of the tasks take no longer than, where the factor is 1.
@@ -64,7 +64,7 @@ class time_outlook {
         return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
     }
     /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
-    /// @par Cost O(16 log 256)
+    /// @par Cost O(16 log 384)
     [[nodiscard]] time_points times_after(double age) const noexcept {
         double const begun = hazard(age);
         time_points out;
@@ -73,35 +73,18 @@ class time_outlook {
                 out.at[i] = age * std::exp(detail::assumed_tail * exponential_points[i]);
             return out;
         }
-        std::size_t low = 0;
         for (std::size_t i = 0; i < time_points::count; ++i) {
-            double const target = begun + exponential_points[i];
-            std::size_t high = detail::log_bins::count;
-            while (high - low > 1) {
-                std::size_t const middle = low + (high - low) / 2;
-                (hazard_[middle] <= target ? low : high) = middle;
-            }
-            double const rise = hazard_[low + 1] - hazard_[low];
-            double part = rise > 0 ? (target - hazard_[low]) / rise : 0.5;
-            part = part > 0 ? (part < 1 ? part : 1.0) : 0.0;
-            double const t = std::exp(origin_ + detail::log_bins::log_at(static_cast<double>(low) + part));
+            double const place = place_of(begun + exponential_points[i]);
+            double const t = std::exp(origin_ + detail::log_bins::log_at(place));
             out.at[i] = t > age ? t : age;
         }
         return out;
     }
 
-    /// The time that half of such tasks do not exceed. @par Cost O(log 256)
+    /// The time that half of such tasks do not exceed. @par Cost O(log 384)
     [[nodiscard]] double median_after(double age) const noexcept {
         double const target = hazard(age) + 0.69314718055994531;
-        std::size_t low = 0, high = detail::log_bins::count;
-        while (high - low > 1) {
-            std::size_t const middle = low + (high - low) / 2;
-            (hazard_[middle] <= target ? low : high) = middle;
-        }
-        double const rise = hazard_[low + 1] - hazard_[low];
-        double part = rise > 0 ? (target - hazard_[low]) / rise : 0.5;
-        part = part > 0 ? (part < 1 ? part : 1.0) : 0.0;
-        double const t = std::exp(origin_ + detail::log_bins::log_at(static_cast<double>(low) + part));
+        double const t = std::exp(origin_ + detail::log_bins::log_at(place_of(target)));
         return t > age ? t : age;
     }
 
@@ -118,6 +101,17 @@ class time_outlook {
         0.75768570169751622, 0.90078654533818984, 1.0678406300013559,  1.2685113254635072,
         1.5198257537444133,  1.8562979903656263,  2.3671236141316165,  3.4657359027997265};
 
+    // Where the hazard has risen to a number.
+    [[nodiscard]] double place_of(double target) const noexcept {
+        std::size_t low = 0, high = detail::log_bins::count;
+        while (high - low > 1) {
+            std::size_t const middle = low + (high - low) / 2;
+            (hazard_[middle] <= target ? low : high) = middle;
+        }
+        double const rise = hazard_[low + 1] - hazard_[low];
+        double const part = rise > 0 ? (target - hazard_[low]) / rise : 0.5;
+        return static_cast<double>(low) + (part > 0 ? (part < 1 ? part : 1.0) : 0.0);
+    }
     [[nodiscard]] double hazard(double time) const noexcept {
         if (!(time > 0)) return 0;
         double const place = detail::log_bins::place(std::log(time) - origin_);

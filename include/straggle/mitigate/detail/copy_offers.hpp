@@ -25,10 +25,10 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What the slots of a round allow.
 struct slot_supply {
-    std::uint64_t idle = 0;  // healthy ones that nobody waits for
-    std::uint64_t free = 0;  // healthy ones, also those that somebody waits for
-    double most_copies = 0;  // that may run
-    double copies = 0;       // that run
+    std::uint64_t idle = 0; // healthy ones that nobody waits for
+    std::uint64_t free = 0; // healthy ones, also those that somebody waits for
+    double most_copies = 0; // that may run
+    double copies = 0;      // that run
     double price = 0;
 };
 
@@ -88,8 +88,8 @@ class copy_offers {
                 supply.copies += 1;
                 advise(c, o, book);
                 out.push_back({t.row, p.row, range_of(c.left, 1),
-                               range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost, c.reason,
-                               false});
+                               range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
+                               c.reason, false});
                 // Of nodes that are equal the next copy takes another.
                 auto const at = order_.begin() + static_cast<std::ptrdiff_t>(i);
                 std::rotate(at, at + 1, order_.begin() + static_cast<std::ptrdiff_t>(equal_from(i)));
@@ -151,8 +151,8 @@ class copy_offers {
             candidates[i].share = saved > 0 ? gain / saved : 0.0;
     }
 
-    [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow, double slot,
-                                     assign::race_record const& races) noexcept {
+    [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
+                                     double slot, assign::race_record const& races) noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_worth const w =
@@ -171,7 +171,8 @@ class copy_offers {
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
             bool const open = p.state == node_state::healthy && !p.hung;
-            free_.push_back({static_cast<std::uint32_t>(i), open ? p.free : 0, p.slots, p.state, believed(p.slow)});
+            free_.push_back(
+                {static_cast<std::uint32_t>(i), open ? p.free : 0, p.slots, p.state, believed(p.slow)});
         }
         assign::rank_places(free_, 1, 0, turn_++, ranked_);
         order_.clear();

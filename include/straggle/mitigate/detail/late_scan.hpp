@@ -6,7 +6,9 @@
 /// late and what they have left.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
@@ -51,7 +53,7 @@ inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)()
 
 // The late tasks of one job that may get a copy.
 struct candidate_group {
-    std::size_t first, last; // candidates
+    std::size_t first, last;    // candidates
     predict::time_points fresh; // times of a new task of the job, where the factor is 1
     double next;                // what the rest of the job still takes
     std::uint32_t kind;
@@ -169,7 +171,8 @@ class late_scan {
         copies_running_ = 0;
         slow_.assign(slow_.size(), 1.0);
         hung_nodes_.assign(hung_nodes_.size(), 0);
-        constexpr std::uint32_t most = 0xffffff; // a node number beyond is a mistake, and no reason for so much memory
+        constexpr std::uint32_t most =
+            0xffffff; // a node number beyond is a mistake, and no reason for so much memory
         for (mitigate::place_row const& p : places) {
             if (p.node < most && p.node >= slow_.size()) {
                 slow_.resize(p.node + std::size_t{1}, 1.0);
@@ -215,7 +218,8 @@ class late_scan {
                                                       std::exp(options_.deviations * outlook_.spread()));
         for (std::size_t i = 0; i < rows.size();) {
             std::size_t end = i + 1;
-            while (end < rows.size() && rows[end].task == rows[i].task && rows[i].task != mitigate::unnamed_task)
+            while (end < rows.size() && rows[end].task == rows[i].task &&
+                   rows[i].task != mitigate::unnamed_task)
                 ++end;
             look_at_task(now, running, rows.subspan(i, end - i), known, threshold, next, book);
             i = end;
@@ -248,13 +252,13 @@ class late_scan {
         bool const hung = hangs(t.node);
         bool const one = rows.size() == 1 && t.attempts <= 1;
         predict::progress_worth worth;
-        bool const by_progress = options_.use_progress && note && note->track.left() > 0 &&
-                                 (worth = progress_.worth(t.kind, note->track.part())).tasks >= 3;
+        bool const by_progress = options_.use_progress && note && note->track.promise() > 0 &&
+                                 (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
         double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
         predict::time_points left;
         bool asked = false;
         if (by_progress && !hung) {
-            left = predict::left_by_both(outlook_, factor, age, note->track, now - note->track.time, worth);
+            left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
             asked = true;
             if (age < limit) {
                 double later = 0;
@@ -298,8 +302,8 @@ class late_scan {
                                .at = rows.front().at});
     }
 
-    void read_note(task_note& n, double now, running_row const& t,
-                   std::span<running_row const> running, std::span<sorted_row const> rows) {
+    void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
+                   std::span<sorted_row const> rows) {
         if (!rows.front().is_copy &&
             (n.start < t.start || t.start < n.start)) { // another attempt, or the first
             n.track = {};

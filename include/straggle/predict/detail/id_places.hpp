@@ -28,7 +28,8 @@ class id_places {
         return at != ids_.end() && at->id == id ? &states_[at->place] : nullptr;
     }
     [[nodiscard]] State const* find(std::uint64_t id) const noexcept {
-        return const_cast<id_places*>(this)->find(id);
+        auto const at = std::lower_bound(ids_.begin(), ids_.end(), id, before);
+        return at != ids_.end() && at->id == id ? &states_[at->place] : nullptr;
     }
     // The state of an id, made if it has none. If there are too many, the one not seen for longest is told to
     // `leaves` and goes.
@@ -67,9 +68,9 @@ class id_places {
     }
 
   private:
+    static bool before(entry const& e, std::uint64_t id) noexcept { return e.id < id; }
     [[nodiscard]] typename std::vector<entry>::iterator lower(std::uint64_t id) noexcept {
-        return std::lower_bound(ids_.begin(), ids_.end(), id,
-                                [](entry const& e, std::uint64_t x) { return e.id < x; });
+        return std::lower_bound(ids_.begin(), ids_.end(), id, before);
     }
 
     std::vector<entry> ids_{}; // by id

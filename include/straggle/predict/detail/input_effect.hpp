@@ -6,8 +6,10 @@
 /// on logarithmic scales.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <cmath>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -45,6 +47,17 @@ class input_effect {
         constexpr double most = 5000; // tasks, then older ones fade
         if (n_ > most)
             for (double* const s : {&n_, &xx_, &xy_, &yy_}) *s *= 0.5;
+    }
+    void add(input_effect const& other) noexcept {
+        add({.n = other.n_, .xx = other.xx_, .xy = other.xy_, .yy = other.yy_});
+    }
+    void write(byte_writer& out) const {
+        for (double const x : {n_, xx_, xy_, yy_}) out.real(x);
+    }
+    void read(byte_reader& in) {
+        for (double* const x : {&n_, &xx_, &xy_, &yy_}) *x = in.real();
+        in.expect(n_ >= 0 && is_finite(n_) && xx_ >= 0 && is_finite(xx_) && is_finite(xy_) && yy_ >= 0 &&
+                  is_finite(yy_));
     }
     // Joined with what others show, which counts as one witness that differs as kinds do.
     [[nodiscard]] input_effect over(input_effect const& others) const noexcept {

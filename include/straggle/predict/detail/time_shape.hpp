@@ -6,18 +6,18 @@
 /// of 3 %, and what is assumed of times before any is known.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <straggle/base/config.hpp>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Bins of a logarithmic scale. The centre is bin 96: from 1/20 of it to 148 times it.
+// Bins of a logarithmic scale, from 1/7 of the centre to 55 times it.
 struct log_bins {
-    static constexpr std::size_t count = 256;
-    static constexpr double centre = 96;
-    static constexpr double per_unit = 32; // bins per factor e
+    static constexpr std::size_t count = 384;
+    static constexpr double centre = 128;
+    static constexpr double per_unit = 64; // bins per factor e
 
     // The place of a logarithm relative to the centre; beyond the ends, the ends.
     [[nodiscard]] static double place(double log) noexcept {
