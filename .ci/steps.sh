@@ -1,0 +1,74 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# shellcheck shell=bash
+
+# What .ci/run and .ci/full share: steps that log to build/ci/ and are counted, and the tally at the end.
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+source cmake/ensure-packages.sh
+
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
+exec </dev/null
+logs=build/ci
+mkdir -p "$logs"
+passed=0 failed=0 skipped=0
+
+# The number called $1 in the JUnit file $2.
+junit_number() { sed -n "/<testsuite /,/>/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" | head -n 1; }
+
+# step NAME JUNIT COMMAND... counts every test in the file JUNIT, or itself if JUNIT is "-".
+step() {
+    local name=$1 junit=$2 log="$logs/$1.log" before=$SECONDS status=0 told
+    shift 2
+    [[ $junit == - ]] || rm -f "$junit"
+    printf '%-16s ' "$name"
+    timeout ${STEP_SECONDS:-1800} "$@" >"$log" 2>&1 || status=$?
+    if [[ $junit != - && -s $junit ]]; then
+        local all bad idle
+        all=$(junit_number tests "$junit") bad=$(junit_number failures "$junit")
+        idle=$(($(junit_number skipped "$junit") + $(junit_number disabled "$junit")))
+        ((status != 0 && bad == 0)) && ((bad++, all++))
+        ((passed += all - bad - idle, failed += bad, skipped += idle))
+        told="$((all - bad - idle)) of $all passed"
+    elif ((status == 0)); then
+        ((passed++))
+        told=passed
+    else
+        ((failed++))
+        told="FAILED (status $status)"
+    fi
+    printf '%-24s %4d s\n' "$told" $((SECONDS - before))
+    ((status == 0)) || { tail -n 60 "$log" | sed 's/^/    /'; }
+}
+
+skip() {
+    ((skipped++))
+    printf '%-16s skipped: %s\n' "$1" "$2"
+}
+
+# For `timeout`, which runs programs only.
+in_bash() { echo "set -euo pipefail; source cmake/ensure-packages.sh; $1"; }
+
+# Every fuzzer for so many seconds. New inputs go to a scratch folder: the corpus in the tree stays as it is.
+fuzz_for() {
+    local fuzzer name
+    for fuzzer in build/fuzz/tests/fuzz/fuzz_*; do
+        [[ -x $fuzzer && -f $fuzzer ]] || continue
+        name=$(basename "$fuzzer")
+        mkdir -p "$logs/$name-new"
+        step "$name" - "$fuzzer" -max_total_time="$1" -artifact_prefix="$logs/$name-" "$logs/$name-new" \
+            "tests/fuzz/corpus/${name#fuzz_}"
+    done
+}
+
+# Prints the tally; the status says whether all is well.
+tally() {
+    echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
+    if ((skipped > 0)); then
+        echo "$passed passed, $failed failed, $skipped skipped"
+    else
+        echo "$passed passed, $failed failed"
+    fi
+    ((failed == 0))
+}
