@@ -177,6 +177,8 @@ class small_cluster {
     }
     void end_attempts() {
         for (std::size_t i = 0; i < attempts_.size();) {
+            if (attempts_[i].ends > 1e299 && healths[attempts_[i].node] != health::hangs)
+                attempts_[i].ends = step_ + 20; // it hangs no longer
             attempt const a = attempts_[i];
             bool const is_lost = healths[a.node] == health::gone;
             if (!is_lost && a.ends > step_) {

@@ -373,7 +373,7 @@ class mitigator {
         if (!detail::read_times(line_, attempt_fields_, attempt, raw_now, out.start, out.end,
                                 counts_.attempts))
             return false;
-        if (!guard.trusts(out.start)) return ++counts_.other_clock, false;
+        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) return ++counts_.other_clock, false;
         out.start = guard.at(out.start);
         out.end = guard.at(out.end);
         if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind

@@ -271,7 +271,7 @@ class mitigation_loop {
                              .is_copy = r.is_copy,
                              .may_copy = r.may_copy});
             node_memory& m = memory_[r.node];
-            if (r.start > last_round_) {
+            if (r.start >= last_round_ && r.start < guard_.now()) { // began since, each told once
                 if (r.is_copy && !is_first) ++new_copies;
                 guard_.news();
             }
