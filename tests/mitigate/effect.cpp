@@ -22,7 +22,8 @@ using mitigate::effect_meter;
 namespace {
 
 // Things of five kinds that differ by far more than what is measured; `ratio`: how many times as long with.
-void show(effect_meter& meter, action_kind kind, double ratio, int things, std::uint64_t seed, double share = 0.2) {
+void show(effect_meter& meter, action_kind kind, double ratio, int things, std::uint64_t seed,
+          double share = 0.2) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> noise(0, 0.3);
     std::uniform_real_distribution<double> unit(0, 1);
@@ -119,7 +120,8 @@ TEST_CASE("effect: old things fade, so that what has begun to hurt is stopped") 
 }
 
 TEST_CASE("effect: the share of jobs that are left alone is what it says, by the key") {
-    effect_meter a(mitigate::effect_options{.left_alone = 0.1, .key = 1}), b(mitigate::effect_options{.left_alone = 0.1, .key = 2}),
+    effect_meter a(mitigate::effect_options{.left_alone = 0.1, .key = 1}),
+        b(mitigate::effect_options{.left_alone = 0.1, .key = 2}),
         none(mitigate::effect_options{.left_alone = 0});
     int in_a = 0, in_both = 0;
     for (std::uint64_t job = 0; job < 100000; ++job) {
@@ -132,7 +134,8 @@ TEST_CASE("effect: the share of jobs that are left alone is what it says, by the
     CHECK(std::abs(in_both - 1000) < 150);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(effect_meter(mitigate::effect_options{.left_alone = 1}), straggle_test::broken_contract);
-    CHECK_THROWS_AS(effect_meter(mitigate::effect_options{.left_alone = std::nan("")}), straggle_test::broken_contract);
+    CHECK_THROWS_AS(effect_meter(mitigate::effect_options{.left_alone = std::nan("")}),
+                    straggle_test::broken_contract);
     CHECK_THROWS_AS(effect_meter(mitigate::effect_options{.level = 0}), straggle_test::broken_contract);
 }
 

@@ -16,7 +16,8 @@ TEST_CASE("fleet_view: who is not in it is healthy; filled again it asks for no 
     CHECK(view.state("n") == node_state::healthy);
     auto const fill = [&] {
         view.clear();
-        view.add("a node with a name that needs memory of its own", {node_state::excluded, 0, {2, 1.5, 3, 40}});
+        view.add("a node with a name that needs memory of its own",
+                 {node_state::excluded, 0, {2, 1.5, 3, 40}});
         view.add("m", {node_state::on_probation, 2, {}});
     };
     fill();

@@ -40,7 +40,8 @@ TEST_CASE("plan: a note stands there once") {
 
 TEST_CASE("plan: notes have names of their own") {
     std::set<std::string_view> names;
-    for (std::size_t n = 0; n < mitigate::plan_note_count; ++n) names.insert(to_string(static_cast<plan_note>(n)));
+    for (std::size_t n = 0; n < mitigate::plan_note_count; ++n)
+        names.insert(to_string(static_cast<plan_note>(n)));
     CHECK(names.size() == mitigate::plan_note_count);
     CHECK(to_string(plan_note::placement_stopped) == "placement_stopped");
     CHECK(to_string(plan_note::stale_feed) == "stale_feed");

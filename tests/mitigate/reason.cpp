@@ -18,7 +18,9 @@ TEST_CASE("reason: how slow a node is, as people say it") {
 }
 
 TEST_CASE("reason: where a node stands") {
-    mitigate::planned_node n{.row = 4, .state = node_state::excluded, .slow = {1.31, 1.24, 1.39, 116},
+    mitigate::planned_node n{.row = 4,
+                             .state = node_state::excluded,
+                             .slow = {1.31, 1.24, 1.39, 116},
                              .why = {1.31, 1.1, 1, "slowdown"},
                              .causes = static_cast<std::uint8_t>(blacklist::cause::slow)};
     CHECK(reason(n) == "excluded: takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks "
@@ -30,10 +32,15 @@ TEST_CASE("reason: where a node stands") {
 }
 
 TEST_CASE("reason: why a task has a copy") {
-    mitigate::planned_copy c{.left = {10, 20, 90}, .there = {4, 5.25, 8}, .win_probability = 0.913, .gain = 12.5,
-                             .cost = 0.5, .why = {61, 40, 22, "late"}};
-    CHECK(reason(c) == "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); wins with 91 %, gains 12.5 "
-                       "for 0.5 (late: 61 against 40, usual 22)");
+    mitigate::planned_copy c{.left = {10, 20, 90},
+                             .there = {4, 5.25, 8},
+                             .win_probability = 0.913,
+                             .gain = 12.5,
+                             .cost = 0.5,
+                             .why = {61, 40, 22, "late"}};
+    CHECK(reason(c) ==
+          "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); wins with 91 %, gains 12.5 "
+          "for 0.5 (late: 61 against 40, usual 22)");
     c.is_probe = true;
     CHECK(reason(c).starts_with("probe: "));
 }
@@ -43,7 +50,8 @@ TEST_CASE("reason: what a kind of action does") {
     append_reason(out, mitigate::action_kind::copy, mitigate::effect{0.91, 0.84, 0.98, 812, 19, false});
     CHECK(out == "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left alone");
     out.clear();
-    append_reason(out, mitigate::action_kind::exclusion, mitigate::effect{.treated = 3, .alone = 1, .is_stopped = true});
+    append_reason(out, mitigate::action_kind::exclusion,
+                  mitigate::effect{.treated = 3, .alone = 1, .is_stopped = true});
     CHECK(out == "exclusion: not known yet, 3 treated, 1 left alone, stopped");
 }
 

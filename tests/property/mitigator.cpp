@@ -1,8 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// The safety of the loop: what must hold whatever happens to the cluster, its clock and its scheduler, and what
-// must not change a decision.
+// The safety of the loop: what must hold whatever happens to the cluster, its clock and its scheduler, and
+// what must not change a decision.
 
 #include "mitigate/small_cluster.hpp"
 #include "support/seed.hpp"
@@ -51,6 +51,7 @@ int differences(std::vector<std::string> const& a, std::vector<std::string> cons
 
 TEST_CASE("mitigator: invariants hold after every step, whatever happens") {
     std::uint64_t const seed = straggle_test::seed_or(2024);
+    int finished = 0;
     for (std::uint64_t round = 0; round < 8; ++round) {
         INFO("seed ", seed, ", round ", round);
         std::mt19937_64 random(seed + round);
@@ -67,7 +68,8 @@ TEST_CASE("mitigator: invariants hold after every step, whatever happens") {
                 // At most a third are anything but well, so that work goes on.
                 std::size_t ill = 0;
                 for (health const h : c.healths) ill += h != health::well ? 1u : 0u;
-                c.healths[node] = 3 * ill < c.healths.size() ? static_cast<health>(random() % 5) : health::well;
+                c.healths[node] =
+                    3 * ill < c.healths.size() ? static_cast<health>(random() % 5) : health::well;
             }
             if (random() % 400 == 0) c.clock_error += static_cast<double>(random() % 400) - 200;
             if (random() % 200 == 0) c.is_silent = random() % 2 == 0;
@@ -78,13 +80,16 @@ TEST_CASE("mitigator: invariants hold after every step, whatever happens") {
             }
             // Records that make no sense.
             if (random() % 10 == 0)
-                c.m.observe({"job-0", "node-100", 1, std::nan(""), c.now(), attempt_status::success}, c.now());
+                c.m.observe({"job-0", "node-100", 1, std::nan(""), c.now(), attempt_status::success},
+                            c.now());
             if (random() % 10 == 0)
-                c.m.observe({"job-0", "node-100", 1, c.now() + 1e6, c.now() - 7, attempt_status::success}, c.now());
+                c.m.observe({"job-0", "node-100", 1, c.now() + 1e6, c.now() - 7, attempt_status::success},
+                            c.now());
             c.step();
         }
-        CHECK(c.finished_jobs > 5);
+        finished += c.finished_jobs;
     }
+    CHECK(finished > 100); // else nothing was tried
 }
 
 TEST_CASE("mitigator: every node that is out of service is tried again within a stated time") {
@@ -116,10 +121,10 @@ TEST_CASE("mitigator: all times x 1000, shifted, or renamed nodes: the same deci
 TEST_CASE("mitigator: rows in another order, or told in parts: the same nodes are found") {
     // The order decides ties, so what is compared is told to mitigators whose scheduler does not obey.
     for (bool const in_parts : {false, true}) {
-        mitigator a(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields,
-                    no_one_alone());
-        mitigator b(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields,
-                    no_one_alone());
+        mitigator a(straggle_test::ended_fields, straggle_test::running_task_fields,
+                    straggle_test::host_fields, no_one_alone());
+        mitigator b(straggle_test::ended_fields, straggle_test::running_task_fields,
+                    straggle_test::host_fields, no_one_alone());
         small_cluster c({.nodes = 20, .obeys = false, .is_checked = false}, no_one_alone());
         c.healths[4] = health::slow;
         std::mt19937_64 random(7);
@@ -224,7 +229,8 @@ TEST_CASE("mitigator: no node, or none with a slot") {
     CHECK_FALSE(c.m.plan().has(plan_note::empty_fleet));
 }
 
-TEST_CASE("mitigator: the cap of actions holds, across a restart too; a plan that nobody obeys charges nothing") {
+TEST_CASE(
+    "mitigator: the cap of actions holds, across a restart too; a plan that nobody obeys charges nothing") {
     mitigator_options o = no_one_alone();
     o.actions = {.most = 3, .period = 1e6};
     small_cluster c({.nodes = 20}, o);
@@ -282,8 +288,13 @@ struct harmful_nodes {
         said.clear();
         // All but four nodes are out: jobs queue up for what is left, unless they are left alone.
         for (std::size_t i = 4; i < rows.size(); ++i)
-            said.push_back({.node = rows[i].node, .state = node_state::excluded, .slow = {2, 1.5, 3, 9},
-                            .why = {2, 1.1, 1, "nonsense"}, .causes = 1, .since = now, .until = now + 1});
+            said.push_back({.node = rows[i].node,
+                            .state = node_state::excluded,
+                            .slow = {2, 1.5, 3, 9},
+                            .why = {2, 1.1, 1, "nonsense"},
+                            .causes = 1,
+                            .since = now,
+                            .until = now + 1});
     }
     [[nodiscard]] node_state state(std::uint32_t) const { return node_state::healthy; }
     [[nodiscard]] slowdown slowdown_of(std::uint32_t) const { return {}; }
@@ -312,12 +323,14 @@ TEST_CASE("mitigator: a part that does harm is found out and stopped") {
         std::string const name = "job-" + std::to_string(job);
         bool const alone = m.is_left_alone(name);
         running.clear();
-        for (int t = 0; t < 8; ++t) running.push_back({name, hosts[static_cast<std::size_t>(t) % 4].name, t, now});
+        for (int t = 0; t < 8; ++t)
+            running.push_back({name, hosts[static_cast<std::size_t>(t) % 4].name, t, now});
         m.decide(now, running, hosts);
         m.decide(now + 1, running, hosts);
         for (int t = 0; t < 8; ++t)
             m.observe({name, running[static_cast<std::size_t>(t)].node, t, now,
-                       now + 5 + 0.01 * (t * 7 + job) / 3 + (alone || t != 7 ? 0 : 5), attempt_status::success},
+                       now + 5 + 0.01 * (t * 7 + job) / 3 + (alone || t != 7 ? 0 : 5),
+                       attempt_status::success},
                       now + 9);
         m.finish(name);
     }

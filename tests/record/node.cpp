@@ -20,7 +20,8 @@ struct machine {
     record::condition told = record::condition::pinned;
     double load = 0.5;
 };
-constexpr node_fields by_flag{.node = &machine::name, .slots = &machine::slots, .busy = &machine::busy, .condition = &machine::is_up};
+constexpr node_fields by_flag{
+    .node = &machine::name, .slots = &machine::slots, .busy = &machine::busy, .condition = &machine::is_up};
 constexpr node_fields by_word{.node = &machine::name, .condition = &machine::told};
 constexpr node_fields wrong_slots{.node = &machine::name, .slots = &machine::load};
 constexpr node_fields no_name{.slots = &machine::slots};

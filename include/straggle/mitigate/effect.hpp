@@ -6,8 +6,8 @@
 /// effect of each kind of action on the cluster where it runs. A kind that provably does not help is stopped.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -209,7 +209,7 @@ class effect_meter {
 
   private:
     static constexpr std::size_t strata_count = 32;
-    static constexpr double grid = 4096;                               // steps of a logarithm
+    static constexpr double grid = 4096;       // steps of a logarithm
     static constexpr double limit = 40 * 4096; // times from 10^-17 to 10^17 in any unit
     static constexpr std::uint64_t most_ever = std::uint64_t{1} << 28; // of a kind: no sum overflows
 

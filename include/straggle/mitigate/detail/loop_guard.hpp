@@ -6,8 +6,8 @@
 /// at how news comes in; everything is told in multiples of how long attempts and rounds take here.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
 #include <array>

@@ -6,9 +6,9 @@
 /// through here, and only what is safe, allowed and not known to be useless becomes a plan.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
@@ -129,8 +129,9 @@ class mitigation_loop {
     }
 
     // The nodes for a new task, best first; `places` with the states of `shown`.
-    void rank(std::uint64_t job, std::uint32_t kind, double input, std::span<mitigate::place_row const> places,
-              cluster_load const& load, std::vector<assign::ranked_place>& out) {
+    void rank(std::uint64_t job, std::uint32_t kind, double input,
+              std::span<mitigate::place_row const> places, cluster_load const& load,
+              std::vector<assign::ranked_place>& out) {
         copies_.rank_places(job, kind, input, places, load, out);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
@@ -393,7 +394,8 @@ class mitigation_loop {
     // Does it help?
     void judge(plan_writer& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
-                                   mitigate::plan_note::cooldown_stopped, mitigate::plan_note::placement_stopped};
+                                   mitigate::plan_note::cooldown_stopped,
+                                   mitigate::plan_note::placement_stopped};
         for (std::size_t k = 0; k < mitigate::action_kind_count; ++k) {
             effects_.judge(static_cast<mitigate::action_kind>(k));
             if (effects_.is_stopped(static_cast<mitigate::action_kind>(k))) out.note(notes[k]);
@@ -407,7 +409,7 @@ class mitigation_loop {
     mitigate::effect_meter effects_;
     job_log jobs_;
     action_meter meter_;
-    std::vector<node_memory> memory_; // by index of the node
+    std::vector<node_memory> memory_;           // by index of the node
     std::vector<mitigate::planned_node> shown_; // by row of the last round
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0;

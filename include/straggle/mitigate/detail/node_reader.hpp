@@ -6,8 +6,8 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
