@@ -175,7 +175,7 @@ class mitigator {
                          return can_run(row_of(running, tasks_.rows()[task].row),
                                         row_of(nodes, fleet_.user_rows()[node]));
                      });
-        publish();
+        latest_.publish([this](mitigate::fleet_view<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
         ++counts_.decisions;
         if (double const longest = loop_.guard().longest(); longest > 0)
@@ -356,17 +356,7 @@ class mitigator {
         bool const is_alone = loop_.effects().is_left_alone(job);
         loop_.placed(job, is_alone, kind);
         ranked_.clear();
-        free_.clear();
-        std::size_t row = 0;
-        for (Node const& node : nodes) {
-            std::size_t const at = row++;
-            auto const& name = detail::project(fleet_.fields().node, node);
-            if (!detail::is_present(name)) continue;
-            auto place = fleet_.place_of(node, loop_);
-            if (place.free == 0 || place.state == node_state::away) continue;
-            place.row = static_cast<std::uint32_t>(at);
-            free_.push_back(place);
-        }
+        fleet_.read_free(nodes, loop_, free_);
         if (is_alone || !loop_.places_by_time()) {
             for (auto const& place : free_)
                 if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
@@ -375,17 +365,6 @@ class mitigator {
         loop_.rank(job, kind, input, free_, load_, placed_);
         for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
         return ranked_;
-    }
-
-    void publish() {
-        latest_.publish([this](mitigate::fleet_view<node_id>& view) {
-            view.clear();
-            for (std::size_t i = 0; i < fleet_.rows().size(); ++i) {
-                mitigate::planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
-                if (n.state != node_state::healthy)
-                    view.add(fleet_.ids()[fleet_.rows()[i].node], {n.state, n.probe_slots, n.slow});
-            }
-        });
     }
 
     mitigator_options options_;

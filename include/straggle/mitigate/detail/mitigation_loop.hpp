@@ -13,6 +13,7 @@
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
@@ -26,28 +27,6 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// A part that can be told what another one of its type has learnt, by an index of this one for each node of
-// the other, and one that can be stored.
-template <class Part>
-concept merging_part =
-    requires(Part& a, Part const& b, std::span<std::uint32_t const> map) { a.merge(b, map); };
-template <class Part>
-concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_reader& in) {
-    b.write(out);
-    { a.read(in) } -> std::same_as<status>;
-};
-
-// What a round is given beside its records.
-struct round_facts {
-    clock_step step = clock_step::usual;
-    bool may_decide = true; // no other decider holds the lease
-    std::span<read_running_row const> running;
-    std::span<blacklist::node_row const> nodes;
-    std::span<std::size_t const> user_rows; // by place in `nodes`
-    std::size_t user_nodes = 0;
-    cluster_load load;
-};
 
 template <class NodePart, class CopyPart>
 class mitigation_loop {
