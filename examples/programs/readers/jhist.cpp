@@ -33,7 +33,7 @@ std::string_view avro_text(json_value of, std::string_view key) {
 }
 
 // Bytes read from the distributed file system, if a counter tells.
-std::optional<double> input_of(json_value event) {
+std::optional<double> bytes_read_by(json_value event) {
     auto const counters = member(event, "counters");
     simdjson::dom::array groups, counts;
     auto const all = member(counters, "groups");
@@ -139,7 +139,7 @@ class jhist_reader {
         if (auto const ms = whole_in(body, "finishTime"); ms && *ms > 0) a.end = ms_time(*ms);
         if (!a.end) return out_.leave_out(reason::bad_time, line);
         if (a.node.empty()) return out_.leave_out(reason::no_node, line);
-        a.input = input_of(body);
+        a.input = bytes_read_by(body);
         out_.take(a);
     }
 
