@@ -128,10 +128,8 @@ inline void look_at(std::string_view bytes) {
 
 } // namespace readers_fuzzing
 
-#ifndef STRAGGLE_REPLAYS_A_CORPUS
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     readers_fuzzing::look_at(std::string_view(reinterpret_cast<char const*>(data), size));
     return 0;
 }
-#endif

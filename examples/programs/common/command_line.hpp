@@ -5,6 +5,7 @@
 /// How a program reads its command line with CLI11, and what it says when something is wrong with it.
 #pragma once
 
+#include "../readers/history.hpp"
 #include "failure.hpp"
 #include "length.hpp"
 
@@ -54,6 +55,14 @@ std::string_view name_in(choices<T, N> const& known, T value) {
 inline time_unit parse_time_unit(std::string const& name) {
     if (auto const unit = unit_named(name)) return *unit;
     wrong("--time-unit", "'" + name + "' is none of ns, us, ms, s");
+}
+
+/// The value of `--from`.
+inline readers::format parse_format(std::string const& name) {
+    if (auto const format = readers::format_named(name)) return *format;
+    std::string names;
+    for (std::string_view const known : readers::format_names) (names += names.empty() ? "" : ", ") += known;
+    wrong("--from", "'" + name + "' is none of " + names);
 }
 
 /// Adds `--version`.

@@ -2,9 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A CSV file of which some columns are known, record by record.
+/// A CSV file of which some columns are known, record by record; packed with gzip or zstd as may be.
 #pragma once
 
+#include "../readers/readers.hpp"
 #include "columns.hpp"
 #include "csv.hpp"
 #include "file_source.hpp"
@@ -12,6 +13,7 @@
 #include "progress.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,15 +39,24 @@ class csv_table {
     /// @param option that says which column is what
     csv_table(std::string const& file, column_names<Column> const& columns, bool show_progress,
               std::string const& option = "--columns")
-        : csv_(file_source(file)),
-          places_(columns, csv_.header(), name_of(file), option),
-          progress_(show_progress, size_of(file)) {}
+        : csv_table(std::make_unique<readers::input>(file), size_of(file), columns, show_progress, option) {}
+    /// @param bytes of the file, 0 if that is not known
+    csv_table(std::unique_ptr<readers::input> in, std::uint64_t bytes, column_names<Column> const& columns,
+              bool show_progress, std::string const& option = "--columns")
+        : in_(std::move(in)),
+          csv_(source{in_.get()}),
+          places_(columns, csv_.header(), in_->name(), option),
+          progress_(show_progress, bytes) {}
 
     [[nodiscard]] column_places<Column> const& places() const { return places_; }
     /// Goes to the next record; false at the end of the file.
     bool next() {
-        if (!csv_.next()) return false;
-        progress_.update(csv_.bytes(), ++rows_);
+        if (!csv_.next()) {
+            if (!in_->source().damage().empty())
+                throw failure(exit_status::bad_input, in_->name() + ": " + in_->source().damage());
+            return false;
+        }
+        progress_.update(in_->source().packed_bytes(), ++rows_);
         return true;
     }
     /// Empty if there is no such column.
@@ -54,7 +65,13 @@ class csv_table {
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
 
   private:
-    csv::reader<file_source> csv_;
+    struct source {
+        readers::input* in;
+        std::size_t operator()(char* to, std::size_t size) const { return (*in)(to, size); }
+    };
+
+    std::unique_ptr<readers::input> in_;
+    csv::reader<source> csv_;
     column_places<Column> places_;
     progress_bar progress_;
     std::uint64_t rows_ = 0;

@@ -197,6 +197,15 @@ reading_report read_history(std::vector<std::string> const& files, reading_optio
     return std::move(reader).finish();
 }
 
+opened_history open_history(std::vector<std::string> const& paths, std::optional<format> from) {
+    opened_history h;
+    h.files = files_of(paths);
+    h.first = std::make_unique<input>(h.files.front());
+    std::optional<format> const how = from ? from : h.first->guess();
+    h.is_csv = how == format::csv || (!how && h.files.size() == 1 && h.first->foreign_packing().empty());
+    return h;
+}
+
 void expect_attempts(reading_report const& report) {
     if (report.attempts > 0) return;
     std::string what = report.files.empty() ? "nothing to read" : report.files.front().name + ": ";

@@ -63,6 +63,15 @@ struct reading_options {
 [[nodiscard]] reading_report read_history(std::vector<std::string> const& files, reading_options const& how,
                                           attempt_sink const& sink, std::unique_ptr<input> first = nullptr);
 
+/// A history whose first file has been opened to see what it is.
+struct opened_history {
+    std::vector<std::string> files;
+    std::unique_ptr<input> first;
+    bool is_csv = false;
+};
+/// Opens files and folders. What nobody knows is taken for CSV, whose reader says what is wrong with it.
+[[nodiscard]] opened_history open_history(std::vector<std::string> const& paths, std::optional<format> from);
+
 /// A `program::failure` if nothing was read, which says what was found instead.
 void expect_attempts(reading_report const& report);
 

@@ -21,8 +21,9 @@ std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, s
 
 class history_reader {
   public:
-    history_reader(options const& o, name_table& names, kind_finder& kinds, bool show_progress)
-        : rows_(o.history, o.columns, show_progress), names_(names), kinds_(kinds) {
+    history_reader(options const& o, std::unique_ptr<readers::input> file, name_table& names,
+                   kind_finder& kinds, bool show_progress)
+        : rows_(std::move(file), size_of(o.history), o.columns, show_progress), names_(names), kinds_(kinds) {
         auto const& places = rows_.places();
         h_.file = name_of(o.history);
         places.require(o.columns, column::job);
@@ -84,6 +85,44 @@ class history_reader {
     history h_;
 };
 
+straggle::attempt_status status_of(readers::ending how) {
+    if (how == readers::ending::success) return straggle::attempt_status::success;
+    return how == readers::ending::killed ? straggle::attempt_status::killed
+                                          : straggle::attempt_status::failed;
+}
+
+// What an engine wrote, with the attempts that still ran when it ended.
+history read_log(options const& o, readers::opened_history opened, name_table& names, kind_finder& kinds,
+                 bool show_progress) {
+    history h;
+    h.file = name_of(o.history);
+    h.has_times = true;
+    h.start_unit = o.unit.value_or(time_unit::milliseconds); // of --now
+    readers::reading_report const report = readers::read_history(
+        opened.files, {.from = o.from, .show_progress = show_progress},
+        [&](readers::attempt const& from) {
+            past_attempt a;
+            a.job = read_name(names.jobs, from.job);
+            a.node = read_name(names.nodes, from.node);
+            // A task without a name is one of its own.
+            a.task = from.task.empty() ? names.tasks.insert("#" + std::to_string(h.rows))
+                                       : names.tasks.insert(from.task);
+            ++h.rows;
+            if (a.job) a.kind = kinds({}, *a.job, names);
+            a.start = from.start;
+            a.end = from.end;
+            if (a.start && a.end) a.took = *a.end - *a.start;
+            a.input = from.input;
+            a.may_run = from.end_state == readers::ending::running;
+            if (!a.may_run) a.status = status_of(from.end_state);
+            h.attempts.push_back(a);
+        },
+        std::move(opened.first));
+    readers::expect_attempts(report);
+    h.read = readers::summary_of(report);
+    return h;
+}
+
 } // namespace
 
 kind_finder::kind_finder(std::optional<std::string> const& pattern) {
@@ -112,8 +151,12 @@ std::optional<std::uint32_t> kind_finder::operator()(std::string_view told, std:
 }
 
 history read_history(options const& o, name_table& names, kind_finder& kinds, bool show_progress) {
+    readers::opened_history opened = readers::open_history({o.history}, o.from);
+    if (!opened.is_csv) return read_log(o, std::move(opened), names, kinds, show_progress);
+    if (opened.files.size() > 1)
+        throw failure(exit_status::bad_input, o.history + ": name one file of CSV, not a folder");
     try {
-        return history_reader(o, names, kinds, show_progress).read();
+        return history_reader(o, std::move(opened.first), names, kinds, show_progress).read();
     } catch (csv::error const& e) {
         throw failure(exit_status::bad_input,
                       name_of(o.history) + ":" + std::to_string(e.line()) + ": " + e.what());

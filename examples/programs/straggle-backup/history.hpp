@@ -13,6 +13,7 @@
 #include <straggle/record/attempt.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <regex>
 #include <string>
@@ -71,12 +72,13 @@ struct history {
     std::vector<past_attempt> running;  ///< had begun and not ended by now
     bool has_times = false;             ///< start and end are known, not the durations only
     std::optional<program::time_unit> start_unit;
+    std::vector<std::string> read{}; ///< sentences about the log, unless it is CSV
     std::uint64_t rows = 0;
     std::uint64_t later = 0; ///< rows of what begins after now
     program::unreadable_rows unparsable, out_of_range;
 };
 
-/// Reads a file, `-` for standard input; a `failure` names file and line.
+/// Reads a file or a folder, `-` for standard input; a `failure` names file and line.
 [[nodiscard]] history read_history(options const& o, name_table& names, kind_finder& kinds,
                                    bool show_progress);
 

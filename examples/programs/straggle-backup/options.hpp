@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../common/length.hpp"
+#include "../readers/history.hpp"
 #include "columns.hpp"
 
 #include <straggle/assign/assigner_options.hpp>
@@ -24,8 +25,9 @@ enum class gain_of { job, task }; ///< whose time is won
 
 struct options {
     std::string history;
-    std::string running; ///< empty: what the history says
-    std::string nodes;   ///< empty: those of the history
+    std::string running;                 ///< empty: what the history says
+    std::string nodes;                   ///< empty: those of the history
+    std::optional<readers::format> from; ///< of the history; nothing: found out
     program::column_names<column> columns;
     program::column_names<running_column> running_columns;
     program::column_names<node_column> node_columns;

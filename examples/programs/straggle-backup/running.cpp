@@ -234,7 +234,10 @@ snapshot read_running(options const& o, history& past, name_table& names, kind_f
     std::vector<row> rows;
     if (o.running.empty()) {
         s.file = past.file;
-        s.now = parse_now(o.now, past.start_unit);
+        if (o.now.empty() && past.read.empty())
+            throw failure(exit_status::usage, "RUNNING is required, or --now for what ran then (see --help)");
+        s.now =
+            o.now.empty() ? latest_time(past, rows) : parse_now(o.now, past.start_unit); // a log tells both
         cut(past, s.now);
         rows = running_in(past);
         s.rows = rows.size();

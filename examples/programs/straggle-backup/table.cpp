@@ -31,6 +31,8 @@ class table {
         : out_(out), r_(r), a_(r.advised), colours_(colours) {}
 
     void print() {
+        for (std::string const& sentence : r_.history.read) out_ << sentence << ".\n";
+        if (!r_.history.read.empty()) out_ << '\n';
         print_summary();
         std::size_t shown = 0;
         for (advice const& a : a_.suspects) {

@@ -9,9 +9,12 @@
 #include "../common/number.hpp"
 #include "../common/progress.hpp"
 #include "../common/status.hpp"
+#include "../common/text.hpp"
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <memory>
 
 namespace straggle_rank {
 
@@ -98,27 +101,19 @@ class attempt_list {
         int const by = places - places_;
         auto const fits_still = [by](std::optional<std::int64_t> t) { return !t || scaled(*t, by); };
         for (auto const& a : ticks)
-            if (!fits_still(a.start) || !fits_still(a.end) || !fits_still(a.duration)) return false;
-        auto const refined = [by](std::optional<std::int64_t> t) { return t ? scaled(*t, by) : t; };
-        for (auto& a : ticks) {
-            a.start = refined(a.start);
-            a.end = refined(a.end);
-            a.duration = refined(a.duration);
-        }
+            if (!fits_still(a.start()) || !fits_still(a.end()) || !fits_still(a.duration())) return false;
+        for (auto& a : ticks) a = a.converted<std::int64_t>([by](std::int64_t t) { return *scaled(t, by); });
         places_ = places;
         return true;
     }
 
     void go_to_floating_point(tick_list const& ticks) {
         double const unit = static_cast<double>(powers_of_ten[static_cast<std::size_t>(places_)]);
-        auto const real = [unit](std::optional<std::int64_t> t) {
-            return t ? std::optional(static_cast<double>(*t) / unit) : std::nullopt;
-        };
         real_list reals;
         reals.reserve(ticks.capacity());
         for (auto const& a : ticks)
             reals.push_back(
-                {real(a.start), real(a.end), real(a.duration), a.job, a.node, a.task, a.input, a.status});
+                a.converted<double>([unit](std::int64_t t) { return static_cast<double>(t) / unit; }));
         list_ = std::move(reals);
     }
 
@@ -128,39 +123,80 @@ class attempt_list {
         auto const known = [&](number const& n) {
             return n.kind == number_kind::missing ? std::nullopt : std::optional<Time>(convert(n));
         };
-        return {known(times.start), known(times.end), known(times.duration), rest.job, rest.node, rest.task,
-                rest.input,         rest.status};
+        attempt<Time> a = rest.converted<Time>([](std::int64_t t) { return static_cast<Time>(t); });
+        a.set_start(known(times.start));
+        a.set_end(known(times.end));
+        a.set_duration(known(times.duration));
+        return a;
     }
 
     std::variant<tick_list, real_list> list_;
     int places_ = 0;
 };
 
-class history_reader {
+// Tells tasks apart without keeping their names: a short name as it is, a long one by 60 bits of its hash.
+class task_numbers {
   public:
-    history_reader(std::string const& file, reading_options const& options)
-        : csv_(file_source(file)),
-          columns_(options.columns, csv_.header(), name_of(file)),
-          bytes_(size_of(file)),
+    std::optional<std::uint32_t> number_of(std::string_view name) {
+        if (name.empty()) return std::nullopt;
+        constexpr std::size_t short_name = 7;
+        std::uint64_t key = 0;
+        if (name.size() <= short_name) {
+            for (char const c : name) key = key << 8U | static_cast<unsigned char>(c);
+            key |= std::uint64_t{name.size()} << 56U;
+        } else {
+            key = std::hash<std::string_view>{}(name) >> 4U | std::uint64_t{1} << 63U;
+        }
+        return keys_.insert(key);
+    }
+
+  private:
+    straggle::interner<std::uint64_t> keys_;
+};
+
+// Where all files of a history come together.
+struct history_parts {
+    history h;
+    attempt_list list;
+    task_numbers tasks;
+};
+
+// What csv::reader reads from.
+struct input_source {
+    readers::input* in;
+    std::size_t operator()(char* to, std::size_t size) const { return (*in)(to, size); }
+};
+
+class csv_file {
+  public:
+    csv_file(readers::input& in, std::uint64_t bytes, reading_options const& options, history_parts& to)
+        : in_(in),
+          csv_(input_source{&in}),
+          columns_(options.columns, csv_.header(), in.name()),
+          bytes_(bytes),
           progress_(options.show_progress, bytes_),
-          with_input_(options.with_input) {
-        history_.file = name_of(file);
-        history_.has_durations = columns_.has(column::duration);
+          with_input_(options.with_input),
+          to_(to),
+          history_(to.h) {
+        bool const durations = columns_.has(column::duration);
+        if (history_.rows > 0 && durations != history_.has_durations)
+            columns_.fail("durations in some of the files and not in others");
+        history_.has_durations = durations;
         if (columns_.has(column::end)) history_.end_column = options.columns[column::end].name;
     }
 
-    history read() && {
+    void read() {
+        std::uint64_t const before = history_.rows;
         while (csv_.next()) {
             ++history_.rows;
-            progress_.update(csv_.bytes(), history_.rows);
-            if (history_.rows == 1000) reserve();
+            progress_.update(in_.source().packed_bytes(), history_.rows);
+            if (history_.rows - before == 1000) reserve();
             read_row(csv_.fields());
         }
-        if (history_.rows == 0)
-            throw failure(exit_status::bad_input, history_.file + ":1: a header and nothing else");
-        history_.places = list_.places();
-        history_.attempts = std::move(list_).take();
-        return std::move(history_);
+        if (history_.rows == before)
+            throw failure(exit_status::bad_input, in_.name() + ":1: a header and nothing else");
+        if (!in_.source().damage().empty())
+            throw failure(exit_status::bad_input, in_.name() + ": " + in_.source().damage());
     }
 
   private:
@@ -169,16 +205,17 @@ class history_reader {
                               number_in(record, column::duration)};
         number const input = with_input_ ? number_in(record, column::input) : number{};
         number const slots = number_in(record, column::slots);
+        auto const node = read_name(history_.nodes, columns_.field(record, column::node));
         attempt<std::int64_t> rest;
-        rest.job = read_name(history_.jobs, columns_.field(record, column::job));
-        rest.node = read_name(history_.nodes, columns_.field(record, column::node));
-        if (rest.node) note_slots(*rest.node, slots);
+        rest.set_job(read_name(history_.jobs, columns_.field(record, column::job)));
+        rest.set_node(node);
+        if (node) note_slots(*node, slots);
         if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
-        rest.task = read_name(history_.tasks, columns_.field(record, column::task));
+        rest.set_task(to_.tasks.number_of(columns_.field(record, column::task)));
         if (columns_.has(column::status))
-            rest.status = history_words::read_status(columns_.field(record, column::status));
-        if (input.kind != number_kind::missing) rest.input = value_of(input);
-        list_.add(times, rest);
+            rest.set_status(history_words::read_status(columns_.field(record, column::status)));
+        if (input.kind != number_kind::missing) rest.set_input(value_of(input));
+        to_.list.add(times, rest);
     }
 
     number number_in(std::span<std::string_view const> record, column c) const {
@@ -216,31 +253,94 @@ class history_reader {
     // Once it is known how long rows are.
     void reserve() {
         double const rows = static_cast<double>(bytes_) / static_cast<double>(csv_.bytes()) * 1000;
-        list_.reserve(static_cast<std::size_t>(rows * 1.02) + 1000);
+        if (in_.source().packed_bytes() < bytes_)
+            to_.list.reserve(static_cast<std::size_t>(rows * 1.02) + 1000);
     }
 
-    csv::reader<file_source> csv_;
+    readers::input& in_;
+    csv::reader<input_source> csv_;
     column_places columns_;
     std::uint64_t bytes_;
     progress_bar progress_;
     bool with_input_;
-    attempt_list list_;
-    history history_;
+    history_parts& to_;
+    history& history_;
 };
+
+history finished(history_parts&& parts) {
+    parts.h.places = parts.list.places();
+    parts.h.attempts = std::move(parts.list).take();
+    // A node the file gives no number of slots for has one.
+    parts.h.slots.resize(parts.h.nodes.size(), 0);
+    for (double& slots : parts.h.slots)
+        if (!(slots > 0)) slots = 1;
+    return std::move(parts.h);
+}
+
+std::string name_of_all(std::vector<std::string> const& files) {
+    return files.size() == 1 ? name_of(files.front()) : counted(files.size(), "file");
+}
+
+history read_csv(std::vector<std::string> const& files, std::unique_ptr<readers::input> first,
+                 reading_options const& options) {
+    history_parts parts;
+    parts.h.file = name_of_all(files);
+    for (std::string const& file : files) {
+        std::unique_ptr<readers::input> const in =
+            first ? std::move(first) : std::make_unique<readers::input>(file);
+        try {
+            csv_file(*in, size_of(file), options, parts).read();
+        } catch (csv::error const& e) {
+            throw failure(exit_status::bad_input,
+                          in->name() + ":" + std::to_string(e.line()) + ": " +
+                              (in->source().damage().empty() ? e.what() : in->source().damage()));
+        }
+    }
+    return finished(std::move(parts));
+}
+
+straggle::attempt_status status_of(readers::ending how) {
+    if (how == readers::ending::success) return straggle::attempt_status::success;
+    return how == readers::ending::killed ? straggle::attempt_status::killed
+                                          : straggle::attempt_status::failed;
+}
+
+// Nanoseconds, as the log's own names for them would be.
+history read_log(std::vector<std::string> const& files, std::unique_ptr<readers::input> first,
+                 reading_options const& options) {
+    std::vector<attempt<std::int64_t>> list;
+    history_parts parts;
+    parts.h.file = name_of_all(files);
+    parts.h.end_column = "end_ns";
+    readers::reading_report report = readers::read_history(
+        files, {.from = options.from, .show_progress = options.show_progress},
+        [&](readers::attempt const& a) {
+            ++parts.h.rows;
+            if (a.end_state == readers::ending::running) return;
+            attempt<std::int64_t> b;
+            b.set_job(read_name(parts.h.jobs, a.job));
+            b.set_node(read_name(parts.h.nodes, a.node));
+            b.set_task(parts.tasks.number_of(a.task));
+            if (a.start) b.set_start(a.start->count());
+            if (a.end) b.set_end(a.end->count());
+            b.set_input(a.input);
+            b.set_status(status_of(a.end_state));
+            list.push_back(b);
+        },
+        std::move(first));
+    readers::expect_attempts(report);
+    history h = finished(std::move(parts));
+    h.attempts = std::move(list);
+    h.log = std::move(report);
+    return h;
+}
 
 } // namespace
 
-history read_history(std::string const& file, reading_options const& options) {
-    std::string const name = name_of(file);
-    try {
-        history h = history_reader(file, options).read();
-        // A node the file gives no number of slots for has one.
-        for (double& slots : h.slots)
-            if (!(slots > 0)) slots = 1;
-        return h;
-    } catch (csv::error const& e) {
-        throw failure(exit_status::bad_input, name + ":" + std::to_string(e.line()) + ": " + e.what());
-    }
+history read_history(std::vector<std::string> const& paths, reading_options const& options) {
+    readers::opened_history opened = readers::open_history(paths, options.from);
+    auto const read = opened.is_csv ? read_csv : read_log;
+    return read(opened.files, std::move(opened.first), options);
 }
 
 } // namespace straggle_rank

@@ -37,9 +37,10 @@ job_days::job_days(history const& h, options const& o) : days_(h.jobs.size()) {
     std::visit(
         [&](auto const& attempts) {
             for (auto const& a : attempts) {
-                if (!a.job) continue;
-                note(*a.job, a.start);
-                note(*a.job, a.end);
+                auto const job = a.job();
+                if (!job) continue;
+                note(*job, a.start());
+                note(*job, a.end());
             }
         },
         h.attempts);

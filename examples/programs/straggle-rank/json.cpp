@@ -160,6 +160,34 @@ ordered_json records_json(result const& r) {
             {"rejected_by_reason", std::move(reasons)}};
 }
 
+ordered_json reading_json(readers::reading_report const& report) {
+    ordered_json files = ordered_json::array(), reasons = ordered_json::object();
+    for (readers::file_report const& file : report.files) {
+        ordered_json entry{{"file", valid_utf8(file.name)},
+                           {"format", file.how ? ordered_json(to_string(*file.how)) : ordered_json(nullptr)},
+                           {"attempts", file.attempts}};
+        if (!file.remark.empty()) entry["remark"] = valid_utf8(file.remark);
+        files.push_back(std::move(entry));
+    }
+    for (std::size_t i = 0; i < readers::reason_count; ++i) {
+        auto const why = static_cast<readers::reason>(i);
+        if (report[why].count == 0) continue;
+        ordered_json first = ordered_json::array();
+        for (auto const& at : report[why].first) {
+            ordered_json place{{"file", at.file}};
+            if (at.line > 0) place["line"] = at.line;
+            first.push_back(std::move(place));
+        }
+        reasons[std::string(to_string(why))] = {
+            {"count", report[why].count}, {"damage", is_damage(why)}, {"first", std::move(first)}};
+    }
+    return {{"files", std::move(files)},
+            {"attempts", report.attempts},
+            {"running", report.running},
+            {"speculative", report.speculative},
+            {"not_attempts", std::move(reasons)}};
+}
+
 ordered_json to_json(result const& r) {
     ordered_json all{{"straggle", version()},
                      {"file", valid_utf8(r.history.file)},
@@ -170,6 +198,7 @@ ordered_json to_json(result const& r) {
                      {"nodes_without_success", r.history.nodes.size() - r.ranking.fleet_size()},
                      {"records", records_json(r)},
                      {"jobs", jobs_json(r)}};
+    if (r.history.log) all["reading"] = reading_json(*r.history.log);
     if (r.expected != nullptr) all["forecast"] = forecast_json(r.history, *r.expected);
     return all;
 }

@@ -82,9 +82,10 @@ int replay(std::string const& file) {
 }
 
 void run(options const& o) {
-    history const past = read_history(o.file, {.columns = o.columns,
-                                               .with_input = o.normaliser == normaliser::work_rate,
-                                               .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
+    history const past = read_history(o.files, {.columns = o.columns,
+                                                .from = o.from,
+                                                .with_input = o.normaliser == normaliser::work_rate,
+                                                .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (!o.future.learn.empty()) return learn_from(past, o);
     ranking const nodes = rank(past, o);
     fleet const cluster = fleet_of(past, o);

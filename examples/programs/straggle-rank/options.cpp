@@ -42,7 +42,10 @@ constexpr char const* description =
     "avoid.";
 
 constexpr char const* footer = R"(
-FILE is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
+FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
+traces of Hadoop, trace.txt of Nextflow, HAProxy's HTTP log, the joblog of GNU parallel, the log of
+our Dask plugin; packed with gzip or zstd as may be. docs/reference/formats.md says what is taken
+from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
   start,end or duration: any unit; up to nine decimal places are exact                      required
@@ -88,8 +91,10 @@ learning based node performance analyzer; its form of features is --look-back 0.
 
 Examples:
   straggle-rank history.csv
+  sacct -P -o JobID,NodeList,State,Start,End | straggle-rank -
+  straggle-rank /var/log/spark/eventlog_v2_app-1 /var/log/spark/app-2.zstd
   straggle-rank --report nodes.html --columns start=begin,end=finish,node=host history.csv
-  zcat history.csv.gz | straggle-rank --format json - | jq -r '.decision.blacklisted[].node'
+  straggle-rank --format json history.csv.gz | jq -r '.decision.blacklisted[].node'
   straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
   straggle-rank --window 1h --slide 10m --report nodes.html --log decisions.jsonl history.csv
   straggle-rank --replay decisions.jsonl
@@ -102,8 +107,9 @@ cannot be written.)";
 
 // What was on the command line, to be put on top of a preset.
 struct arguments {
-    std::string file, preset = "default";
-    std::vector<std::string> columns;
+    std::string preset = "default";
+    std::vector<std::string> files, columns;
+    std::optional<std::string> from;
     std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
     std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
     // Signed, so that -1 is not a large number.
@@ -113,7 +119,10 @@ struct arguments {
 };
 
 void declare(CLI::App& app, arguments& a) {
-    app.add_option("FILE", a.file, "the history; - for standard input");
+    app.add_option("FILE", a.files, "the history, in files and folders; - for standard input");
+    app.add_option("--from", a.from,
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+        ->type_name("FORMAT");
     app.add_option("--columns", a.columns, "which column is what: key=name,...")
         ->type_name("KEY=NAME,...")
         ->allow_extra_args(false);
@@ -324,9 +333,11 @@ void override_future(options& o, arguments const& a) {
 }
 
 options resolve(arguments const& a) {
-    if (a.file.empty()) throw failure(exit_status::usage, "FILE is required (see --help)");
+    if (a.files.empty() || a.files.front().empty())
+        throw failure(exit_status::usage, "FILE is required (see --help)");
     options o = preset(a.preset);
-    o.file = a.file;
+    o.files = a.files;
+    if (a.from) o.from = parse_format(*a.from);
     for (std::string const& c : a.columns) o.columns.override_with(c);
     override_ranking(o, a);
     override_decision(o, a);

@@ -5,6 +5,7 @@
 /// What the user asks for.
 #pragma once
 
+#include "../readers/history.hpp"
 #include "columns.hpp"
 #include "exclusion.hpp"
 #include "window_calendar.hpp"
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace straggle_rank {
 
@@ -59,7 +61,8 @@ struct future_options {
 };
 
 struct options {
-    std::string file;
+    std::vector<std::string> files;      ///< and folders
+    std::optional<readers::format> from; ///< nothing: found out
     column_names columns;
 
     std::string preset = "default";

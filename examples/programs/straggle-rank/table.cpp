@@ -43,7 +43,9 @@ class table {
         : out_(out), r_(r), h_(r.history), colours_(colours), glyphs_(speaks_utf8() ? unicode : ascii) {}
 
     void print() {
+        print_reading();
         print_decision();
+        print_next_step();
         print_levels();
         print_nodes();
         print_records();
@@ -80,6 +82,54 @@ class table {
             column += width(word);
         }
         out_ << '\n';
+    }
+
+    void print_reading() {
+        if (!h_.log) return;
+        bool first = true;
+        for (std::string const& sentence : readers::summary_of(*h_.log)) {
+            if (first)
+                out_ << paint(bold, "Read") << ' ';
+            else
+                out_ << "  ";
+            print_wrapped(sentence + ".", first ? 5 : 2, 2);
+            first = false;
+        }
+        out_ << '\n';
+    }
+
+    // What a reader who has seen only this would want to do now.
+    void print_next_step() {
+        if (!h_.log) return;
+        auto const avoid = r_.decision.blacklisted();
+        auto const spared = r_.decision.spared();
+        std::string text;
+        if (!avoid.empty())
+            text =
+                "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
+                (avoid.size() == 1 ? "it" : "these nodes") +
+                " until it is known why; --report nodes.html draws all nodes, --window 1h shows since when";
+        else if (!spared.empty())
+            text = "look at " + printable(h_.nodes[spared.front().id]) +
+                   "; it stays in service only because so few nodes may be taken out (--max-fraction, "
+                   "--no-limits)";
+        else if (r_.ranking.nodes().size() < 2)
+            text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
+                   " tasks on several nodes are needed (--min-tasks); read more logs at once";
+        else
+            text =
+                "nothing; --window 1h looks at shorter stretches of time, in which a node may have been slow";
+        out_ << paint(bold, "Next:") << ' ';
+        print_wrapped(text + ".", 6, 2);
+        out_ << '\n';
+    }
+
+    // "takes 1.31 times as long as elsewhere", if that is known and worth saying.
+    [[nodiscard]] std::string slowdown_of(std::uint32_t node) {
+        if (slowdowns_.empty()) slowdowns_ = slowdowns(h_, r_.options);
+        double const times = node < slowdowns_.size() ? slowdowns_[node] : 0;
+        if (!(times > 0)) return {};
+        return "takes " + fixed(times, 2) + " times as long as elsewhere; ";
     }
 
     void print_decision() {
@@ -119,7 +169,7 @@ class table {
         for (verdict const& v : verdicts.first((std::min)(verdicts.size(), most_nodes()))) {
             std::string const node = name(v.id, 40);
             out_ << "  " << paint(colour, node) << ": ";
-            std::string text = reason(v, r_.ranking, r_.options);
+            std::string text = slowdown_of(v.id) + reason(v, r_.ranking, r_.options);
             if (!v.spared_by.empty()) text += "; spared, since " + guard_reason(v.spared_by, r_.options);
             print_wrapped(text, 4 + width(node), 6);
         }
@@ -241,6 +291,7 @@ class table {
     history const& h_;
     bool colours_;
     glyphs const& glyphs_;
+    std::vector<double> slowdowns_; // asked for only if there is a verdict
     std::size_t strip_width_ = 0;
     double low_ = 0, high_ = 0;
 };

@@ -178,9 +178,9 @@ class row_of_windows {
 
     // As the library judges.
     [[nodiscard]] bool is_usable(attempt<Time> const& a) const {
-        if (a.status != straggle::attempt_status::success || !a.job || !a.node) return false;
-        if (has_durations_) return a.duration && *a.duration >= 0;
-        return a.start && a.end && *a.start <= *a.end;
+        if (a.status() != straggle::attempt_status::success || !a.job() || !a.node()) return false;
+        if (has_durations_) return a.duration() && *a.duration() >= 0;
+        return a.start() && a.end() && *a.start() <= *a.end();
     }
 
     // The successes that count, in order of end.
@@ -188,13 +188,13 @@ class row_of_windows {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < attempts_.size(); ++i) {
             if (!is_usable(attempts_[i])) continue;
-            if (attempts_[i].end)
+            if (attempts_[i].end())
                 order.push_back(i);
             else
                 ++t.untimed;
         }
         std::ranges::sort(order, [this](std::size_t i, std::size_t j) {
-            auto const &a = *attempts_[i].end, &b = *attempts_[j].end;
+            auto const a = *attempts_[i].end(), b = *attempts_[j].end();
             return a < b || (a == b && i < j);
         });
         bool const once = options_.counted == straggle::completions::first_of_task;
@@ -202,12 +202,12 @@ class row_of_windows {
         std::vector<arrival> arrivals;
         for (std::size_t const i : order) {
             attempt<Time> const& a = attempts_[i];
-            if (once && a.task) {
+            if (once && a.task()) {
                 std::size_t const before = done.size();
-                done.insert((std::uint64_t{*a.job} << 32) | *a.task);
+                done.insert((std::uint64_t{*a.job()} << 32) | *a.task());
                 if (done.size() == before) continue; // superseded
             }
-            arrivals.push_back({step_of(*a.end), i});
+            arrivals.push_back({step_of(*a.end()), i});
         }
         return arrivals;
     }

@@ -7,6 +7,8 @@
 #include "../common/status.hpp"
 #include "simulate.hpp"
 
+#include <memory>
+
 namespace straggle_replay {
 
 using namespace program;
@@ -43,8 +45,9 @@ std::optional<std::uint32_t> find_name(names const& known, std::string_view fiel
 }
 
 // Whether attempts have numbers.
-bool read_attempts(history& h, task_names& known, options const& o, bool show_progress) {
-    csv_table<column> rows(o.file, o.columns, show_progress);
+bool read_table(history& h, task_names& known, options const& o, std::unique_ptr<readers::input> file,
+                bool show_progress) {
+    csv_table<column> rows(std::move(file), size_of(o.file), o.columns, show_progress);
     for (column const c : {column::job, column::task, column::node, column::start, column::end})
         rows.places().require(o.columns, c);
     time_unit const start_unit = unit_of_times(o.unit, h.file, o.columns[column::start].name);
@@ -70,6 +73,47 @@ bool read_attempts(history& h, task_names& known, options const& o, bool show_pr
     }
     if (rows.rows() == 0) throw failure(exit_status::bad_input, h.file + ":1: a header and nothing else");
     return rows.places().has(column::attempt);
+}
+
+straggle::attempt_status status_of(readers::ending how) {
+    if (how == readers::ending::success) return straggle::attempt_status::success;
+    return how == readers::ending::killed ? straggle::attempt_status::killed
+                                          : straggle::attempt_status::failed;
+}
+
+// What an engine wrote. Attempts that had not ended are left out: nobody knows how late they became.
+void read_log(history& h, task_names& known, options const& o, readers::opened_history opened,
+              bool show_progress) {
+    readers::reading_report const report = readers::read_history(
+        opened.files, {.from = o.from, .show_progress = show_progress},
+        [&](readers::attempt const& from) {
+            if (from.end_state == readers::ending::running) return;
+            attempt a;
+            a.job = add_name(h.jobs, from.job);
+            a.node = add_name(h.nodes, from.node);
+            // A task without a name is one of its own.
+            a.task = from.task.empty() ? known.tasks.insert("#" + std::to_string(h.attempts.size()))
+                                       : known.tasks.insert(from.task);
+            a.number = known.numbers.insert(std::to_string(from.number));
+            a.start = from.start;
+            a.end = from.end;
+            a.status = status_of(from.end_state);
+            if (o.with_input) a.input = from.input.value_or(0);
+            h.attempts.push_back(a);
+        },
+        std::move(opened.first));
+    readers::expect_attempts(report);
+    h.read = readers::summary_of(report);
+}
+
+// Whether attempts have numbers.
+bool read_attempts(history& h, task_names& known, options const& o, bool show_progress) {
+    readers::opened_history opened = readers::open_history({o.file}, o.from);
+    if (opened.is_csv && opened.files.size() == 1)
+        return read_table(h, known, o, std::move(opened.first), show_progress);
+    if (opened.is_csv) throw failure(exit_status::bad_input, h.file + ": name one file of CSV, not a folder");
+    read_log(h, known, o, std::move(opened), show_progress);
+    return true;
 }
 
 // Whether reports say of which attempt they are.

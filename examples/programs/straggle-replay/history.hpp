@@ -47,6 +47,7 @@ struct history {
     std::vector<attempt> attempts;        ///< by row, but for unreadable ones
     straggle::interner<std::string> jobs; ///< names
     straggle::interner<std::string> nodes;
+    std::vector<std::string> read; ///< sentences about the log, unless it is CSV
     unreadable_rows attempts_unparsable, reports_unparsable;
     std::optional<straggle_replay::recording> tape; ///< of the attempts, and the reports if there are any
 };

@@ -26,7 +26,8 @@ constexpr char const* description =
     "Plays a recorded history to straggler detectors, and says how good each would have been.";
 
 constexpr char const* before_detectors = R"(
-HISTORY is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
+HISTORY is what an engine wrote, in a file or a folder, packed with gzip or zstd as may be: see
+docs/reference/formats.md. Or it is CSV with a header (RFC 4180), one row per attempt. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   task      name of the task, unique in its job                                             required
   node      where the attempt ran                                                           required
@@ -54,14 +55,14 @@ Examples:
   straggle-replay --simulate 1
   straggle-replay history.csv progress.csv --report detectors.html
   straggle-replay --detector late:lag=20 --detector node_aware:warm=1 --usual 60s h.csv p.csv
-  zcat history.csv.gz | straggle-replay --format json - | jq '.detectors[] | {detector, recall}'
+  straggle-replay --format json history.csv.gz | jq '.detectors[] | {detector, recall}'
 
 Exit status: 0 done; 1 wrong usage; 2 the input cannot be read or is no such table; 3 the output
 cannot be written.)";
 
 struct arguments {
     std::string file, progress_file;
-    std::optional<std::string> simulate, interval, usual, unit, format, report;
+    std::optional<std::string> from, simulate, interval, usual, unit, format, report;
     std::vector<std::string> columns, progress_columns, detectors;
     std::optional<std::int64_t> min_tasks; // signed, so that -1 is not a large number
     std::optional<double> slowdown;
@@ -72,6 +73,9 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.file, "the history; - for standard input")->type_name("FILE");
     app.add_option("PROGRESS", a.progress_file, "what its attempts reported; - for standard input")
         ->type_name("FILE");
+    app.add_option("--from", a.from,
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+        ->type_name("FORMAT");
     app.add_option("--simulate", a.simulate, "a made-up cluster with slow nodes in the place of a history")
         ->type_name("SEED");
     app.add_option("--columns", a.columns, "which column of HISTORY is what: key=name,...")
@@ -129,6 +133,7 @@ void resolve_input(options& o, arguments const& a) {
         throw failure(exit_status::usage, "HISTORY is required, or --simulate SEED (see --help)");
     }
     o.file = a.file;
+    if (a.from) o.from = parse_format(*a.from);
     o.progress_file = a.progress_file;
     if (o.file == "-" && o.progress_file == "-")
         throw failure(exit_status::usage, "standard input cannot be HISTORY and PROGRESS at once");

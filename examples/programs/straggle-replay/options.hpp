@@ -7,6 +7,7 @@
 
 #include "../common/detectors.hpp"
 #include "../common/length.hpp"
+#include "../readers/history.hpp"
 #include "columns.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ enum class output_format { table, json, csv };
 struct options {
     std::string file, progress_file;        ///< empty: simulated, or no progress is known
     std::optional<std::uint64_t> simulated; ///< the seed
+    std::optional<readers::format> from;    ///< nothing: found out
     program::column_names<column> columns;
     program::column_names<progress_column> progress_columns;
     std::optional<program::time_unit> unit; ///< nothing: as the columns are named

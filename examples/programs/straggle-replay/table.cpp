@@ -48,6 +48,8 @@ class table {
     table(std::ostream& out, result const& r, bool colours) : out_(out), r_(r), colours_(colours) {}
 
     void print() {
+        for (std::string const& sentence : r_.history.read) out_ << sentence << ".\n";
+        if (!r_.history.read.empty()) out_ << '\n';
         print_summary();
         print_detectors();
         print_notes();
