@@ -47,7 +47,7 @@ def check(root=headers.ROOT):
     read = {header: declarations(header.read_text()) for header in headers.headers(root)}
     for header, found in read.items():
         for d in found:
-            if d.public:
+            if d.public or d.kind == "concept":
                 asked_for[header.parent] |= d.asked_for
     for header, found in read.items():
         lines, shared = header.read_text().splitlines(), None
@@ -56,7 +56,8 @@ def check(root=headers.ROOT):
         for d in found:
             if not d.public or d.exempt or not d.name or d.kind in ("namespace", "other"):
                 continue
-            if d.name in CONVENTIONAL | OPERATORS or (d.in_class and d.name in asked_for[header.parent]):
+            if d.name in CONVENTIONAL | OPERATORS or (
+                    d.in_class and d.name in asked_for[header.parent] | asked_for[header.parents[1] / "record"]):
                 continue
             if has_comment(lines, d):
                 shared = (d.scope, d.name)

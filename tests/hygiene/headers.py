@@ -20,7 +20,7 @@ EDGES = {
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
     "learn": ("base", "stats", "rank"),
-    "mitigate": ("base", "monitor", "blacklist"),
+    "mitigate": ("base", "record", "monitor", "predict", "blacklist", "assign"),
     "evaluate": ("base", "record", "stats", "detect"),
     "papers": ("rank", "blacklist"),
 }

@@ -37,7 +37,7 @@ class evidence_state {
         node_effect const& e = effects_[node];
         s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
         // Close to Student's t.
-        double const wide = (1.96 + 2.5 / std::max(e.freedom, 2.0)) * std::sqrt(e.variance);
+        double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
         s.value = std::exp(e.log_slowdown);
         s.low = std::exp(e.log_slowdown - wide);
         s.high = std::exp(e.log_slowdown + wide);
@@ -146,8 +146,8 @@ class evidence_state {
         usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
     }
     void learn_variance() noexcept {
-        double const free = std::min(builder_.own_freedom(), 64.0);
-        variance_weight_ = std::min(variance_weight_ + free, 1024.0);
+        double const free = (std::min)(builder_.own_freedom(), 64.0);
+        variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
         double& usual = builder_.usual_variance;
         usual += (std::min(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
