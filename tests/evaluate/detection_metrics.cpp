@@ -23,7 +23,7 @@ using straggle::status;
 using straggle::evaluate::detection_counts;
 using straggle::evaluate::detection_metrics;
 using straggle::evaluate::job_tail;
-using straggle::evaluate::judging;
+using straggle::evaluate::judging_options;
 using straggle::evaluate::killed_attempts;
 using straggle::evaluate::outcome_rejection;
 using straggle::evaluate::task_outcome;
@@ -61,7 +61,7 @@ constexpr task_outcome by_hand[] = {
 };
 
 template <std::size_t N>
-constexpr detection_metrics metrics_of(task_outcome const (&tasks)[N], judging const& how = {}) {
+constexpr detection_metrics metrics_of(task_outcome const (&tasks)[N], judging_options const& how = {}) {
     detection_metrics m(how);
     for (auto const& t : tasks) m.add(t);
     return m;
@@ -312,7 +312,7 @@ TEST_CASE("detection metrics: times of very different size, exactly") {
 }
 
 TEST_CASE("detection metrics: allocate nothing, and are merged only with their like") {
-    detection_metrics m, other({.straggler = straggle::evaluate::straggler_rule::dsb_2019()});
+    detection_metrics m, other({.straggler = {.slowdown = 1.5}});
     CHECK(straggle_test::allocations_during([&] {
               for (auto const& t : by_hand) m.add(t);
               m.merge(hand);

@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/evaluate/first_order.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <doctest/doctest.h>
 
@@ -60,7 +61,7 @@ TEST_CASE("first order: by hand") {
     CHECK(c.time == doctest::Approx(0.14 + 0.2 + 0.025 + 0.775).epsilon(1e-15));
     CHECK(c.energy == doctest::Approx(0.24 + 0.2 + 0.0375 + 0.775).epsilon(1e-15));
     // A minute on a node of one core at 82 W.
-    CHECK(c.joules(60.0, power_model::late_eval_2019().watts(1)) == doctest::Approx(1.2525 * 60 * 82));
+    CHECK(c.joules(60.0, straggle::papers::evaluation_2019::machines.watts(1)) == doctest::Approx(1.2525 * 60 * 82));
 }
 
 TEST_CASE("first order: the shares are the fourth line of the paper, sum to 1 and give the inputs back") {

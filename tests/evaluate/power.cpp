@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/evaluate/power.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <doctest/doctest.h>
 
@@ -28,7 +29,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double huge = (std::numeric_limits<double>::max)();
 
-constexpr power_model paper = power_model::late_eval_2019();
+constexpr power_model paper = straggle::papers::evaluation_2019::machines;
 auto const per_node = [](std::uint32_t node) { return node == 0 ? paper : power_model{100.0, 50.0, 1, 1}; };
 
 static_assert(paper == power_model{65.0, 17.0, 4, 2} && paper.valid() && paper.capacity() == 8);

@@ -22,7 +22,7 @@ EDGES = {
     "learn": ("base", "stats", "rank"),
     "mitigate": ("base", "monitor", "blacklist"),
     "evaluate": ("base", "record", "stats", "detect"),
-    "papers": ("rank", "blacklist"),
+    "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }
 ROOMS = tuple(EDGES)
 

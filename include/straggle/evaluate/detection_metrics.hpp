@@ -94,7 +94,7 @@ struct slot_times {
 class detection_metrics {
   public:
     /// @pre `how.valid()`
-    constexpr explicit detection_metrics(judging const& how = {}) : how_(how) {
+    constexpr explicit detection_metrics(judging_options const& how = {}) : how_(how) {
         STRAGGLE_EXPECTS(how.valid());
     }
 
@@ -137,7 +137,7 @@ class detection_metrics {
     }
 
     /// How tasks are judged.
-    [[nodiscard]] constexpr judging const& how() const noexcept { return how_; }
+    [[nodiscard]] constexpr judging_options const& how() const noexcept { return how_; }
     /// The counts that everything else is made of.
     [[nodiscard]] constexpr detection_counts const& counts() const noexcept { return counts_; }
 
@@ -231,7 +231,7 @@ class detection_metrics {
         }
     }
 
-    judging how_;
+    judging_options how_;
     detection_counts counts_;
     detail::long_sum latency_;        // of caught stragglers, in usual times
     detail::long_sum undetected_;     // of missed stragglers, in usual times

@@ -57,9 +57,6 @@ struct power_model {
     std::uint32_t cores = 1;   ///< c, at least 1
     std::uint32_t threads = 1; ///< t, per core, at least 1
 
-    /// The machines of the paper, from figure 1 and section 5: 65 W and 17 W, 4 cores, 8 tasks.
-    [[nodiscard]] static constexpr power_model late_eval_2019() noexcept { return {65.0, 17.0, 4, 2}; }
-
     /// Whether every member is in its range.
     [[nodiscard]] constexpr bool valid() const noexcept {
         return static_watts >= 0.0 && dynamic_watts >= 0.0 && cores > 0 && threads > 0 &&
