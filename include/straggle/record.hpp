@@ -10,5 +10,6 @@
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/node_state.hpp>
+#include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/slowdown.hpp>

@@ -85,6 +85,10 @@ enum class outcome_rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t outcome_rejection_count = 6;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(outcome_rejection) noexcept {
+    return outcome_rejection_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(outcome_rejection r) noexcept {
