@@ -355,7 +355,7 @@ class replayer {
             }
             ++counts_.judged;
             for (std::size_t scan = 0; scan < metrics_.size(); ++scan)
-                static_cast<void>(metrics_[scan].add(*result_of(task, scan)));
+                static_cast<void>(metrics_[scan].observe(*result_of(task, scan)));
         }
     }
 
