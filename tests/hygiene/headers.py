@@ -19,7 +19,7 @@ EDGES = {
     "blacklist": ("base", "record", "stats", "rank"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
-    "learn": ("base", "stats", "rank"),
+    "learn": ("base", "record", "stats", "rank"),
     "mitigate": ("base", "monitor", "blacklist"),
     "evaluate": ("base", "record", "stats", "detect"),
     "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
