@@ -38,12 +38,14 @@ namespace straggle::inline STRAGGLE_ABI::papers::evaluation_2019 {
 /// *Default* (equations 5 and 6): progress of more than 0.2 below the average of all tasks of the category,
 /// finished and waiting ones included.
 struct hadoop_default : detect::progress_gap {
+    /// As the paper sets it.
     constexpr hadoop_default() noexcept : progress_gap{.gap = 0.2, .over = detect::task_scope::all} {}
 };
 
 /// *LATE* (equations 7 to 9) with equation 10 put right: a rate of more than one standard deviation below the
 /// average of the running tasks.
 struct late : detect::late {
+    /// As the paper sets it.
     constexpr late() noexcept : detect::late{.alpha = 1.0, .over = detect::task_scope::running} {}
 };
 
@@ -58,10 +60,12 @@ struct late : detect::late {
 /// @par Cost O(tasks log tasks); allocates nothing in the steady state
 /// @par Guarantees deterministic
 struct late_as_printed {
+    /// What stands in reports.
     static constexpr std::string_view name = "late_as_printed";
 
     double alpha = 1.0; ///< the paper's default
 
+    /// As every `detect::straggler_detector`.
     detect::detection_note detect(detect::job_view const& job, detect::detector_scratch& scratch,
                                   std::vector<detect::suspect>& out) const {
         std::vector<double>& rates = scratch.values; // NaN: not known yet
@@ -94,6 +98,7 @@ struct late_as_printed {
 /// *Hierarchical* (section 5.5): of the suspects of *Default* those on nodes of less than 90 % of the average
 /// performance.
 struct hierarchical : detect::hierarchical<hadoop_default> {
+    /// As the paper sets it.
     constexpr hierarchical() noexcept
         : detect::hierarchical<hadoop_default>{.base = hadoop_default{}, .share = 0.9} {}
 };

@@ -252,6 +252,7 @@ struct detector : detect::average_time {
 /// @par Cost value O(1), O(log n) for the win probability; allocates nothing
 /// @par Accuracy that of the two means
 struct profit {
+    /// What stands in reports.
     static constexpr std::string_view name = "riski_2014";
 
     /// What a copy is worth. The win probability is P(X + o < t_s).
@@ -276,6 +277,7 @@ struct profit {
 /// Source: equations 6 to 8.
 /// @par Cost,Accuracy as `profit`
 struct profit_as_printed {
+    /// What stands in reports.
     static constexpr std::string_view name = "riski_2014_as_printed";
 
     /// E(T) by the word, as profit and gain. The win probability is P(X + o < t_s).
