@@ -13,5 +13,6 @@
 #include <straggle/record/limit.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/node_state.hpp>
+#include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/slowdown.hpp>

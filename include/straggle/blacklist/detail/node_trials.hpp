@@ -211,7 +211,7 @@ class node_trials {
         bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
-                           (std::min)(static_cast<double>(row.slots), std::exp2(std::min(r.stage, 32u)));
+                           (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
         bool const idle = !(tasks > 0);
         if (idle) {
             // Nobody gave it anything: it is not waited for for ever.
@@ -237,7 +237,7 @@ class node_trials {
     // In units of time; doubled with each strike.
     [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
         double const windows = (std::min)(options_.longest_exclusion,
-                                        options_.first_exclusion * std::exp2(std::min(strikes, 40u) - 1.0));
+                                        options_.first_exclusion * std::exp2((std::min)(strikes, 40u) - 1.0));
         // Nodes that went together do not come back together.
         std::uint64_t const mixed = spread(spread(node + 1) + strikes);
         double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;

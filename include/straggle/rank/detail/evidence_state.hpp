@@ -122,7 +122,7 @@ class evidence_state {
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
-        nodes_.reserve(std::max(size, nodes_.size() * 2));
+        nodes_.reserve((std::max)(size, nodes_.size() * 2));
         beliefs_.reserve(nodes_.capacity());
         effects_.reserve(nodes_.capacity());
         nodes_.resize(size);
@@ -149,7 +149,7 @@ class evidence_state {
         double const free = (std::min)(builder_.own_freedom(), 64.0);
         variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
         double& usual = builder_.usual_variance;
-        usual += (std::min(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
+        usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
     // How much of a score counts, if nodes differ between jobs anyway.

@@ -277,7 +277,7 @@ class evidence_store : public evidence_state {
             auto const n = static_cast<double>(scatter_.size());
             double const deviation = 1.4826 * median(scatter_);
             double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
-            spread = std::sqrt(std::max(0.0, deviation * deviation - chance));
+            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
         }
         builder_.tolerated = least_ + 3 * (std::min)(spread, 0.25);
     }
