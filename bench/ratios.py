@@ -7,7 +7,7 @@ usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
-tables into docs/speed.md and their first rows into README.md, between the marks there; with --section only the
+tables into docs/reference/speed.md and their first rows into README.md, between the marks there; with --section only the
 tables named, and into README.md only with both that have such rows, ratios and monitor.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
@@ -153,7 +153,7 @@ def profit(text, ours, known):
 
 PROFIT_ROWS = [profit("one number, all nodes at once: `price`", "straggle_fleet", 1), profit("one number, node by node", "straggle", 1),
                profit("64 samples, node by node", "straggle", 64)]
-# Marks in docs/speed.md. "detectors" is a table of another shape.
+# Marks in docs/reference/speed.md. "detectors" is a table of another shape.
 SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS,
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
             "nearest": NEAREST_ROWS, "profit": PROFIT_ROWS}
@@ -284,7 +284,7 @@ def main():
         print("\n".join(line for line, _ in lines), end="\n\n")
     if options.update:
         for mark, lines in tables.items():
-            replace(ROOT / "docs/speed.md", mark, [line for line, _ in lines])
+            replace(ROOT / "docs/reference/speed.md", mark, [line for line, _ in lines])
         if {"ratios", "monitor"} <= tables.keys():
             shown_first = [line for lines in tables.values() for line, readme in lines if readme]
             replace(ROOT / "README.md", "ratios", list(dict.fromkeys(shown_first)))  # one head for all

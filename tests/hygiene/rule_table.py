@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""docs/rules.md names every rule and option of the library with all its parameters, and the defaults it states are
+"""docs/reference/rules.md names every rule and option of the library with all its parameters, and the defaults it states are
 those of the headers.
 
 In a table whose first column is `rule` a row begins with the type and its parameters: `name = default`, or `name`
@@ -147,7 +147,7 @@ def parameters_of(cell):
 
 
 def check(root=headers.ROOT):
-    page = root / "docs/rules.md"
+    page = root / "docs/reference/rules.md"
     found, complaints, seen = types(root), [], set()
 
     def complain(number, what):

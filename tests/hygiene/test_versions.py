@@ -63,11 +63,11 @@ class Versions(unittest.TestCase):
         for text in ("find_package(straggle 9.9 REQUIRED)", "straggle/9.9.9", "libstraggle-dev_9.9.9_all.deb",
                      "straggle-9.9.9.tar.gz"):
             (self.root / "docs").mkdir(exist_ok=True)
-            (self.root / "docs/start.md").write_text(f"# Start\n\n{text}\n")
-            self.assert_one("docs/start.md:3: speaks of straggle 9.9")
+            (self.root / "docs/guide/start.md").write_text(f"# Start\n\n{text}\n")
+            self.assert_one("docs/guide/start.md:3: speaks of straggle 9.9")
         for text in ("find_package(straggle 9.9 REQUIRED)".replace("9.9", self.version.rpartition(".")[0]),
                      f"straggle/{self.version}", "slurm-8-nodes, straggle-rank 1.5 times, straggle 3 nodes"):
-            (self.root / "docs/start.md").write_text(text)
+            (self.root / "docs/guide/start.md").write_text(text)
             self.assertEqual([], versions.check(self.root))
 
 
