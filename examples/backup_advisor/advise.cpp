@@ -218,8 +218,8 @@ class adviser {
 
     template <class Profit>
     void decide(Profit const& profit) {
-        using slot_budget = straggle::assign::optional_copy_limit<straggle::assign::speculative_cap>;
-        using limit = straggle::assign::optional_copy_limit<straggle::assign::suspect_share_limit>;
+        using slot_budget = std::optional<straggle::assign::speculative_cap>;
+        using limit = std::optional<straggle::assign::suspect_share_limit>;
         constexpr std::size_t few = 2; // suspects are no storm
         // One copy is always within the share, however small the cluster is.
         double const one = cluster_.slots > 0 ? 1 / static_cast<double>(cluster_.slots) : 0.0;

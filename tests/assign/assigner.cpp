@@ -49,7 +49,7 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
 }
 
 TEST_CASE("assigner: each hard filter, in their order, each counted") {
-    assign::assigner a(told{}, assign::no_copy_limit{});
+    assign::assigner a(told{}, record::unlimited{});
     auto const refusal = [&](task const& t, host const& h) {
         assign::backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predict);
         CHECK(c.reason.has_value() != c.copy.has_value());

@@ -47,7 +47,7 @@ TEST_CASE("a decision that was never made blacklists nobody") {
 
 TEST_CASE("a decision tells whom to avoid, worst first, and why") {
     auto const ranking = ranked_fleet();
-    auto const decision = blacklister(blacklist::dominated{}, blacklist::no_limit{}).decide(ranking);
+    auto const decision = blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking);
     CHECK(decision.rule() == "dominated");
     CHECK(decision.note() == blacklist::selection_note::none);
     REQUIRE(decision.blacklisted().size() == 2);

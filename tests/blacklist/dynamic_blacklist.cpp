@@ -731,7 +731,7 @@ TEST_CASE("deciding window after window allocates nothing") {
                                             blacklist::at_most{9}),
           false);
     check(dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
-                                            blacklist::no_limit{}),
+                                            record::unlimited{}),
           false);
     check(dynamic_blacklist_of<std::string>(
               blacklist::dominated_fdr{},
