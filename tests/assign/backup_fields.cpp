@@ -99,5 +99,5 @@ TEST_CASE("state_in: what a blacklist says of a node") {
     CHECK(assign::state_in(decision, "good") == node_state::healthy);
     CHECK(to_string(node_state::healthy) == "healthy");
     CHECK(to_string(node_state::on_probation) == "on_probation");
-    CHECK(to_string(node_state::excluded) == "blacklisted");
+    CHECK(to_string(node_state::excluded) == "excluded");
 }
