@@ -32,7 +32,7 @@ def code_of(document):
 def sources(root):
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
-            listed = file.name in (LIST.name, "test_checks.py")
+            listed = file.name in (LIST.name, "gone.py", "test_checks.py")
             if file.is_file() and file.suffix in ENDINGS and not listed and not links.NOT_OURS & set(file.parts):
                 yield file
 
