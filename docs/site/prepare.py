@@ -55,14 +55,8 @@ def public_headers():
 
 
 def asked_for():
-    """For each room the members that its concepts ask for, and which concepts these are."""
-    asked = defaultdict(lambda: defaultdict(list))
-    for header in headers.headers():
-        for d in declarations(header.read_text()):
-            if d.public:
-                for member in d.asked_for:
-                    asked[header.parent][member].append(d.name)
-    return asked
+    """For each header the members that concepts ask for, and which concepts these are."""
+    return doc_comments.asked_for({header: declarations(header.read_text()) for header in headers.headers()})
 
 
 def excuse(d, asked, previous):
@@ -91,7 +85,7 @@ def of_header(path, asked, pages):
             if d.kind in ("type", "concept", "alias") and not d.in_class and pages.get(d.name):
                 added[d.line - 1] += ["///", "/// @par In the guide",
                                       "/// " + ", ".join(f"@ref {page}" for page in pages[d.name])]
-        elif (reason := excuse(d, asked[path.parent], previous)) is not None:
+        elif (reason := excuse(d, asked(path), previous)) is not None:
             added[d.line - 1].append(f"/// {reason}")
     out, room = [], headers.room_of(headers.name_of(path)) or "library"
     for k, line in enumerate(lines):

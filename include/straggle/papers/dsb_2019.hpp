@@ -11,7 +11,7 @@
 /// | deviation in the interval | population | sample | population makes it too short, 29 % at n = 2 |
 /// | attempts that count | every success | first completion of a task | a second success is no new task |
 /// | edge rule | closed | closed | the paper prints both `<=` and `<`; see `edge_rule` |
-/// | who is weak | level 0 | `dominated{0.5}`; keepers: `clearly_dominated` | level 0 blames healthy nodes |
+/// | who is weak | level 0 | `dominated{0.5}`, later `clearly_dominated` | level 0 blames healthy nodes |
 /// | limits | none | at most a fifth of the slots | a blacklist must not take a cluster down |
 #pragma once
 
