@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
+/// Begin with `blacklister`, `dynamic_blacklist`, `blacklist::dominated`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>

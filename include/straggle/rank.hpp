@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `rank/`: how well does each node run tasks?
+/// Begin with `rank_nodes`, `node_ranker`.
 #pragma once
 
 #include <straggle/rank/interval_dag.hpp>

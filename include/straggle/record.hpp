@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `record/`: what does a scheduler tell us, what do rooms hand on?
+/// Begin with `attempt_fields`, `running_fields`, `task_traits`.
 #pragma once
 
 #include <straggle/record/attempt.hpp>
