@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `record/`: what does a scheduler tell us, what do rooms hand on?
+/// Begin with `attempt_fields`, `running_fields`, `task_traits`.
 #pragma once
 
 #include <straggle/record/attempt.hpp>
@@ -13,5 +14,6 @@
 #include <straggle/record/limit.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/node_state.hpp>
+#include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/slowdown.hpp>
