@@ -99,10 +99,12 @@ class node_trials {
         refilled_at_ = windows;
     }
 
-    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
+    // What is held against each node now. Three kinds of evidence share the errors that are allowed; slow
+    // nodes are what is hard to tell, so they have most of them.
     void weigh(std::span<blacklist::node_row const> rows) {
-        double const threshold = std::log(3 * options_.windows_per_error *
-                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
+        double const plain = std::log(1.25 * options_.windows_per_error * nodes);
+        double const threshold = std::log(10 * options_.windows_per_error * nodes);
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
@@ -110,7 +112,7 @@ class node_trials {
             slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
             bool const hangs = evidence_.hung_evidence(row.node) > threshold;
-            if (evidence_.evidence(row.node) > threshold && is_plain(row.node, s))
+            if (evidence_.evidence(row.node) > plain && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s,
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
                         "slowdown"});

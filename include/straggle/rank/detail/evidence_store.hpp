@@ -59,6 +59,7 @@ class evidence_store : public evidence_state {
             groups_.back().window = windows_;
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
+            builder_.teach(prices_);
         }
         if (over) {
             if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
@@ -279,7 +280,7 @@ class evidence_store : public evidence_state {
             double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
             spread = std::sqrt(std::max(0.0, deviation * deviation - chance));
         }
-        builder_.tolerated = least_ + 3 * std::min(spread, 0.25);
+        builder_.tolerated = least_ + 2 * std::min(spread, 0.25);
     }
     static double median(std::vector<double>& values) {
         auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -295,6 +295,7 @@ class effect_solver {
             spread_ = 0;
             return;
         }
+        is_known_ = is_known_ && clipped(0) > usual + 2 * chance;
         for (int i = 0; i < 12; ++i) {
             double const middle = (low + high) / 2;
             (clipped(middle * middle) > usual ? low : high) = middle;
