@@ -283,7 +283,8 @@ TEST_CASE("what makes no sense is counted and changes nothing") {
     CHECK(counts.over_nodes == 1);
     CHECK(counts.failed == 1);
     CHECK(counts.used == 1);
-    running_attempt const odd[] = {{.node = 1, .job = 1, .start = not_a_time}, {.node = 99, .job = 1, .start = 0}};
+    running_attempt const odd[] = {{.node = 1, .job = 1, .start = not_a_time},
+                                   {.node = 99, .job = 1, .start = 0}};
     evidence.update(5, odd, {});
     CHECK(evidence.node_bound() <= 10);
 }
@@ -371,4 +372,26 @@ TEST_CASE("a node in trial is judged by what it does from then on") {
     CHECK(evidence.restored_evidence(2) > 3);
     CHECK(evidence.evidence(2) < 1);
     CHECK(evidence.slowdown_of(2).value < 1.3);
+}
+
+TEST_CASE("shards that are merged know what both know") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    fleet const f{.factors = {1, 1, 2, 1, 1, 1}};
+    slowdown_evidence a;
+    f.run(a, 4, engine, 0);
+    double const alone = a.slowdown_of(2).high / a.slowdown_of(2).low;
+    // The other one numbers its nodes the other way round, and knows one that is left out.
+    std::uint32_t const node_of[] = {5, 4, 3, 2, 1, ~std::uint32_t{0}};
+    slowdown_evidence turned;
+    fleet const g{.factors = {1, 1, 1, 2, 1, 1}};
+    g.run(turned, 4, engine, 500);
+    a.merge(turned, node_of);
+    a.update(21, {}, {});
+    slowdown const s = a.slowdown_of(2);
+    CHECK(s.tasks == 40);
+    CHECK(s.value == doctest::Approx(2).epsilon(0.2));
+    CHECK(s.high / s.low < alone);
+    CHECK(a.slowdown_of(0).tasks == 20); // left out there
+    CHECK(a.evidence(2) > 8);
+    CHECK(a.evidence(3) < 5);
 }

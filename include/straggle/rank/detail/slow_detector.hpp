@@ -108,6 +108,12 @@ class slow_detector {
         return all - log_of_rates;
     }
 
+    // The stronger of two: the evidence of either alone is not too much.
+    void merge(slow_detector const& other) noexcept {
+        for (std::size_t k = 0; k < log_sum_.size(); ++k)
+            if (other.log_sum_[k] > log_sum_[k]) log_sum_[k] = other.log_sum_[k];
+    }
+
     template <class Writer>
     void write(Writer& out) const {
         for (double const l : log_sum_) out.real(l);
