@@ -43,7 +43,7 @@ struct slowdown_evidence_options {
     std::size_t max_jobs = std::size_t{1} << 14;      ///< that go on
     std::size_t max_cells = std::size_t{1} << 16;     ///< jobs that are over, times nodes; 24 bytes each
     std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 250 bytes each
-    std::size_t max_stretch = 4096; ///< attempts of one job that are compared with each other
+    std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
 
 /// Evidence of how slow nodes are.
