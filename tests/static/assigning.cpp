@@ -55,10 +55,10 @@ struct budget_that_writes_loads : minimal_budget {
 struct budget_that_cannot_move : minimal_budget {
     budget_that_cannot_move(budget_that_cannot_move&&) = delete;
 };
-static_assert(assign::copy_limit<assign::no_copy_limit> && assign::copy_limit<assign::copies_per_task> &&
-              assign::copy_limit<assign::speculative_cap> && assign::copy_limit<assign::retry_budget> &&
-              assign::copy_limit<assign::suspect_share_limit> &&
-              assign::copy_limit<assign::optional_copy_limit<assign::suspect_share_limit>> &&
+static_assert(assign::copy_limit<straggle::record::unlimited> &&
+              assign::copy_limit<assign::copies_per_task> && assign::copy_limit<assign::speculative_cap> &&
+              assign::copy_limit<assign::retry_budget> && assign::copy_limit<assign::suspect_share_limit> &&
+              assign::copy_limit<std::optional<assign::suspect_share_limit>> &&
               assign::copy_limit<minimal_budget>);
 static_assert(!assign::copy_limit<budget_without_name> && !assign::copy_limit<budget_with_empty_name> &&
               !assign::copy_limit<budget_without_begin> && !assign::copy_limit<budget_without_admits> &&
@@ -157,8 +157,8 @@ static_assert(
     std::same_as<decltype(assign::assigner(assign::riski_2014{})), assign::assigner<assign::riski_2014>>);
 static_assert(std::same_as<decltype(assign::assigner(assign::riski_2014{}, assign::assigner_options{})),
                            assign::assigner<assign::riski_2014>>);
-static_assert(std::same_as<decltype(assign::assigner(assign::riski_2014{}, assign::no_copy_limit{})),
-                           assign::assigner<assign::riski_2014, assign::no_copy_limit>>);
+static_assert(std::same_as<decltype(assign::assigner(assign::riski_2014{}, straggle::record::unlimited{})),
+                           assign::assigner<assign::riski_2014, straggle::record::unlimited>>);
 static_assert(
     std::same_as<decltype(assign::assigner(assign::riski_2014{}, assign::assigner_options{},
                                            assign::suspect_share_limit{}, assign::retry_budget{})),

@@ -3,6 +3,7 @@
 
 #include "engine.hpp"
 
+#include "accounts.hpp"
 #include "attempt.hpp"
 #include "invariant.hpp"
 #include "speed.hpp"
@@ -80,9 +81,9 @@ class master final : public truth {
                 place_tasks();
                 decide();
             }
-            count_out();
+            accounts_.count_out(nodes_, wants_, now_);
         }
-        check_the_sum();
+        if (!out_.stuck) check_the_end();
         out_.first_wait /= static_cast<double>(std::max<std::uint64_t>(started_, 1));
         return out_;
     }
@@ -98,6 +99,14 @@ class master final : public truth {
     double done(running_attempt const& r) const override {
         double const begins = r.start + plan_.launch;
         return work_between(plan_.nodes[r.node], begins, std::max(begins, now_));
+    }
+    std::optional<double> left(running_attempt const& r) const override {
+        bool const hides = plan_.progress == progress_mode::absent ||
+                           (plan_.progress == progress_mode::jumping && r.progress.value_or(0) >= 0.9);
+        if (hides || !(r.progress.value_or(0) > 0)) return std::nullopt;
+        for (std::uint32_t const id : jobs_[r.job].tasks[r.task].running)
+            if (attempts_[id].record.number == r.number) return std::max(0.0, attempts_[id].work - done(r));
+        return std::nullopt;
     }
     std::span<double const> luck(std::uint32_t job) const override {
         std::uint32_t const which = plan_.jobs[job].luck;
@@ -171,9 +180,7 @@ class master final : public truth {
         --node.busy;
         if (a.record.copy) --node.copies;
         std::erase(jobs_[a.record.job].tasks[a.record.task].running, id);
-        (how == ending::finished ? out_.useful : out_.wasted) += a.record.took();
-        if (a.record.copy && how == ending::finished) ++out_.won;
-        digest(a.record);
+        accounts_.add(a.record);
         policy_.on_task_end(a.record, now_);
     }
 
@@ -209,11 +216,7 @@ class master final : public truth {
         who.input = what.tasks[t].input;
         who.copy = copy;
         ++node.busy;
-        ++out_.attempts;
-        if (copy) {
-            ++node.copies;
-            ++out_.copies;
-        }
+        if (copy) ++node.copies;
         auto const id = static_cast<std::uint32_t>(attempts_.size());
         attempts_.push_back(start_attempt(plan_, who));
         task.running.push_back(id);
@@ -332,50 +335,17 @@ class master final : public truth {
                             .copy = who.copy});
     }
 
-    // What holds now holds until the next round.
-    void count_out() {
-        for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-            bool const out = wants_.nodes[n] == service::none || wants_.nodes[n] == service::copies_only;
-            if (plan_.nodes[n].faults.empty() && plan_.nodes[n].holes.empty()) {
-                if (out && !nodes_[n].away) out_.healthy_out += plan_.heartbeat;
-                continue;
-            }
-            if (nodes_[n].away) continue;
-            bool const weak = speed(n) * 1.2 <= plan_.nodes[n].speed;
-            if (weak) out_.weak += plan_.heartbeat;
-            if (out) (weak ? out_.weak_out : out_.healthy_out) += plan_.heartbeat;
-        }
-    }
-
-    void digest(attempt_record const& r) {
-        auto const add = [this](std::uint64_t value) {
-            out_.digest = (std::rotl(out_.digest, 5) ^ value) * 0x9e3779b97f4a7c15u;
-        };
-        add((std::uint64_t{r.job} << 32) + r.task);
-        add((std::uint64_t{r.node} << 32) + static_cast<std::uint64_t>(r.how));
-        add(std::bit_cast<std::uint64_t>(r.start));
-        add(std::bit_cast<std::uint64_t>(r.end));
-    }
-
-    // Every task was finished once, and nothing is left over.
-    void check_the_sum() const {
-        if (out_.stuck) return;
+    void check_the_end() const {
         for (node_view const& n : nodes_) LAB_INVARIANT(n.busy == 0 && n.copies == 0);
-        std::uint64_t finished = 0, tasks = 0;
-        double used = 0;
-        for (attempt const& a : attempts_) {
-            LAB_INVARIANT(a.over && a.record.end >= a.record.start);
-            finished += a.record.how == ending::finished ? 1u : 0u;
-            used += a.record.took();
-        }
-        for (job_spec const& j : plan_.jobs) tasks += j.tasks.size();
-        LAB_INVARIANT(finished == tasks && attempts_.size() == out_.attempts);
-        LAB_INVARIANT(std::fabs(used - out_.useful - out_.wasted) <= 1e-9 * used);
+        for (attempt const& a : attempts_) LAB_INVARIANT(a.over && a.record.end >= a.record.start);
+        LAB_INVARIANT(attempts_.size() == out_.attempts);
+        accounts_.check();
     }
 
     plan const& plan_;
     policy& policy_;
     result out_;
+    accounts accounts_{plan_, out_};
     double now_ = 0;
     std::vector<job_state> jobs_;
     std::vector<std::uint32_t> active_; // jobs, in order of arrival

@@ -130,6 +130,8 @@ class truth {
     virtual double work(std::uint32_t job, std::uint32_t task) const = 0;
     /// What an attempt has done of it by now.
     virtual double done(running_attempt const& attempt) const = 0;
+    /// The work left to an attempt, luck included, where its progress tells it.
+    virtual std::optional<double> left(running_attempt const& attempt) const = 0;
     /// Draws from the luck of a job's attempts, sorted.
     virtual std::span<double const> luck(std::uint32_t job) const = 0;
 };

@@ -20,6 +20,7 @@ struct setup {
     std::uint32_t nodes = 0;
     std::uint32_t slots = 0; ///< of all nodes
     double heartbeat = 1;    ///< seconds between two rounds
+    double launch = 0;       ///< seconds before an attempt begins to work
     std::uint64_t seed = 1;  ///< of the run, for policies that draw
 };
 

@@ -9,10 +9,6 @@
 #include "make_policy.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <numeric>
 
 namespace lab {
 
@@ -27,31 +23,32 @@ class oracle final : public policy {
     void decide(cluster_view const& view, decisions& out) override {
         waiting_ = view.waiting;
         nodes_ = view.nodes;
+        see_new_jobs(view);
         free_.look(view, [this](std::uint32_t n) { return truth_->speed(n) > 0; });
-        double busy = 0, slots = 0;
-        for (node_view const& n : view.nodes) {
-            busy += n.busy;
-            slots += n.away ? 0 : n.slots;
+        double busy = 0, slots = 0, capacity = 0;
+        for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+            busy += nodes_[n].busy;
+            slots += nodes_[n].away ? 0 : nodes_[n].slots;
+            capacity += truth_->speed(n) * nodes_[n].slots * view.now;
         }
-        // What others lose by a copy: nothing where slots idle, as much as the job wins where tasks wait.
-        double const worth = view.waiting > 0 ? 2 : 1 + busy / std::max(slots, 1.0);
+        // What others lose by a slot-second: next to nothing where slots idle, a second and more where tasks
+        // wait, or soon will.
+        bool const full = view.waiting > 0 || arrived_ > 0.9 * capacity;
+        double const price = full ? 1.5 : 0.05 + 0.5 * busy / std::max(slots, 1.0);
         for (job_view const& job : view.jobs) {
             if (free_.none()) return;
-            if (job.waiting > 0 && !view.copies_first) continue;
             for (running_attempt const& a : view.running.subspan(job.first, job.count)) {
                 if (a.attempts > 1) continue;
                 std::uint32_t const to = fastest(a.node);
                 if (to == wait) break;
-                double const here = truth_->speed(a.node), there = truth_->speed(to);
-                double const copy = truth_->work(a.job, a.task) / there;
-                if (here > 0 && !(left(a) / here > worth * copy)) continue;
+                if (!pays(a, truth_->speed(a.node), truth_->speed(to), price)) continue;
                 out.copies.push_back({a.job, a.task, to});
                 free_.use(to);
             }
         }
     }
 
-    std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double) override {
+    std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double now) override {
         std::uint32_t best = 0;
         double speed = -1;
         for (std::uint32_t i = 0; i < free.size(); ++i)
@@ -60,7 +57,7 @@ class oracle final : public policy {
                 best = i;
             }
         if (!(speed > 0)) return wait;
-        // Until one of the faster slots is free, if all that waits goes there.
+        // Until one of the faster slots is free, if all that waits goes there; if they can bear the load.
         double fast = 0, fastest = 0;
         for (std::uint32_t n = 0; n < nodes_.size(); ++n)
             if (double const s = truth_->speed(n); s > 1.2 * speed && !nodes_[n].away) {
@@ -68,11 +65,44 @@ class oracle final : public policy {
                 fastest = std::max(fastest, s);
             }
         double const work = truth_->work(t.job, t.task);
-        if (fast > 0 && (waiting_ + 1) * work / fast + work / fastest < work / speed) return wait;
+        bool const bear = arrived_ < 0.75 * fast * now;
+        if (bear && (waiting_ + 1) * work / fast + work / fastest < work / speed) return wait;
         return best;
     }
 
   private:
+    void see_new_jobs(cluster_view const& view) {
+        for (job_view const& job : view.jobs) {
+            if (job.job < seen_) continue;
+            seen_ = job.job + 1;
+            for (std::uint32_t t = 0; t < job.tasks; ++t) arrived_ += truth_->work(job.job, t);
+        }
+    }
+
+    // Whether a copy shortens the task by more than it costs, over all luck that both may have.
+    bool pays(running_attempt const& a, double here, double there, double price) {
+        double const work = truth_->work(a.job, a.task);
+        if (!(here > 0)) return true;
+        std::span<double const> const luck = truth_->luck(a.job);
+        double const done = truth_->done(a) / work;
+        auto const known = truth_->left(a);
+        auto const from =
+            static_cast<std::size_t>(std::upper_bound(luck.begin(), luck.end(), done) - luck.begin());
+        if (!known && from == luck.size()) return false;
+        constexpr std::size_t parts = 16;
+        double rest = 0, first = 0; // means: of what is left, of when the first of the two ends
+        for (std::size_t i = 0; i < parts; ++i) {
+            double const r =
+                known ? *known / here
+                      : work * (luck[from + (2 * i + 1) * (luck.size() - from) / (2 * parts)] - done) / here;
+            rest += r / parts;
+            for (std::size_t k = 0; k < parts; ++k)
+                first += std::min(r, work * luck[(2 * k + 1) * luck.size() / (2 * parts)] / there) /
+                         (parts * parts);
+        }
+        return rest - first > price * first;
+    }
+
     std::uint32_t fastest(std::uint32_t but) const {
         std::uint32_t best = wait;
         double speed = 0;
@@ -84,26 +114,12 @@ class oracle final : public policy {
         return best;
     }
 
-    // The work that is left, on average over all luck that would have it still running.
-    double left(running_attempt const& a) {
-        std::span<double const> const luck = truth_->luck(a.job);
-        std::vector<double>& above = sums_[luck.data()];
-        if (above.empty()) {
-            above.assign(luck.size() + 1, 0.0);
-            for (std::size_t i = luck.size(); i > 0; --i) above[i - 1] = above[i] + luck[i - 1];
-        }
-        double const work = truth_->work(a.job, a.task), done = truth_->done(a) / work;
-        auto const from =
-            static_cast<std::size_t>(std::upper_bound(luck.begin(), luck.end(), done) - luck.begin());
-        if (from == luck.size()) return 0;
-        return work * (above[from] / static_cast<double>(luck.size() - from) - done);
-    }
-
     truth const* truth_ = nullptr;
     std::uint32_t waiting_ = 0;
     std::span<node_view const> nodes_;
     free_slots free_;
-    std::map<double const*, std::vector<double>> sums_;
+    std::uint32_t seen_ = 0; // jobs
+    double arrived_ = 0;     // work
 };
 
 add_policy const

@@ -117,6 +117,7 @@ void study::run(unit const& u) {
         auto const decides = find_policy(name).make({.nodes = where.nodes,
                                                      .slots = where.nodes * where.slots,
                                                      .heartbeat = made.heartbeat,
+                                                     .launch = made.launch,
                                                      .seed = made.seed});
         measurement m = measure(lab::run(made, *decides));
         m.scenario = where.name;

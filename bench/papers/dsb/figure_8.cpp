@@ -56,7 +56,7 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     judge(paper.blacklisted(), c, out);
     auto const ours = straggle::rank_nodes(r.attempts, policies::attempt_fields);
     auto const decision =
-        straggle::blacklister(straggle::blacklist::dominated{}, straggle::blacklist::no_limit{}).decide(ours);
+        straggle::blacklister(straggle::blacklist::dominated{}, straggle::record::unlimited{}).decide(ours);
     judge(decision.blacklisted(), c, out);
 
     auto const scores =

@@ -40,12 +40,12 @@ struct dsb_2019_preset {
     }
     /// *P-Cores without number* (section 4.2.3): all of level 0, no limit.
     [[nodiscard]] auto blacklist() const {
-        return blacklister(blacklist::weakest_level{}, blacklist::no_limit{});
+        return blacklister(blacklist::weakest_level{}, record::unlimited{});
     }
     /// *P-Cores with number* (section 4.2.4): at most k of level 0, the last places drawn by the engine.
     template <base::random_engine Engine>
     [[nodiscard]] auto blacklist(std::size_t k, Engine& engine) const {
-        return blacklister(blacklist::top_k_intersection(k, engine), blacklist::no_limit{});
+        return blacklister(blacklist::top_k_intersection(k, engine), record::unlimited{});
     }
 };
 
