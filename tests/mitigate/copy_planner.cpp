@@ -378,6 +378,104 @@ TEST_CASE("copy_planner: what was learnt survives a restart") {
 
 namespace {
 
+// What makes a task long: itself, then where and when it runs; a copy has only the latter anew.
+struct luck {
+    std::string name;
+    double (*of_task)(std::mt19937_64&);
+    double (*of_place)(std::mt19937_64&);
+};
+double even(std::mt19937_64&) {
+    return 1;
+}
+double lognormal(std::mt19937_64& g) {
+    return std::exp(0.35 * std::normal_distribution<>()(g));
+}
+double pareto(std::mt19937_64& g) {
+    return std::pow(1 - std::uniform_real_distribution<>()(g), -0.5);
+}
+double bimodal(std::mt19937_64& g) {
+    return std::exp(0.1 * std::normal_distribution<>()(g)) *
+           (std::uniform_real_distribution<>()(g) < 0.06 ? 6 : 1);
+}
+
+} // namespace
+
+TEST_CASE("copy_planner: copies that are launched win as often as was claimed") {
+    std::uint64_t const seed = straggle_test::seed_or(41);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (luck const& l :
+         {luck{"Pareto, of the place", even, pareto}, luck{"bimodal, of the place", even, bimodal},
+          luck{"lognormal, half of the task", lognormal, lognormal},
+          luck{"bimodal, of the task", bimodal, lognormal}}) {
+        CAPTURE(l.name);
+        bench b;
+        std::array<double, 10> claimed{}, won{}, races{};
+        for (std::uint64_t job = 0; job < 900; ++job) {
+            double const at = 1000.0 * static_cast<double>(job);
+            std::array<double, 40> own, took;
+            for (std::size_t i = 0; i < 40; ++i) {
+                own[i] = 10 * l.of_task(g);
+                took[i] = own[i] * l.of_place(g);
+            }
+            std::array<bool, 40> told{};
+            std::array<double, 40> copy_from{}, copy_end{}, claim{};
+            for (double age = 2; age < 300; age += 2) {
+                b.running.clear();
+                for (std::size_t i = 0; i < 40; ++i) {
+                    double const end = claim[i] > 0 ? std::min(took[i], copy_end[i]) : took[i];
+                    bool const copied = claim[i] > 0;
+                    if (end <= age) {
+                        if (told[i]) continue;
+                        told[i] = true;
+                        bool const wins = copied && copy_end[i] < took[i];
+                        b.planner.observe_ended({.job = job,
+                                                 .task = i,
+                                                 .kind = 1,
+                                                 .node = std::uint32_t(i % 20),
+                                                 .start = at,
+                                                 .end = at + end,
+                                                 .how = wins ? attempt_end::killed : attempt_end::success});
+                        if (!copied) continue;
+                        b.planner.observe_ended({.job = job,
+                                                 .task = i,
+                                                 .kind = 1,
+                                                 .start = at + copy_from[i],
+                                                 .end = at + end,
+                                                 .how = wins ? attempt_end::success : attempt_end::killed,
+                                                 .is_copy = true});
+                        auto const tenth = std::min(std::size_t(claim[i] * 10), std::size_t{9});
+                        claimed[tenth] += claim[i];
+                        won[tenth] += wins ? 1 : 0;
+                        races[tenth] += 1;
+                        continue;
+                    }
+                    b.task(job, i, std::uint32_t(i % 20), at).attempts = copied ? 2 : 1;
+                    if (copied) b.task(job, i, 19, at + copy_from[i]).is_copy = true;
+                }
+                b.plan(at + age);
+                for (copy_row const& c : b.planner.copies()) {
+                    auto const i = static_cast<std::size_t>(b.running[c.task_row].task);
+                    claim[i] = c.win_probability;
+                    copy_from[i] = age;
+                    copy_end[i] = age + own[i] * l.of_place(g);
+                }
+            }
+        }
+        for (std::size_t i = 0; i < 10; ++i) {
+            if (races[i] < 60) continue;
+            double const claim = claimed[i] / races[i], real = won[i] / races[i];
+            CAPTURE(i);
+            CAPTURE(races[i]);
+            CAPTURE(claim);
+            CAPTURE(real);
+            CHECK(std::abs(claim - real) < 0.1 + 2 * std::sqrt(real * (1 - real) / races[i]));
+        }
+    }
+}
+
+namespace {
+
 struct recorded {
     std::string job, task;
     double start = 0, end = 0;
