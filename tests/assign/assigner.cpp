@@ -406,11 +406,11 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
     }
     std::vector<task> const tasks(7, {.hosts = {"x"}, .worth = {3.9, 2.9, 1.9}});
     assign::assigner a(told{}, assign::assigner_options{.slots = assign::reservation(0.85)});
-    CHECK(nodes_of(a.choose(tasks, all, predict)) ==
+    CHECK(nodes_of(a.choose(tasks, all, predict, {.waiting = 1})) ==
           places{1, 2, nowhere, nowhere, nowhere, nowhere, nowhere});
     CHECK(a.plan().nodes[assign::backup_refusal::no_slot] == 7);
     all[1].copies = 1;
-    CHECK(a.choose(tasks, all, predict).copies == 1);
+    CHECK(a.choose(tasks, all, predict, {.waiting = 1}).copies == 1);
     CHECK(a.choose(tasks, all, predict, {}).copies == 7);
     struct bare {
         std::string name;

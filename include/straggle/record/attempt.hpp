@@ -50,7 +50,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
-          class Task = base::no_field, class Input = base::no_field>
+          class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
+          class IsCopy = base::no_field, class Outrun = base::no_field>
 struct attempt_fields {
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -60,6 +61,9 @@ struct attempt_fields {
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
     [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
+    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed, for a copy won; for mitigators
 };
 
 /// The place to name the fields of a record type once: specialise it with a
