@@ -5,7 +5,7 @@
 # The laboratory: runs policies on simulated clusters that obey them, and writes which shorten jobs and which do not to
 # docs/reference/effectiveness.md. Raw results stay in build/effectiveness/; what is there already is not run again.
 #
-#   bench/effectiveness.sh                24 seeds of all scenarios: an hour on two cores
+#   bench/effectiveness.sh                12 seeds of all scenarios: an hour on two cores
 #   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
 #   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
 #   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, half a minute
@@ -17,12 +17,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
 
-mode=report seeds=(--reporting 24) chosen=() fresh=0
+mode=report seeds=(--reporting 12) chosen=() fresh=0
 while (($# > 0)); do
     case $1 in
         --smoke) mode=smoke ;;
         --simgrid) mode=simgrid ;;
-        --full) seeds=(--reporting 24 --until-sure 400) ;;
+        --full) seeds=(--reporting 12 --until-sure 400) ;;
         --policies | --scenarios | --workers)
             [[ $1 == --workers ]] || mode=look
             chosen+=("$1" "${2:?$1 of what?}")
