@@ -95,9 +95,9 @@ TEST_CASE("provably faster and slower are counted as the edge rule has it") {
             auto const ranking = ranking_of(random_intervals(engine, 1 + engine() % 25), rule);
             // Everybody is a candidate.
             auto const decision =
-                blacklister(blacklist::top_k_intersection(1000), blacklist::no_limit{}).decide(ranking);
+                blacklister(blacklist::top_k_intersection(1000), record::unlimited{}).decide(ranking);
             auto const all =
-                blacklister(blacklist::weakest_level{.when_all_overlap = true}, blacklist::no_limit{})
+                blacklister(blacklist::weakest_level{.when_all_overlap = true}, record::unlimited{})
                     .decide(ranking);
             CHECK(decision.blacklisted().size() == ranking.level(0).size());
             CHECK(all.blacklisted().size() == ranking.level(0).size());
@@ -131,7 +131,7 @@ TEST_CASE("blacklisted and spared are each worst first, and together all the wea
     std::mt19937_64 engine(2);
     for (int trial = 0; trial < 100; ++trial) {
         auto const ranking = ranking_of(random_intervals(engine, 20));
-        auto const all = blacklister(blacklist::dominated{.q = 0.2}, blacklist::no_limit{}).decide(ranking);
+        auto const all = blacklister(blacklist::dominated{.q = 0.2}, record::unlimited{}).decide(ranking);
         auto const some = blacklister(blacklist::dominated{.q = 0.2}, blacklist::at_most(2)).decide(ranking);
         CHECK(all.spared().empty());
         CHECK(some.blacklisted().size() == std::min<std::size_t>(2, all.blacklisted().size()));
@@ -157,7 +157,7 @@ TEST_CASE("an empty ranking, and a ranking in which nobody is weak") {
     CHECK(overlap.note() == blacklist::selection_note::all_overlap);
     CHECK(overlap.rule() == "dominated");
     std::mt19937_64 engine(3);
-    auto const inert = blacklister(blacklist::mean_plus_sigmas{.sigmas = 3}, blacklist::no_limit{})
+    auto const inert = blacklister(blacklist::mean_plus_sigmas{.sigmas = 3}, record::unlimited{})
                            .decide(ranking_of(random_intervals(engine, 6)));
     CHECK(inert.note() == blacklist::selection_note::unreachable_threshold);
 }
@@ -209,7 +209,7 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
         check(blacklister{});
     }
     SUBCASE("level 0") {
-        check(blacklister(blacklist::weakest_level{}, blacklist::no_limit{}));
+        check(blacklister(blacklist::weakest_level{}, record::unlimited{}));
     }
     SUBCASE("false discoveries and every limit") {
         check(blacklister(blacklist::dominated_fdr{}, blacklist::at_most(9),
@@ -226,16 +226,16 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
 
 TEST_CASE("dsb_2019: without number all of level 0 goes, without any limit") {
     auto const ranking = ranking_of({{0, 1}, {5, 7}, {5, 8}, {6, 8}, {5, 9}});
-    auto const decision = papers::dsb_2019.blacklist().decide(ranking);
+    auto const decision = papers::dsb_2019::blacklist().decide(ranking);
     CHECK(decision.rule() == "weakest_level");
     CHECK(decision.blacklisted().size() == 4);
     CHECK(decision.spared().empty());
     // All overlap: "we can either blacklist no nodes or specify a certain number".
     auto const overlap = ranking_of({{0, 4}, {1, 5}, {2, 6}});
-    auto const nobody = papers::dsb_2019.blacklist().decide(overlap);
+    auto const nobody = papers::dsb_2019::blacklist().decide(overlap);
     CHECK(nobody.blacklisted().empty());
     std::mt19937_64 engine(5);
-    auto const two = papers::dsb_2019.blacklist(2, engine).decide(overlap);
+    auto const two = papers::dsb_2019::blacklist(2, engine).decide(overlap);
     CHECK(two.blacklisted().size() == 2);
 }
 
@@ -246,22 +246,22 @@ TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
     std::set<std::set<std::string>> seen;
     std::mt19937_64 engine(6);
     for (int i = 0; i < 200; ++i) {
-        auto const chosen = names(papers::dsb_2019.blacklist(2, engine).decide(ranking));
+        auto const chosen = names(papers::dsb_2019::blacklist(2, engine).decide(ranking));
         CHECK(chosen.size() == 2);
         seen.insert({chosen.begin(), chosen.end()});
     }
     CHECK(seen.size() == 6); // every pair of four
-    auto const four = papers::dsb_2019.blacklist(9, engine).decide(ranking);
+    auto const four = papers::dsb_2019::blacklist(9, engine).decide(ranking);
     CHECK(four.blacklisted().size() == 4);
 }
 
 TEST_CASE("dsb_2019: its options are those the paper prints") {
-    auto const options = papers::dsb_2019.ranking();
+    auto const options = papers::dsb_2019::ranking();
     CHECK(options.normalizer.min_tasks == 2);
     CHECK(options.interval_of_mean.deviation() == stats::deviation_kind::population);
     CHECK(options.edges == rank::edge_rule::closed);
     CHECK(options.counted == completions::every_success);
-    auto const wide = papers::dsb_2019.ranking(0.99).interval_of_mean(10, 0.0, 1.0);
+    auto const wide = papers::dsb_2019::ranking(0.99).interval_of_mean(10, 0.0, 1.0);
     auto const usual = options.interval_of_mean(10, 0.0, 1.0);
     REQUIRE(wide);
     REQUIRE(usual);

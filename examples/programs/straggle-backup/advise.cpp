@@ -7,6 +7,7 @@
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/detect/job_progress.hpp>
+#include <straggle/papers/riski_2014.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -87,7 +88,7 @@ class adviser {
         detect();
         for (straggler const& s : stragglers_) estimate(*s.state);
         if (o_.policy == profit_policy::riski_2014)
-            decide(straggle::assign::riski_2014{});
+            decide(straggle::papers::riski_2014::profit{});
         else
             decide(straggle::assign::expected_gain{.slot_price = o_.slot_price,
                                                    .least_win_probability = o_.least_win});
@@ -218,8 +219,8 @@ class adviser {
 
     template <class Profit>
     void decide(Profit const& profit) {
-        using slot_budget = straggle::assign::optional_copy_limit<straggle::assign::speculative_cap>;
-        using limit = straggle::assign::optional_copy_limit<straggle::assign::suspect_share_limit>;
+        using slot_budget = std::optional<straggle::assign::speculative_cap>;
+        using limit = std::optional<straggle::assign::suspect_share_limit>;
         constexpr std::size_t few = 2; // suspects are no storm
         // One copy is always within the share, however small the cluster is.
         double const one = cluster_.slots > 0 ? 1 / static_cast<double>(cluster_.slots) : 0.0;

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <bit>
@@ -50,7 +51,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
-          class Task = base::no_field, class Input = base::no_field>
+          class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
+          class IsCopy = base::no_field, class Outrun = base::no_field>
 struct attempt_fields {
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -60,6 +62,9 @@ struct attempt_fields {
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
     [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
+    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed, for a copy won; for mitigators
 };
 
 /// The place to name the fields of a record type once: specialise it with a
@@ -147,6 +152,10 @@ enum class rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t rejection_count = 7;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
+    return rejection_count;
+}
 
 /// The name of a rejection as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
@@ -164,17 +173,15 @@ struct attempt_counts {
     std::uint64_t failed = 0;     ///< left out: the attempt failed
     std::uint64_t killed = 0;     ///< left out: the attempt was killed
     std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
-    std::array<std::uint64_t, rejection_count> rejected{}; ///< by `rejection`
+    record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Records rejected for any reason.
     [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
+        return rejected.total();
     }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
@@ -182,7 +189,7 @@ struct attempt_counts {
         failed += other.failed;
         killed += other.killed;
         superseded += other.superseded;
-        for (std::size_t i = 0; i < rejection_count; ++i) rejected[i] += other.rejected[i];
+        rejected += other.rejected;
         return *this;
     }
     friend constexpr bool operator==(attempt_counts const&, attempt_counts const&) = default;
@@ -331,7 +338,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
         ++(status == attempt_status::killed ? counts.killed : counts.failed);
         return;
     }
-    auto const reject = [&](rejection r) { ++counts.rejected[static_cast<std::size_t>(r)]; };
+    auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
     if (!is_present(job)) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);
