@@ -9,6 +9,7 @@
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/limit.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>

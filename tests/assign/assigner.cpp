@@ -49,7 +49,7 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
 }
 
 TEST_CASE("assigner: each hard filter, in their order, each counted") {
-    assign::assigner a(told{}, assign::no_copy_limit{});
+    assign::assigner a(told{}, record::unlimited{});
     auto const refusal = [&](task const& t, host const& h) {
         assign::backup_choice const& c = a.choose_for(t, std::vector<host>{h}, predict);
         CHECK(c.reason.has_value() != c.copy.has_value());
@@ -406,11 +406,11 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
     }
     std::vector<task> const tasks(7, {.hosts = {"x"}, .worth = {3.9, 2.9, 1.9}});
     assign::assigner a(told{}, assign::assigner_options{.slots = assign::reservation(0.85)});
-    CHECK(nodes_of(a.choose(tasks, all, predict)) ==
+    CHECK(nodes_of(a.choose(tasks, all, predict, {.waiting = 1})) ==
           places{1, 2, nowhere, nowhere, nowhere, nowhere, nowhere});
     CHECK(a.plan().nodes[assign::backup_refusal::no_slot] == 7);
     all[1].copies = 1;
-    CHECK(a.choose(tasks, all, predict).copies == 1);
+    CHECK(a.choose(tasks, all, predict, {.waiting = 1}).copies == 1);
     CHECK(a.choose(tasks, all, predict, {}).copies == 7);
     struct bare {
         std::string name;

@@ -19,12 +19,13 @@ namespace {
 // How many of so many stragglers a limit lets have a copy.
 template <class Limit>
 std::size_t let_through(Limit& limit, cluster_load const& load, std::size_t stragglers) {
-    limit.begin(load, stragglers);
+    using access = detail::limit_access<Limit>;
+    access::begin(limit, load, stragglers);
     std::size_t through = 0;
     for (std::uint32_t i = 0; i < stragglers; ++i) {
         assign::backup_request const request{i, 1};
-        if (!limit.admits(request)) continue;
-        limit.take(request);
+        if (!access::admits(limit, request)) continue;
+        access::take(limit, request);
         ++through;
     }
     return through;
@@ -127,31 +128,31 @@ TEST_CASE("suspect_share_limit: if too many are suspects nobody is admitted") {
     CHECK(let_through(never, {.running = 100}, 100) == 100);
 }
 
-TEST_CASE("no_copy_limit, optional_copy_limit") {
-    assign::no_copy_limit none;
+TEST_CASE("copies: unlimited, and a limit that may be absent") {
+    record::unlimited none;
     CHECK(let_through(none, {}, 1000) == 1000);
-    assign::optional_copy_limit<assign::speculative_cap> absent, present(assign::speculative_cap(0.1));
+    std::optional<assign::speculative_cap> absent, present(assign::speculative_cap(0.1));
     CHECK(let_through(absent, {.slots = 30}, 9) == 9);
     CHECK(let_through(present, {.slots = 30}, 9) == 3);
-    CHECK(assign::optional_copy_limit<assign::suspect_share_limit>::name == "suspect_share_limit");
+    CHECK(detail::limit_row<std::optional<assign::suspect_share_limit>>::names[0] == "suspect_share_limit");
 }
 
 TEST_CASE("limits compose: the strictest wins, the first that objects is named") {
-    detail::copy_limit_row row(assign::copies_per_task{}, assign::speculative_cap{0.1},
-                               assign::suspect_share_limit{0.5});
-    row.begin({.running = 10, .slots = 20}, 3);
-    CHECK(row.objection({0, 1}) == row.none);
-    CHECK(row.objection({0, 2}) == 0);
-    row.take({0, 1});
-    row.take({1, 1});
-    CHECK(row.objection({2, 1}) == 1);
-    CHECK(row.objection({2, 2}) == 0);
-    row.begin({.running = 10, .slots = 20}, 6);
-    CHECK(row.objection({0, 1}) == 2);
+    detail::limit_row row(assign::copies_per_task{}, assign::speculative_cap{0.1},
+                          assign::suspect_share_limit{0.5});
+    row.begin(cluster_load{.running = 10, .slots = 20}, 3);
+    CHECK(row.objection(assign::backup_request{0, 1}) == row.none);
+    CHECK(row.objection(assign::backup_request{0, 2}) == 0);
+    row.take(assign::backup_request{0, 1});
+    row.take(assign::backup_request{1, 1});
+    CHECK(row.objection(assign::backup_request{2, 1}) == 1);
+    CHECK(row.objection(assign::backup_request{2, 2}) == 0);
+    row.begin(cluster_load{.running = 10, .slots = 20}, 6);
+    CHECK(row.objection(assign::backup_request{0, 1}) == 2);
     CHECK(row.get<2>().storm());
     CHECK(row.names[1] == "speculative_cap");
-    detail::copy_limit_row<> empty;
-    CHECK(empty.objection({0, 9}) == empty.none);
+    detail::limit_row<> empty;
+    CHECK(empty.objection(assign::backup_request{0, 9}) == empty.none);
 }
 
 TEST_CASE("limits: shares and rates that make no sense break the contract") {
@@ -171,9 +172,10 @@ TEST_CASE("limits: shares and rates that make no sense break the contract") {
 
 TEST_CASE("limits allocate nothing") {
     CHECK(allocations_during([] {
-              detail::copy_limit_row row(assign::copies_per_task{}, assign::speculative_cap{},
-                                         assign::retry_budget{}, assign::suspect_share_limit{});
-              row.begin({.running = 10, .slots = 20}, 3);
-              row.take({row.objection({0, 1}) == row.none ? 1u : 0u, 1});
+              detail::limit_row row(assign::copies_per_task{}, assign::speculative_cap{},
+                                    assign::retry_budget{}, assign::suspect_share_limit{});
+              row.begin(cluster_load{.running = 10, .slots = 20}, 3);
+              row.take(assign::backup_request{
+                  row.objection(assign::backup_request{0, 1}) == row.none ? 1u : 0u, 1});
           }) == 0);
 }

@@ -95,9 +95,9 @@ TEST_CASE("provably faster and slower are counted as the edge rule has it") {
             auto const ranking = ranking_of(random_intervals(engine, 1 + engine() % 25), rule);
             // Everybody is a candidate.
             auto const decision =
-                blacklister(blacklist::top_k_intersection(1000), blacklist::no_limit{}).decide(ranking);
+                blacklister(blacklist::top_k_intersection(1000), record::unlimited{}).decide(ranking);
             auto const all =
-                blacklister(blacklist::weakest_level{.when_all_overlap = true}, blacklist::no_limit{})
+                blacklister(blacklist::weakest_level{.when_all_overlap = true}, record::unlimited{})
                     .decide(ranking);
             CHECK(decision.blacklisted().size() == ranking.level(0).size());
             CHECK(all.blacklisted().size() == ranking.level(0).size());
@@ -131,7 +131,7 @@ TEST_CASE("blacklisted and spared are each worst first, and together all the wea
     std::mt19937_64 engine(2);
     for (int trial = 0; trial < 100; ++trial) {
         auto const ranking = ranking_of(random_intervals(engine, 20));
-        auto const all = blacklister(blacklist::dominated{.q = 0.2}, blacklist::no_limit{}).decide(ranking);
+        auto const all = blacklister(blacklist::dominated{.q = 0.2}, record::unlimited{}).decide(ranking);
         auto const some = blacklister(blacklist::dominated{.q = 0.2}, blacklist::at_most(2)).decide(ranking);
         CHECK(all.spared().empty());
         CHECK(some.blacklisted().size() == std::min<std::size_t>(2, all.blacklisted().size()));
@@ -157,7 +157,7 @@ TEST_CASE("an empty ranking, and a ranking in which nobody is weak") {
     CHECK(overlap.note() == blacklist::selection_note::all_overlap);
     CHECK(overlap.rule() == "dominated");
     std::mt19937_64 engine(3);
-    auto const inert = blacklister(blacklist::mean_plus_sigmas{.sigmas = 3}, blacklist::no_limit{})
+    auto const inert = blacklister(blacklist::mean_plus_sigmas{.sigmas = 3}, record::unlimited{})
                            .decide(ranking_of(random_intervals(engine, 6)));
     CHECK(inert.note() == blacklist::selection_note::unreachable_threshold);
 }
@@ -209,7 +209,7 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
         check(blacklister{});
     }
     SUBCASE("level 0") {
-        check(blacklister(blacklist::weakest_level{}, blacklist::no_limit{}));
+        check(blacklister(blacklist::weakest_level{}, record::unlimited{}));
     }
     SUBCASE("false discoveries and every limit") {
         check(blacklister(blacklist::dominated_fdr{}, blacklist::at_most(9),

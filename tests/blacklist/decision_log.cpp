@@ -222,7 +222,7 @@ TEST_CASE("a record holds the ranking and the decision") {
     CHECK(plain.blacklisted == r.blacklisted);
     CHECK(!plain.exclusions.has_value());
 
-    auto const once = blacklister(blacklist::dominated{}, blacklist::no_limit{}).decide(ranking);
+    auto const once = blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking);
     CHECK(blacklist::record_of(ranking, once, 0).excluding.empty());
     CHECK(blacklist::record_of(ranking, once, 0).blacklisted.size() == 2);
 }
@@ -299,7 +299,7 @@ TEST_CASE("what was changed in a log is found") {
              [](logged& r) { r.blacklisted.push_back(r.blacklisted[0]); });
     found_at(out, {"blacklisted", 0, "count"}, [](logged& r) { r.blacklisted.clear(); });
     found_at(trial, {"on_probation", 0, "strikes"}, [](logged& r) { ++r.on_probation[0].strikes; });
-    found_at(spared, {"spared", 0, "spared_by"}, [](logged& r) { r.spared[0].spared_by = "no_limit"; });
+    found_at(spared, {"spared", 0, "spared_by"}, [](logged& r) { r.spared[0].spared_by = "unlimited"; });
     found_at(9, {"", 0, "rule"}, [](logged& r) { r.rule = "whim"; });
     found_at(9, {"", 0, "excluding"}, [](logged& r) { r.excluding = "whim"; });
     found_at(9, {"", 0, "note"},

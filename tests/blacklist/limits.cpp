@@ -104,8 +104,8 @@ struct no_verdict {
     void take(auto const&) {}
 };
 
-static_assert(blacklist::node_limit<blacklist::no_limit> && blacklist::node_limit<blacklist::at_most> &&
-              blacklist::node_limit<blacklist::fail_open> &&
+static_assert(blacklist::node_limit<straggle::record::unlimited> &&
+              blacklist::node_limit<blacklist::at_most> && blacklist::node_limit<blacklist::fail_open> &&
               blacklist::node_limit<blacklist::at_most_slot_fraction<>> &&
               blacklist::node_limit<blacklist::at_least_healthy_slots<>> &&
               blacklist::node_limit<one_per_rack>);
@@ -131,18 +131,17 @@ TEST_CASE("a fleet is the nodes of the ranking and the silent ones") {
     CHECK(fleet.window() == 12);
 }
 
-TEST_CASE("no_limit admits everybody") {
-    auto const o = guarded(ranking_of(weak(3, 3)), blacklist::no_limit{});
+TEST_CASE("unlimited admits everybody") {
+    auto const o = guarded(ranking_of(weak(3, 3)), straggle::record::unlimited{});
     CHECK(o.blacklisted == ids{0, 1, 2});
     CHECK(o.spared.empty());
 }
 
-TEST_CASE("optional_limit is its limit, or nothing") {
+TEST_CASE("an optional limit is its limit, or nothing") {
     auto const ranking = ranking_of(weak(4, 6));
-    auto const absent = guarded(ranking, blacklist::optional_limit<blacklist::at_most>{});
+    auto const absent = guarded(ranking, std::optional<blacklist::at_most>{});
     CHECK(absent.blacklisted == ids{0, 1, 2, 3});
-    auto const present =
-        guarded(ranking, blacklist::optional_limit<blacklist::at_most>{blacklist::at_most(1)});
+    auto const present = guarded(ranking, std::optional<blacklist::at_most>{blacklist::at_most(1)});
     CHECK(present.blacklisted == ids{0});
     CHECK(present.spared == ids{1, 2, 3});
     CHECK(present.spared_by[0] == "at_most");

@@ -121,11 +121,11 @@ TEST_CASE("rate_limit with a keeper: who stays out needs no token, nor does a re
 }
 
 TEST_CASE("rate_limit that may be absent still asks newcomers only") {
-    static_assert(blacklist::optional_limit<blacklist::rate_limit>::newcomers_only &&
-                  !blacklist::optional_limit<blacklist::at_most>::newcomers_only);
-    auto keeper = dynamic_blacklist_of<std::string>(
-        easily, blacklist::escalating{8, 8},
-        blacklist::optional_limit<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
+    static_assert(detail::limit_access<std::optional<blacklist::rate_limit>>::newcomers_only &&
+                  !detail::limit_access<std::optional<blacklist::at_most>>::newcomers_only);
+    auto keeper =
+        dynamic_blacklist_of<std::string>(easily, blacklist::escalating{8, 8},
+                                          std::optional<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
     CHECK(keeper.decide(slow_nodes(2), 1).blacklisted().size() == 1);
     CHECK(keeper.decide(slow_nodes(0, 1), 2).blacklisted().size() == 1);
 }

@@ -169,24 +169,24 @@ using windowed =
 
 TEST_CASE("blacklister: after a failed allocation it decides as before") {
     using namespace straggle;
-    check_blacklister("dominated", blacklister{blacklist::dominated{}, blacklist::no_limit{}});
+    check_blacklister("dominated", blacklister{blacklist::dominated{}, record::unlimited{}});
     check_blacklister("clearly_dominated",
-                      blacklister{blacklist::clearly_dominated{}, blacklist::no_limit{}});
-    check_blacklister("dominated_fdr", blacklister{blacklist::dominated_fdr{}, blacklist::no_limit{}});
+                      blacklister{blacklist::clearly_dominated{}, record::unlimited{}});
+    check_blacklister("dominated_fdr", blacklister{blacklist::dominated_fdr{}, record::unlimited{}});
     check_blacklister("weakest_level", blacklister{blacklist::weakest_level{}, blacklist::at_most{2}});
     check_blacklister("top_k_intersection",
-                      blacklister{blacklist::top_k_intersection{1}, blacklist::no_limit{}});
+                      blacklister{blacklist::top_k_intersection{1}, record::unlimited{}});
     check_blacklister("median_mad",
                       blacklister{blacklist::median_mad{}, blacklist::at_most_slot_fraction{0.2}});
     check_blacklister("leave_top_k_out",
-                      blacklister{blacklist::leave_top_k_out{.k = 9, .sigmas = 1}, blacklist::no_limit{}});
+                      blacklister{blacklist::leave_top_k_out{.k = 9, .sigmas = 1}, record::unlimited{}});
     check_blacklister("mean_plus_sigmas",
-                      blacklister{blacklist::mean_plus_sigmas{.sigmas = 1}, blacklist::no_limit{}});
+                      blacklister{blacklist::mean_plus_sigmas{.sigmas = 1}, record::unlimited{}});
     check_blacklister("forecast_weak",
-                      blacklister{blacklist::forecast_weak{often_weak{}}, blacklist::no_limit{}});
+                      blacklister{blacklist::forecast_weak{often_weak{}}, record::unlimited{}});
     check_blacklister("either", blacklister{blacklist::either{blacklist::dominated{},
                                                               blacklist::forecast_weak{often_weak{}}},
-                                            blacklist::no_limit{}});
+                                            record::unlimited{}});
     check_blacklister("one_per_domain",
                       blacklister{blacklist::dominated{}, blacklist::one_per_domain{rack_of{}}});
     check_blacklister("rate_limit", blacklister{blacklist::dominated{}, blacklist::rate_limit{0.5, 1}});
@@ -197,7 +197,7 @@ TEST_CASE("blacklister: after a failed allocation it decides as before") {
 }
 
 TEST_CASE("blacklister: a decision being filled is empty after a failed allocation") {
-    straggle::blacklister decide{straggle::blacklist::dominated{}, straggle::blacklist::no_limit{}};
+    straggle::blacklister decide{straggle::blacklist::dominated{}, straggle::record::unlimited{}};
     std::size_t failures = 0;
     for (bool through = false; !through;) {
         straggle::blacklist_decision<std::string> decision = decide.decide(some_weak());
@@ -220,7 +220,7 @@ TEST_CASE("dynamic_blacklist: a failed allocation changes nothing") {
     using namespace straggle;
     check_keeper("defaults", dynamic_blacklist_of<std::string>());
     check_keeper("hysteresis", dynamic_blacklist_of<std::string>(
-                                   blacklist::dominated{}, blacklist::hysteresis<>{}, blacklist::no_limit{}));
+                                   blacklist::dominated{}, blacklist::hysteresis<>{}, record::unlimited{}));
     check_keeper("rates", dynamic_blacklist_of<std::string>(
                               blacklist::weakest_level{}, blacklist::probation<blacklist::escalating>{},
                               blacklist::rate_limit{0.5, 2}, blacklist::fail_open{0.31, 0.1}));
@@ -254,7 +254,7 @@ TEST_CASE("decision log: a failed allocation loses no window") {
     using namespace straggle;
     auto const keeper_of = [] {
         auto keeper = dynamic_blacklist_of<std::string>(
-            blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, blacklist::no_limit{});
+            blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, record::unlimited{});
         keeper.decide(some_weak(), 1);
         return keeper;
     };
@@ -286,7 +286,7 @@ TEST_CASE("decision log: a failed allocation loses no window") {
 TEST_CASE("cluster_watch: a failed allocation loses no decision and no publication") {
     using keeper_type = decltype(straggle::dynamic_blacklist_of<std::string>(
         straggle::blacklist::dominated{}, straggle::blacklist::probation<straggle::blacklist::escalating>{},
-        straggle::blacklist::no_limit{}));
+        straggle::record::unlimited{}));
     using watch = straggle::cluster_watch<windowed, keeper_type>;
     struct held {
         watch w;

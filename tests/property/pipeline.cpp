@@ -309,7 +309,7 @@ TEST_CASE("decisions: nested policies, and never more than the limits allow") {
         auto const ranking = rank_nodes(f.attempts, ticks);
         auto const weak = [&](auto policy) {
             std::set<int> ids;
-            auto const decision = blacklister(policy, blacklist::no_limit{}).decide(ranking);
+            auto const decision = blacklister(policy, record::unlimited{}).decide(ranking);
             for (auto const& v : decision.blacklisted()) ids.insert(v.id);
             return ids;
         };

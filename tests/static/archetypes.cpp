@@ -83,7 +83,7 @@ void everything(Range const& records, Fields const& fields) {
     (void)rank::normalize(records, fields);
     (void)rank::normalize(records, fields, minimal_options<minimal_sibling_normalizer>());
     (void)blacklister{}.decide(ranking);
-    (void)blacklister{minimal_selection{}, minimal_guard{}, blacklist::no_limit{}}.decide(ranking);
+    (void)blacklister{minimal_selection{}, minimal_guard{}, record::unlimited{}}.decide(ranking);
     (void)blacklister{blacklist::weakest_level{}, blacklist::at_most{1}, blacklist::at_most_slot_fraction{},
                       blacklist::fail_open{}}
         .decide(ranking);

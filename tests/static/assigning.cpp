@@ -57,10 +57,10 @@ struct budget_that_writes_loads : minimal_budget {
 struct budget_that_cannot_move : minimal_budget {
     budget_that_cannot_move(budget_that_cannot_move&&) = delete;
 };
-static_assert(assign::copy_limit<assign::no_copy_limit> && assign::copy_limit<assign::copies_per_task> &&
-              assign::copy_limit<assign::speculative_cap> && assign::copy_limit<assign::retry_budget> &&
-              assign::copy_limit<assign::suspect_share_limit> &&
-              assign::copy_limit<assign::optional_copy_limit<assign::suspect_share_limit>> &&
+static_assert(assign::copy_limit<straggle::record::unlimited> &&
+              assign::copy_limit<assign::copies_per_task> && assign::copy_limit<assign::speculative_cap> &&
+              assign::copy_limit<assign::retry_budget> && assign::copy_limit<assign::suspect_share_limit> &&
+              assign::copy_limit<std::optional<assign::suspect_share_limit>> &&
               assign::copy_limit<minimal_budget>);
 static_assert(!assign::copy_limit<budget_without_name> && !assign::copy_limit<budget_with_empty_name> &&
               !assign::copy_limit<budget_without_begin> && !assign::copy_limit<budget_without_admits> &&
@@ -155,12 +155,11 @@ static_assert(!assign::backup_predictor<in_words, record, int> &&
 
 // --- assigner ----------------------------------------------------------------------------------------------
 static_assert(std::same_as<decltype(assign::assigner()), assign::assigner<assign::expected_gain>>);
-static_assert(
-    std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
 static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{})),
                            assign::assigner<riski_profit>>);
-static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::no_copy_limit{})),
-                           assign::assigner<riski_profit, assign::no_copy_limit>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, straggle::record::unlimited{})),
+                           assign::assigner<riski_profit, straggle::record::unlimited>>);
 static_assert(
     std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{},
                                            assign::suspect_share_limit{}, assign::retry_budget{})),
@@ -169,8 +168,7 @@ static_assert(std::copyable<assign::assigner<assign::expected_gain, assign::copi
               std::movable<assign::assigner<riski_profit, minimal_budget>> &&
               std::default_initializable<assign::assigner<>>);
 [[maybe_unused]] assign::backup_plan const&
-reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a,
-                    std::vector<int> const& numbers) {
+reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a, std::vector<int> const& numbers) {
     assign::straggler_fields const stragglers{.runs_on = [](int n) { return n; },
                                               .remaining = [](int n) { return n; }};
     assign::backup_node_fields const nodes{.node = [](int n) { return n; }, .free = [](int) { return 1; }};

@@ -70,11 +70,11 @@ static_assert(!blacklist::selection_policy<selection_without_name> &&
               !blacklist::selection_policy<selection_that_writes_nodes> &&
               !blacklist::selection_policy<selection_into_indices> &&
               !blacklist::selection_policy<selection_that_cannot_move> && !blacklist::selection_policy<int> &&
-              !blacklist::selection_policy<blacklist::no_limit>);
+              !blacklist::selection_policy<record::unlimited>);
 
 // --- node_limit ----------------------------------------------------------------------------------------
 using rack_of = decltype([](auto const&) { return std::string(); });
-static_assert(blacklist::node_limit<blacklist::no_limit> && blacklist::node_limit<blacklist::at_most> &&
+static_assert(blacklist::node_limit<record::unlimited> && blacklist::node_limit<blacklist::at_most> &&
               blacklist::node_limit<blacklist::at_most_slot_fraction<>> &&
               blacklist::node_limit<blacklist::at_least_healthy_slots<>> &&
               blacklist::node_limit<blacklist::one_per_domain<rack_of>> &&
@@ -124,7 +124,7 @@ static_assert(!blacklist::node_limit<guard_without_begin> && !blacklist::node_li
 static_assert(blacklist::node_limit<blacklist::rate_limit> &&
               blacklist::node_limit<blacklist::rate_limit, minimal_id> &&
               blacklist::node_limit<blacklist::release_on_demand<int (*)()>> &&
-              blacklist::node_limit<blacklist::optional_limit<blacklist::release_on_demand<int (*)()>>>);
+              blacklist::node_limit<std::optional<blacklist::release_on_demand<int (*)()>>>);
 
 // --- exclusion_policy
 // ---------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class forecasting {
     static constexpr std::size_t parts = 3;
     double window_;
     std::vector<cluster::attempt_record> ended_;
-    straggle::blacklister<straggle::blacklist::clearly_dominated, straggle::blacklist::no_limit> provable_;
+    straggle::blacklister<straggle::blacklist::clearly_dominated, straggle::record::unlimited> provable_;
     std::vector<straggle::learn::node_period<std::uint32_t>> periods_;
     straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model_;
     std::vector<straggle::learn::node_forecast<std::uint32_t>> next_;

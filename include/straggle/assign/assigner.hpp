@@ -44,7 +44,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// @par Example
 /// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{expected_gain{},
 /// suspect_share_limit{}, retry_budget{}}` names a policy and limits; naming limits replaces the default one,
-/// `no_copy_limit{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain},
+/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain},
 /// suspect_share_limit{}}`
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
@@ -65,11 +65,11 @@ class assigner {
     /// A policy and its limits.
     constexpr assigner(Profit profit, Limits... limits)
         requires(sizeof...(Limits) > 0)
-        : profit_(std::move(profit)), budgets_(std::move(limits)...) {}
+        : profit_(std::move(profit)), limits_(std::move(limits)...) {}
     /// A policy, options, and limits.
     constexpr assigner(Profit profit, assigner_options options, Limits... limits)
         requires(sizeof...(Limits) > 0)
-        : profit_(std::move(profit)), options_(checked(options)), budgets_(std::move(limits)...) {}
+        : profit_(std::move(profit)), options_(checked(options)), limits_(std::move(limits)...) {}
 
     /// Decides for many stragglers.
     /// @param stragglers any forward range; worst first where the rule is `in_turn`
@@ -91,7 +91,7 @@ class assigner {
                               cluster_load const& load = {}) {
         begin();
         read_nodes(nodes, node_fields, load);
-        budgets_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
+        limits_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
         for (auto const& straggler : stragglers) {
             price(straggler, straggler_fields, nodes, node_fields, predict);
             pairs_.end_straggler();
@@ -142,12 +142,12 @@ class assigner {
     /// One of the limits, by its place.
     template <std::size_t Place>
     [[nodiscard]] constexpr auto const& limit() const noexcept {
-        return budgets_.template get<Place>();
+        return limits_.template get<Place>();
     }
 
   private:
-    using copy_limit_row = std::conditional_t<sizeof...(Limits) == 0, detail::copy_limit_row<copies_per_task>,
-                                              detail::copy_limit_row<Limits...>>;
+    using limit_row = std::conditional_t<sizeof...(Limits) == 0, detail::limit_row<copies_per_task>,
+                                         detail::limit_row<Limits...>>;
     static constexpr std::uint32_t none = detail::no_place;
 
     // What is kept of a straggler while the plan is made.
@@ -155,7 +155,7 @@ class assigner {
         detail::best_two options;
         std::uint32_t attempts = 0;
         std::uint32_t counted = 0; // of the attempts, for the limits
-        std::size_t refused_by = copy_limit_row::none;
+        std::size_t refused_by = limit_row::none;
         std::uint32_t pair = none;
     };
 
@@ -165,7 +165,7 @@ class assigner {
     }
 
     void begin() {
-        plan_.limits.reserve(copy_limit_row::names.size());
+        plan_.limits.reserve(limit_row::names.size());
         choices_.clear();
         drafts_.clear();
         pairs_.clear();
@@ -218,8 +218,8 @@ class assigner {
         else
             d.attempts = detail::count_nodes(here);
         d.counted = counted(d.attempts, here, nodes, node_fields);
-        d.refused_by = budgets_.objection({choice.straggler, d.counted});
-        if (d.refused_by != copy_limit_row::none && !options_.price_over_budget) {
+        d.refused_by = limits_.objection(backup_request{choice.straggler, d.counted});
+        if (d.refused_by != limit_row::none && !options_.price_over_budget) {
             choice.reason = backup_refusal::over_limit;
             return;
         }
@@ -254,7 +254,7 @@ class assigner {
             d.options.consider(option);
             if (refusal) continue;
             ++choice.nodes.acceptable;
-            if (d.refused_by == copy_limit_row::none) pairs_.add(option);
+            if (d.refused_by == limit_row::none) pairs_.add(option);
         }
     }
 
@@ -323,14 +323,14 @@ class assigner {
     }
     bool admits(std::uint32_t row) {
         backup_request const request{row, drafts_[row].counted};
-        drafts_[row].refused_by = budgets_.objection(request);
-        if (drafts_[row].refused_by != copy_limit_row::none) return false;
-        budgets_.take(request);
+        drafts_[row].refused_by = limits_.objection(request);
+        if (drafts_[row].refused_by != limit_row::none) return false;
+        limits_.take(request);
         return true;
     }
     void write_plan() noexcept {
         plan_.limits.clear(); // begin() made room
-        for (std::string_view const name : copy_limit_row::names) plan_.limits.push_back({name, 0});
+        for (std::string_view const name : limit_row::names) plan_.limits.push_back({name, 0});
         plan_.nodes = {};
         plan_.copies = 0;
         plan_.profit = 0;
@@ -361,8 +361,7 @@ class assigner {
 
     [[nodiscard]] static backup_refusal why_not(node_counts const& nodes, draft const& d) noexcept {
         if (nodes.acceptable > 0)
-            return d.refused_by != copy_limit_row::none ? backup_refusal::over_limit
-                                                        : backup_refusal::slots_taken;
+            return d.refused_by != limit_row::none ? backup_refusal::over_limit : backup_refusal::slots_taken;
         for (std::size_t i = node_refusal_count; i-- > 0;)
             if (nodes.refused[i] > 0) return static_cast<backup_refusal>(i);
         return backup_refusal::no_nodes;
@@ -370,7 +369,7 @@ class assigner {
 
     [[no_unique_address]] Profit profit_;
     assigner_options options_{};
-    [[no_unique_address]] copy_limit_row budgets_;
+    [[no_unique_address]] limit_row limits_;
     backup_plan plan_;
     // Scratch: by straggler, by node, by pair.
     std::vector<backup_choice> choices_;

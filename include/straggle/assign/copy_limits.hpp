@@ -11,15 +11,11 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/token_bucket.hpp>
 #include <straggle/record/cluster_load.hpp>
+#include <straggle/record/limit.hpp>
 
-#include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <tuple>
-#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
@@ -31,51 +27,9 @@ struct backup_request {
     std::uint32_t attempts = 1;
 };
 
-/// A limit on copies. Per decision `begin(load, stragglers)` is called once with the cluster's load and the
-/// number of stragglers asked about; then `admits(request)`, maybe more than once for each, and
-/// `take(request)` for each copy that is launched. To take must not make room: what is refused stays refused
-/// until the next decision. `name` stands in reports.
+/// A limit on copies: a `record::limit` that sees the `cluster_load` and is asked about a `backup_request`.
 template <class Limit>
-concept copy_limit = std::move_constructible<Limit> &&
-                     requires(Limit& limit, cluster_load const& load, backup_request const& request) {
-                         limit.begin(load, std::size_t{});
-                         { limit.admits(request) } -> std::same_as<bool>;
-                         limit.take(request);
-                         { Limit::name } -> std::convertible_to<std::string_view>;
-                         requires !std::string_view(Limit::name).empty(); // it stands for "not refused"
-                     };
-
-/// Admits everything; names the wish for no limit at all.
-struct no_copy_limit {
-    static constexpr std::string_view name = "no_copy_limit";
-    constexpr void begin(cluster_load const&, std::size_t) noexcept {}
-    [[nodiscard]] constexpr bool admits(backup_request const&) const noexcept { return true; }
-    constexpr void take(backup_request const&) noexcept {}
-};
-
-/// A limit that is there or not, as a configuration says at run time.
-template <copy_limit Limit>
-class optional_copy_limit {
-  public:
-    static constexpr std::string_view name = Limit::name;
-
-    /// @param limit nothing: everything is admitted
-    explicit constexpr optional_copy_limit(std::optional<Limit> limit = std::nullopt)
-        : budget_(std::move(limit)) {}
-
-    constexpr void begin(cluster_load const& load, std::size_t stragglers) {
-        if (budget_) budget_->begin(load, stragglers);
-    }
-    [[nodiscard]] constexpr bool admits(backup_request const& request) {
-        return !budget_ || budget_->admits(request);
-    }
-    constexpr void take(backup_request const& request) {
-        if (budget_) budget_->take(request);
-    }
-
-  private:
-    std::optional<Limit> budget_;
-};
+concept copy_limit = record::limit<Limit, cluster_load, backup_request>;
 
 /// At most so many copies of a task at a time, beside the first attempt. The default limit of the library,
 /// with one, which is also what Hadoop and Spark allow. A task that does not run at all may start once more.
@@ -195,42 +149,3 @@ class suspect_share_limit {
 };
 
 } // namespace straggle::assign
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-// Several limits as one.
-template <class... Limits>
-class copy_limit_row {
-  public:
-    static constexpr std::size_t none = sizeof...(Limits); // index of no limit
-    static constexpr std::array<std::string_view, sizeof...(Limits)> names{std::string_view(Limits::name)...};
-
-    constexpr copy_limit_row()
-        requires(std::default_initializable<Limits> && ...)
-    = default;
-    explicit constexpr copy_limit_row(Limits... limits)
-        requires(sizeof...(Limits) > 0)
-        : budgets_(std::move(limits)...) {}
-
-    constexpr void begin(cluster_load const& load, std::size_t stragglers) {
-        std::apply([&](auto&... limit) { (limit.begin(load, stragglers), ...); }, budgets_);
-    }
-    // The first that does not admit the copy.
-    [[nodiscard]] constexpr std::size_t objection(assign::backup_request const& request) {
-        std::size_t by = 0;
-        std::apply([&](auto&... limit) { (void)((limit.admits(request) && (++by, true)) && ...); }, budgets_);
-        return by;
-    }
-    constexpr void take(assign::backup_request const& request) {
-        std::apply([&](auto&... limit) { (limit.take(request), ...); }, budgets_);
-    }
-    template <std::size_t Place>
-    [[nodiscard]] constexpr auto const& get() const noexcept {
-        return std::get<Place>(budgets_);
-    }
-
-  private:
-    [[no_unique_address]] std::tuple<Limits...> budgets_;
-};
-
-} // namespace straggle::detail

@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never
 /// more than a fifth of the slots. `blacklister{weakest_level{}, at_most{3}, one_per_domain{rack_of}}` names
-/// a policy and limits; naming limits replaces the default one, `no_limit{}` removes it.
+/// a policy and limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
 /// @par Cost of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
 /// the steady state when given a decision to fill
@@ -43,7 +43,7 @@ class blacklister {
     /// A policy and its limits.
     constexpr blacklister(Selection selection, Limits... limits)
         requires(sizeof...(Limits) > 0)
-        : selection_(std::move(selection)), guards_(std::move(limits)...) {}
+        : selection_(std::move(selection)), limits_(std::move(limits)...) {}
 
     /// Decides on a ranking.
     template <class NodeId, class JobId>
@@ -61,7 +61,7 @@ class blacklister {
         candidates_.clear();
         blacklist::selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
         detail::decision_access::begin(decision, Selection::name, note, candidates_.size());
-        guards_.begin(blacklist::fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
+        limits_.begin(blacklist::fleet_view<NodeId>(ranking, calls_ + 1), candidates_.size());
         if (!candidates_.empty()) write(ranking, decision);
         ++calls_; // not before: limits are asked the same again when an allocation has failed
     }
@@ -75,7 +75,7 @@ class blacklister {
         spared_by_.assign(candidates_.size(), {});
         std::size_t blacklisted = 0;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
-            spared_by_[i] = guards_.objection(ranking.nodes()[candidates_[i].node].id, true);
+            spared_by_[i] = limits_.grant(ranking.nodes()[candidates_[i].node].id, true);
             if (spared_by_[i].empty()) ++blacklisted;
         }
         std::size_t next_blacklisted = 0, next_spared = blacklisted;
@@ -90,7 +90,7 @@ class blacklister {
     }
 
     [[no_unique_address]] Selection selection_;
-    [[no_unique_address]] detail::limits_or_default<Limits...> guards_;
+    [[no_unique_address]] detail::limits_or_default<Limits...> limits_;
     std::int64_t calls_ = 0;
     std::vector<blacklist::candidate> candidates_;
     std::vector<std::string_view> spared_by_;

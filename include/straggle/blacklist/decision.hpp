@@ -7,7 +7,9 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/record/node_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -72,17 +74,26 @@ class blacklist_decision {
     void on_probation() const&& = delete;
     void spared() const&& = delete;
 
-    /// True for a blacklisted node; false for one on probation.
-    /// @par Cost O(blacklisted)
-    template <class Id>
-    [[nodiscard]] bool avoids(Id const& id) const {
-        return names(blacklisted(), id);
+    /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that a limit spared, and
+    /// `healthy` for every other, a node that nobody has heard of included. What `fail_open` spared is
+    /// healthy: there the measurement is not believed.
+    /// @par Cost O(1) expected, however many nodes there are
+    [[nodiscard]] node_state state(typename interner<NodeId>::key_type id) const {
+        std::size_t const place = places_.find(id);
+        if (place < blacklisted_) return node_state::excluded;
+        if (place < blacklisted_ + on_probation_) return node_state::on_probation;
+        if (place >= blacklisted_ + on_probation_ + spared_) return node_state::healthy;
+        return verdicts_[place].spared_by == "fail_open" ? node_state::healthy : node_state::last_resort;
     }
-    /// True for a node on probation: a backup copy, but no task of its own.
-    /// @par Cost O(on probation)
-    template <class Id>
-    [[nodiscard]] bool tries(Id const& id) const {
-        return names(on_probation(), id);
+    /// True for an excluded node; false for one on probation.
+    /// @par Cost as `state`
+    [[nodiscard]] bool avoids(typename interner<NodeId>::key_type id) const {
+        return state(id) == node_state::excluded;
+    }
+    /// True for a node on probation: a copy, but no task of its own.
+    /// @par Cost as `state`
+    [[nodiscard]] bool tries(typename interner<NodeId>::key_type id) const {
+        return state(id) == node_state::on_probation;
     }
     /// Name of the policy that decided.
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
@@ -96,15 +107,9 @@ class blacklist_decision {
   private:
     friend detail::decision_access;
 
-    template <class Id>
-    static bool names(std::span<verdict<NodeId> const> verdicts, Id const& id) {
-        for (auto const& v : verdicts)
-            if (v.id == id) return true;
-        return false;
-    }
-
     // The blacklisted, those on probation, the spared; the rest only keep their memory for reuse.
     std::vector<verdict<NodeId>> verdicts_;
+    interner<NodeId> places_; // of the verdicts
     std::size_t blacklisted_ = 0;
     std::size_t on_probation_ = 0;
     std::size_t spared_ = 0;

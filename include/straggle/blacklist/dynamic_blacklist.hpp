@@ -42,8 +42,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Example
 /// `dynamic_blacklist<std::string> keeper;` has the defaults: `clearly_dominated`, `probation<escalating>`,
 /// and never more than a fifth of the slots. `dynamic_blacklist_of<std::string>(weakest_level{},
-/// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one, `no_limit{}`
-/// removes it.
+/// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
+/// `unlimited{}` removes it.
 ///
 /// @par What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
@@ -73,7 +73,7 @@ class dynamic_blacklist {
     /// Policies and limits.
     dynamic_blacklist(Selection selection, Exclusions exclusions, Limits... limits)
         requires(sizeof...(Limits) > 0)
-        : selection_(std::move(selection)), policy_(std::move(exclusions)), guards_(std::move(limits)...) {}
+        : selection_(std::move(selection)), policy_(std::move(exclusions)), limits_(std::move(limits)...) {}
     dynamic_blacklist(dynamic_blacklist const&) = default;
     dynamic_blacklist(dynamic_blacklist&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
@@ -280,10 +280,10 @@ class dynamic_blacklist {
     void ask_guards(blacklist::fleet_view<NodeId> const& fleet) {
         gather_out();
         turns_.arrange(std::span<node_case const>(cases_), order_);
-        guards_.begin(fleet, candidates_.size());
+        limits_.begin(fleet, candidates_.size());
         for (std::uint32_t i : order_) {
             node_case& c = cases_[i];
-            c.spared_by = guards_.objection(*c.id, !c.was_out());
+            c.spared_by = limits_.grant(*c.id, !c.was_out());
             if (c.spared_by.empty()) continue;
             c.after.now.strikes = c.before.strikes;
             detail::set_healthy(c.after.now);
@@ -336,7 +336,7 @@ class dynamic_blacklist {
 
     [[no_unique_address]] Selection selection_;
     [[no_unique_address]] Exclusions policy_;
-    [[no_unique_address]] limit_row guards_;
+    [[no_unique_address]] limit_row limits_;
     std::int64_t forget_after_ = 256;
     std::int64_t overlap_ = 1;
     bool decided_ = false;

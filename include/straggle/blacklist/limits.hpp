@@ -10,11 +10,11 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/record/limit.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,25 +64,14 @@ class fleet_view {
     std::int64_t window_;
 };
 
-/// A limit on what may be taken out. Per decision `begin(fleet, candidates)` is called once with a
-/// `fleet_view` and the number of nodes the selection policy named, then `admits(id)` for each node to be
-/// out of full service, and `take(id)` for each that all limits admit. `name` stands in the verdict of a
-/// spared node.
+/// A limit on what may be taken out: a `record::limit` that sees a `fleet_view` and is asked about nodes.
 ///
-/// A blacklister asks about the candidates, worst first. A keeper asks about nodes already out before it asks
-/// about newcomers: first those avoided, then those on probation, the most recent exclusion first, so that a
-/// limit that shrinks releases the oldest. Only a newcomer that is provably slower than one of them takes its
-/// turn. A limit that says `static constexpr bool newcomers_only = true` is asked and told about newcomers
-/// only; to a blacklister, which has no memory, everybody is new.
+/// A blacklister asks about the candidates, worst first. A dynamic blacklist asks about nodes already out
+/// before it asks about newcomers: first those excluded, then those on probation, the most recent exclusion
+/// first, so that a limit that shrinks releases the oldest. Only a newcomer that is provably slower than one
+/// of them takes its turn. To a blacklister, which has no memory, everybody is new.
 template <class Limit, class NodeId = std::uint64_t>
-concept node_limit = std::move_constructible<Limit> &&
-                     requires(Limit& limit, fleet_view<NodeId> const& fleet, NodeId const& id) {
-                         limit.begin(fleet, std::size_t{});
-                         { limit.admits(id) } -> std::same_as<bool>;
-                         limit.take(id);
-                         { Limit::name } -> std::convertible_to<std::string_view>;
-                         requires !std::string_view(Limit::name).empty(); // it stands for "not spared"
-                     };
+concept node_limit = record::limit<Limit, fleet_view<NodeId>, NodeId>;
 
 /// A projection from a node's identifier to its number of slots.
 template <class Slots, class NodeId>
@@ -102,9 +91,6 @@ struct one_slot {
 } // namespace straggle::blacklist
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-template <class Limit>
-inline constexpr bool limits_newcomers_only = requires { requires bool(Limit::newcomers_only); };
 
 template <class Fleet, class Slots>
 double total_slots(Fleet const& fleet, Slots const& slots) {
@@ -145,49 +131,6 @@ class slots_in_service {
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
-
-/// Admits everything; names the wish for no limit at all.
-struct no_limit {
-    static constexpr std::string_view name = "no_limit";
-    template <class Fleet>
-    void begin(Fleet const&, std::size_t) noexcept {}
-    template <class NodeId>
-    bool admits(NodeId const&) const noexcept {
-        return true;
-    }
-    template <class NodeId>
-    void take(NodeId const&) noexcept {}
-};
-
-/// A limit that is there or not, as a configuration says at run time.
-/// @par Example
-/// `blacklister{dominated{}, optional_limit<at_most>{limit}}` with a `std::optional<at_most> limit`
-template <class Limit>
-class optional_limit {
-  public:
-    static constexpr std::string_view name = Limit::name;
-    /// As the limit has it.
-    static constexpr bool newcomers_only = detail::limits_newcomers_only<Limit>;
-
-    /// @param limit nothing: everything is admitted
-    explicit constexpr optional_limit(std::optional<Limit> limit = std::nullopt) : guard_(std::move(limit)) {}
-
-    template <class Fleet>
-    void begin(Fleet const& fleet, std::size_t candidates) {
-        if (guard_) guard_->begin(fleet, candidates);
-    }
-    template <class NodeId>
-    bool admits(NodeId const& id) {
-        return !guard_ || guard_->admits(id);
-    }
-    template <class NodeId>
-    void take(NodeId const& id) {
-        if (guard_) guard_->take(id);
-    }
-
-  private:
-    std::optional<Limit> guard_;
-};
 
 /// At most k nodes.
 class at_most {

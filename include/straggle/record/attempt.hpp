@@ -51,7 +51,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
-          class Task = base::no_field, class Input = base::no_field>
+          class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
+          class IsCopy = base::no_field, class Outrun = base::no_field>
 struct attempt_fields {
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
@@ -61,6 +62,9 @@ struct attempt_fields {
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
     [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
+    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed, for a copy won; for mitigators
 };
 
 /// The place to name the fields of a record type once: specialise it with a
@@ -164,21 +168,17 @@ inline constexpr std::size_t rejection_count = 7;
 /// What became of the records that were read.
 /// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
 struct attempt_counts {
-    std::uint64_t seen = 0;       ///< records read
-    std::uint64_t used = 0;       ///< successes that entered the statistics
-    std::uint64_t failed = 0;     ///< left out: the attempt failed
-    std::uint64_t killed = 0;     ///< left out: the attempt was killed
-    std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
+    std::uint64_t seen = 0;                      ///< records read
+    std::uint64_t used = 0;                      ///< successes that entered the statistics
+    std::uint64_t failed = 0;                    ///< left out: the attempt failed
+    std::uint64_t killed = 0;                    ///< left out: the attempt was killed
+    std::uint64_t superseded = 0;                ///< left out: another attempt of the task completed first
     record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[r];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;

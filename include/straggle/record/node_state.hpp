@@ -37,7 +37,8 @@ inline constexpr std::size_t node_state_count = 5;
 [[nodiscard]] constexpr std::string_view to_string(node_state state) noexcept {
     constexpr std::array<std::string_view, node_state_count> names{"healthy", "last_resort", "on_probation",
                                                                    "excluded", "away"};
-    return names[static_cast<std::size_t>(state)];
+    auto const place = static_cast<std::size_t>(state); // may come from bytes
+    return place < node_state_count ? names[place] : std::string_view("unknown");
 }
 
 } // namespace straggle

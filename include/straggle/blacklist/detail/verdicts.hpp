@@ -9,57 +9,17 @@
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/limits.hpp>
+#include <straggle/record/limit.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// Several limits as one.
-template <class... Limits>
-class limit_row {
-  public:
-    constexpr limit_row()
-        requires(std::default_initializable<Limits> && ...)
-    = default;
-    explicit constexpr limit_row(Limits... limits)
-        requires(sizeof...(Limits) > 0)
-        : guards_(std::move(limits)...) {}
-
-    template <class NodeId>
-    void begin(blacklist::fleet_view<NodeId> const& fleet, std::size_t candidates) {
-        each([&](auto& limit) { limit.begin(fleet, candidates); });
-    }
-    // The name of the first limit that does not admit the node; if there is none, all take note of it.
-    template <class NodeId>
-    [[nodiscard]] std::string_view objection(NodeId const& id, bool newcomer) {
-        std::string_view by;
-        each([&]<class Limit>(Limit& limit) {
-            if (newcomer || !limits_newcomers_only<Limit>)
-                if (by.empty() && !limit.admits(id)) by = Limit::name;
-        });
-        if (by.empty()) {
-            each([&]<class Limit>(Limit& limit) {
-                if (newcomer || !limits_newcomers_only<Limit>) limit.take(id);
-            });
-        }
-        return by;
-    }
-
-  private:
-    template <class Visit>
-    void each(Visit&& visit) {
-        std::apply([&](auto&... limit) { (visit(limit), ...); }, guards_);
-    }
-    [[no_unique_address]] std::tuple<Limits...> guards_;
-};
 
 // Those that were named, or the default one where none was.
 template <class... Limits>
@@ -153,12 +113,14 @@ struct decision_access {
         d.sentencing_ = {};
         d.window_ = 0;
         if (verdicts > d.verdicts_.size()) d.verdicts_.resize(verdicts);
+        d.places_.clear();
     }
     // The verdict in a place, all of it but its exclusion.
     template <class NodeId>
     static verdict<NodeId>& write(blacklist_decision<NodeId>& d, std::size_t place, NodeId const& id,
                                   charge const& what, std::string_view spared_by) {
         verdict<NodeId>& v = d.verdicts_[place];
+        d.places_.insert(id); // places are written in turn
         v.id = id;
         v.n = what.n;
         v.mean = what.mean;

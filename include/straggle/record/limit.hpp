@@ -1,0 +1,169 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Limits: how much may be done at once, whatever each single thing promises. One concept for what takes
+/// nodes out of service (`blacklist::node_limit`) and for what starts copies (`assign::copy_limit`).
+///
+/// Limits compose: a thing is done only if every one of them admits it, and what is refused is told who
+/// refused. A `std::optional` of a limit is a limit, too: an empty one admits everything.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// How a limit is asked, one that may be absent among them.
+template <class Limit>
+struct limit_access {
+    static constexpr std::string_view name = Limit::name;
+    static constexpr bool newcomers_only = requires { requires bool(Limit::newcomers_only); };
+
+    template <class Context>
+    static constexpr void begin(Limit& limit, Context const& context, std::size_t candidates) {
+        limit.begin(context, candidates);
+    }
+    template <class Request>
+    static constexpr bool admits(Limit& limit, Request const& request) {
+        return limit.admits(request);
+    }
+    template <class Request>
+    static constexpr void take(Limit& limit, Request const& request) {
+        limit.take(request);
+    }
+};
+template <class Limit>
+struct limit_access<std::optional<Limit>> {
+    using access = limit_access<Limit>;
+    static constexpr std::string_view name = access::name;
+    static constexpr bool newcomers_only = access::newcomers_only;
+
+    template <class Context>
+    static constexpr void begin(std::optional<Limit>& limit, Context const& context, std::size_t candidates) {
+        if (limit) access::begin(*limit, context, candidates);
+    }
+    template <class Request>
+    static constexpr bool admits(std::optional<Limit>& limit, Request const& request) {
+        return !limit || access::admits(*limit, request);
+    }
+    template <class Request>
+    static constexpr void take(std::optional<Limit>& limit, Request const& request) {
+        if (limit) access::take(*limit, request);
+    }
+};
+
+template <class Limit>
+inline constexpr bool is_optional_limit = false;
+template <class Limit>
+inline constexpr bool is_optional_limit<std::optional<Limit>> = true;
+
+template <class Limit, class Context, class Request>
+concept plain_limit = requires(Limit& limit, Context const& context, Request const& request) {
+    limit.begin(context, std::size_t{});
+    { limit.admits(request) } -> std::same_as<bool>;
+    limit.take(request);
+    { Limit::name } -> std::convertible_to<std::string_view>;
+    requires !std::string_view(Limit::name).empty(); // an empty name stands for "not refused"
+};
+
+template <class Limit, class Context, class Request>
+concept optional_limit =
+    is_optional_limit<Limit> && plain_limit<typename Limit::value_type, Context, Request>;
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// A limit on requests, which sees its surroundings as a `Context`.
+///
+/// Per decision `begin(context, candidates)` is called once, with how many candidates there are; then
+/// `admits(request)`, maybe more than once for each, and `take(request)` for each request that is granted. To
+/// take must not make room: what is refused stays refused until the next decision. `name` stands in reports.
+/// One that says `static constexpr bool newcomers_only = true` is not asked about what is granted already.
+template <class Limit, class Context, class Request>
+concept limit = std::move_constructible<Limit> && (detail::optional_limit<Limit, Context, Request> ||
+                                                   detail::plain_limit<Limit, Context, Request>);
+
+/// Admits everything: names the wish for no limit at all.
+struct unlimited {
+    static constexpr std::string_view name = "unlimited";
+    template <class Context>
+    constexpr void begin(Context const&, std::size_t) noexcept {}
+    template <class Request>
+    [[nodiscard]] constexpr bool admits(Request const&) const noexcept {
+        return true;
+    }
+    template <class Request>
+    constexpr void take(Request const&) noexcept {}
+};
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Several limits as one.
+template <class... Limits>
+class limit_row {
+  public:
+    static constexpr std::size_t none = sizeof...(Limits); // index of no limit
+    static constexpr std::array<std::string_view, sizeof...(Limits)> names{limit_access<Limits>::name...};
+
+    constexpr limit_row()
+        requires(std::default_initializable<Limits> && ...)
+    = default;
+    explicit constexpr limit_row(Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : limits_(std::move(limits)...) {}
+
+    template <class Context>
+    constexpr void begin(Context const& context, std::size_t candidates) {
+        each([&]<class Limit>(Limit& limit) { limit_access<Limit>::begin(limit, context, candidates); });
+    }
+    // The first that does not admit the request.
+    template <class Request>
+    [[nodiscard]] constexpr std::size_t objection(Request const& request, bool newcomer = true) {
+        std::size_t by = none, index = 0;
+        each([&]<class Limit>(Limit& limit) {
+            using access = limit_access<Limit>;
+            if (by == none && (newcomer || !access::newcomers_only) && !access::admits(limit, request))
+                by = index;
+            ++index;
+        });
+        return by;
+    }
+    template <class Request>
+    constexpr void take(Request const& request, bool newcomer = true) {
+        each([&]<class Limit>(Limit& limit) {
+            if (newcomer || !limit_access<Limit>::newcomers_only) limit_access<Limit>::take(limit, request);
+        });
+    }
+    // Takes the request if all admit it; else the name of the first that does not.
+    template <class Request>
+    [[nodiscard]] constexpr std::string_view grant(Request const& request, bool newcomer) {
+        std::size_t const by = objection(request, newcomer);
+        if (by != none) return names[by];
+        take(request, newcomer);
+        return {};
+    }
+    template <std::size_t Place>
+    [[nodiscard]] constexpr auto const& get() const noexcept {
+        return std::get<Place>(limits_);
+    }
+
+  private:
+    template <class Visit>
+    constexpr void each(Visit&& visit) {
+        std::apply([&](auto&... limit) { (visit(limit), ...); }, limits_);
+    }
+    [[no_unique_address]] std::tuple<Limits...> limits_;
+};
+
+} // namespace straggle::detail
