@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `learn/`: which node will be weak next?
+/// Begin with `learn::node_days`, `learn::forecaster`.
 #pragma once
 
 #include <straggle/learn/boosted_trees.hpp>

@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The room `stats/`: numbers, no scheduling word
+/// The room `stats/`: numbers, no scheduling word.
+/// Begin with `stats::moments`, `stats::t_interval`, `stats::empirical`.
 #pragma once
 
 #include <straggle/stats/confidence.hpp>

@@ -114,7 +114,7 @@ struct replay_counts {
 /// tasks of its job finished.
 ///
 /// What detectors name changes nothing: no copy is launched. What they would have saved is not known, only
-/// whom they would have named.
+/// which tasks they would have named.
 ///
 /// @par Example
 /// `straggle::replayer player(history, {.interval = 1s});  auto metrics = player.run(late, mantri);`

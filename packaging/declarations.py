@@ -1,12 +1,14 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Reads the declarations of a header, as far as the checks need them: no C++ parser, but enough of one for the
-style of this library."""
+"""Reads the declarations of a header, as far as the tools and checks need them: no C++ parser, but enough of one for
+the style of this library."""
 import re
 from dataclasses import dataclass
 
-from headers import without_comments
-
+_COMMENT_OR_LITERAL = re.compile(
+    r"""//[^\n]* | /\*.*?\*/ | R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)" |
+        "(?:\\.|[^"\\\n])*" | \d(?:'?[\w.])* | [A-Za-z_]\w* | '(?:\\.|[^'\\\n])+' """,
+    re.VERBOSE | re.DOTALL)
 _TOKEN = re.compile(
     r"""(?P<word>[A-Za-z_]\w*) | \.?\d(?:'?[\w.])* | "[^"]*" | '[^']*' |
         \[\[ | \]\] | :: | -> | <=> | <= | >= | == | != | && | \|\| | \+\+ | -- | \.\.\. | [^\s]""",
@@ -15,6 +17,21 @@ _OPENING = {"(": ")", "[": "]", "{": "}", "[[": "]]"}
 _TYPES = {"class", "struct", "union", "enum"}
 # A parenthesis after one of these does not begin parameters.
 _NOT_A_NAME = {"decltype", "alignas", "noexcept", "explicit", "requires", "sizeof", "void", "if", "auto"}
+
+
+def without_comments(text, literals_too=True):
+    """The code at its old place: comments (and the insides of literals) become blanks."""
+
+    def blank(match):
+        token = match.group()
+        is_comment = token.startswith(("//", "/*"))
+        is_literal = token[0] in "\"'" or token.startswith('R"')
+        if not (is_comment or (is_literal and literals_too)):
+            return token
+        blanked = re.sub(r"[^\n]", " ", token)
+        return blanked if is_comment or len(token) < 2 else token[0] + blanked[1:-1] + token[-1]
+
+    return _COMMENT_OR_LITERAL.sub(blank, text)
 
 
 @dataclass
