@@ -11,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/library_version.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/projection.hpp>

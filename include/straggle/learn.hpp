@@ -15,5 +15,6 @@
 #include <straggle/learn/forecast_model.hpp>
 #include <straggle/learn/kmeans.hpp>
 #include <straggle/learn/labeling.hpp>
+#include <straggle/learn/outlook.hpp>
 #include <straggle/learn/tree_node.hpp>
 #include <straggle/learn/weak_nodes.hpp>

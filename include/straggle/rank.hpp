@@ -17,3 +17,4 @@
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/stats/confidence.hpp>
+#include <straggle/stats/confusion_matrix.hpp>
 #include <straggle/stats/empirical.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/long_sum.hpp>

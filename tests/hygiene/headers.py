@@ -22,10 +22,10 @@ EDGES = {
     "blacklist": ("base", "record", "stats", "rank"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
-    "learn": ("base", "stats", "rank"),
-    "mitigate": ("base", "monitor", "blacklist"),
+    "learn": ("base", "record", "stats", "rank"),
+    "mitigate": ("base", "record", "monitor", "predict", "blacklist", "assign"),
     "evaluate": ("base", "record", "stats", "detect"),
-    "papers": ("rank", "blacklist"),
+    "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }
 ROOMS = tuple(EDGES)
 

@@ -36,7 +36,9 @@ struct planned_node {
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.
 struct planned_time {
-    double low = 0, middle = 0, high = 0; ///< ascending
+    double low = 0;    ///< one in ten is shorter
+    double middle = 0; ///< the median
+    double high = 0;   ///< one in ten is longer
 };
 
 /// A second attempt that is worth launching.

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <bit>
@@ -151,6 +152,10 @@ enum class rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t rejection_count = 7;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
+    return rejection_count;
+}
 
 /// The name of a rejection as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
@@ -168,17 +173,15 @@ struct attempt_counts {
     std::uint64_t failed = 0;     ///< left out: the attempt failed
     std::uint64_t killed = 0;     ///< left out: the attempt was killed
     std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
-    std::array<std::uint64_t, rejection_count> rejected{}; ///< by `rejection`
+    record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Records rejected for any reason.
     [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
+        return rejected.total();
     }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
@@ -186,7 +189,7 @@ struct attempt_counts {
         failed += other.failed;
         killed += other.killed;
         superseded += other.superseded;
-        for (std::size_t i = 0; i < rejection_count; ++i) rejected[i] += other.rejected[i];
+        rejected += other.rejected;
         return *this;
     }
     friend constexpr bool operator==(attempt_counts const&, attempt_counts const&) = default;
@@ -335,7 +338,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
         ++(status == attempt_status::killed ? counts.killed : counts.failed);
         return;
     }
-    auto const reject = [&](rejection r) { ++counts.rejected[static_cast<std::size_t>(r)]; };
+    auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
     if (!is_present(job)) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);

@@ -145,7 +145,7 @@ class machine_classes {
         for (entry const& e : alike) {
             machine& m = machines_[e.node];
             m.is_grouped = is_class && is_slow(e);
-            set(e.node, m.is_grouped ? std::max(usual, 1.0) : 1.0, evidence);
+            set(e.node, m.is_grouped ? (std::max)(usual, 1.0) : 1.0, evidence);
         }
     }
 

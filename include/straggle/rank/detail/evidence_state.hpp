@@ -37,7 +37,7 @@ class evidence_state {
         node_effect const& e = effects_[node];
         s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
         // Close to Student's t.
-        double const wide = (1.96 + 2.5 / std::max(e.freedom, 2.0)) * std::sqrt(e.variance);
+        double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
         s.value = std::exp(e.log_slowdown);
         s.low = std::exp(e.log_slowdown - wide);
         s.high = std::exp(e.log_slowdown + wide);
@@ -122,7 +122,7 @@ class evidence_state {
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
-        nodes_.reserve(std::max(size, nodes_.size() * 2));
+        nodes_.reserve((std::max)(size, nodes_.size() * 2));
         beliefs_.reserve(nodes_.capacity());
         effects_.reserve(nodes_.capacity());
         nodes_.resize(size);
@@ -146,10 +146,10 @@ class evidence_state {
         usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
     }
     void learn_variance() noexcept {
-        double const free = std::min(builder_.own_freedom(), 64.0);
-        variance_weight_ = std::min(variance_weight_ + free, 1024.0);
+        double const free = (std::min)(builder_.own_freedom(), 64.0);
+        variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
         double& usual = builder_.usual_variance;
-        usual += (std::min(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
+        usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
     // How much of a score counts, if nodes differ between jobs anyway.

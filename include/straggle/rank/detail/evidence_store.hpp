@@ -43,8 +43,8 @@ class evidence_store : public evidence_state {
         bool const censored = a.as != ended_as::success;
         jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
         live_job& job = jobs_[j];
-        job.last_seen = std::max(job.last_seen, a.end);
-        job.longest = std::max(job.longest, length);
+        job.last_seen = (std::max)(job.last_seen, a.end);
+        job.longest = (std::max)(job.longest, length);
         job.fresh = true;
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
@@ -121,8 +121,8 @@ class evidence_store : public evidence_state {
             std::uint32_t const j = jobs_.find(r.job);
             if (j == job_memory::none) continue; // nothing of it ended: there is nothing to compare with
             double const age = now - r.start;
-            jobs_[j].last_seen = std::max(jobs_[j].last_seen, now);
-            jobs_[j].longest = std::max(jobs_[j].longest, age);
+            jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
+            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
             running_.push_back({j, {r.node, r.task, age, r.start, r.copy}});
         }
         std::sort(running_.begin(), running_.end(), [](running_row const& a, running_row const& b) {
@@ -208,7 +208,7 @@ class evidence_store : public evidence_state {
         double most = 0;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
-            most = std::max(most, std::fabs(value - beliefs_[i].log_slowdown));
+            most = (std::max)(most, std::fabs(value - beliefs_[i].log_slowdown));
             beliefs_[i].log_slowdown = value;
         }
         return most > 0.02;
@@ -277,9 +277,9 @@ class evidence_store : public evidence_state {
             auto const n = static_cast<double>(scatter_.size());
             double const deviation = 1.4826 * median(scatter_);
             double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
-            spread = std::sqrt(std::max(0.0, deviation * deviation - chance));
+            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
         }
-        builder_.tolerated = least_ + 3 * std::min(spread, 0.25);
+        builder_.tolerated = least_ + 3 * (std::min)(spread, 0.25);
     }
     static double median(std::vector<double>& values) {
         auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -302,5 +302,3 @@ class evidence_store : public evidence_state {
 };
 
 } // namespace straggle::detail
-
-#include <straggle/rank/detail/evidence_bytes.hpp>

@@ -161,7 +161,7 @@ class group_builder {
                 ++n;
             }
             if (n < 2) continue;
-            squares += std::max(0.0, square - sum * sum / n);
+            squares += (std::max)(0.0, square - sum * sum / n);
             within += n - 1;
         }
         auto const events = static_cast<double>(events_);
@@ -171,7 +171,7 @@ class group_builder {
             free = within;
         }
         group_.variance = (variance_tasks * usual_variance + free * variance) / (variance_tasks + free);
-        group_.variance = std::max(group_.variance, 1e-6);
+        group_.variance = (std::max)(group_.variance, 1e-6);
         free_ = free;
         own_variance_ = variance;
     }
@@ -225,7 +225,7 @@ class group_builder {
         if (e.copy) {
             // A copied task is a hard one: the original is its sibling.
             tasks += 1;
-            double const usual = std::max(origin_ + mean_, e.reference);
+            double const usual = (std::max)(origin_ + mean_, e.reference);
             return std::clamp(e.at - usual, -widest, widest) + mean_;
         }
         if (e.ended) {
@@ -246,7 +246,7 @@ class group_builder {
             entry const& e = entries_[k];
             double off;
             if (e.copy)
-                off = e.at - std::max(origin_ + mean, e.reference) - null;
+                off = e.at - (std::max)(origin_ + mean, e.reference) - null;
             else if (e.ended)
                 off = e.at - origin_ - mean - null;
             else

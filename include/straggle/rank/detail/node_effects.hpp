@@ -96,7 +96,7 @@ class effect_solver {
                 if (!(cells[c].tasks > 0)) continue;
                 std::uint32_t const r = root(cells[c].node);
                 if (any)
-                    parent_[std::max(r, root(first))] = std::min(r, root(first));
+                    parent_[(std::max)(r, root(first))] = (std::min)(r, root(first));
                 else
                     first = r;
                 any = true;
@@ -138,7 +138,7 @@ class effect_solver {
         double most = 0;
         for (std::size_t i = 0; i < value_.size(); ++i) {
             double const next = all_[i] > 0 ? sum_[i] / all_[i] : 0.0;
-            most = std::max(most, std::fabs(next - value_[i]));
+            most = (std::max)(most, std::fabs(next - value_[i]));
             value_[i] = next;
         }
         return most;
@@ -303,7 +303,7 @@ class effect_solver {
     }
     [[nodiscard]] double clipped(double spread) const noexcept {
         double sum = 0;
-        for (auto const& s : square_) sum += std::min(4.0, s.off / (s.variance + spread));
+        for (auto const& s : square_) sum += (std::min)(4.0, s.off / (s.variance + spread));
         return sum;
     }
 
