@@ -85,8 +85,8 @@ int main() {
     for (auto const& verdict : decision.spared())
         std::cout << verdict.id << " is weak too, but " << verdict.spared_by << " keeps it in service\n";
     //! [spared]
-    std::cout << "may run on r1-n1: " << mine.may_run_on("r1-n1")
-              << ", on r2-n1: " << mine.may_run_on("r2-n1") << '\n';
+    std::cout << std::boolalpha << "new tasks on r2-n1: " << mine.may_run_on("r2-n1")
+              << ", on r2-n2: " << mine.may_run_on("r2-n2") << '\n';
 
     //! [slowdown]
     // How many times as long tasks take on each node: scores that are ratios, and their mean.
