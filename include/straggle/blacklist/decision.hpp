@@ -68,9 +68,9 @@ class blacklist_decision {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
     // A span of a decision that is about to go away: name the decision first.
-    void blacklisted() const&& = delete;
-    void on_probation() const&& = delete;
-    void spared() const&& = delete;
+    void blacklisted() const&& = delete;  // keep the decision in a variable first
+    void on_probation() const&& = delete; // keep the decision in a variable first
+    void spared() const&& = delete;       // keep the decision in a variable first
 
     /// True for a blacklisted node; false for one on probation.
     /// @par Cost O(blacklisted)
