@@ -61,7 +61,8 @@ case $mode in
     simgrid) exec "$out/$here/effectiveness_papers" ;;
     smoke)
         "$out/$here/effectiveness_checks"
-        exec "${lab[@]}" --tuning 2 "${chosen[@]}" --scenarios 'quiet-*,generations-80,few-slow-80,hung-60,hole-60,pareto-*'
+        exec "${lab[@]}" --tuning 1 "${chosen[@]}" \
+            --scenarios 'quiet-80,generations-80,few-slow-80,hung-60,hole-60,pareto-size-60'
         ;;
 esac
 ((fresh == 0)) || rm -f "$out/results.csv"

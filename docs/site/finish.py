@@ -89,8 +89,11 @@ def described_first(body):
             body[brief.end():details.start()] + body[details.end():])
 
 
-def finish(page, nav, addresses, guide):
+def finish(page, nav, addresses, full):
     text = page.read_text()
+    if page.name in full:  # as it is written in a program
+        last = html.escape(full[page.name].split("::")[-1])
+        text = text.replace(f'<div class="title">{last}', f'<div class="title">{html.escape(full[page.name])}', 1)
     here = nav.replace(f'<a href="{page.name}">', f'<a href="{page.name}" aria-current="page">')
     text = text.replace("<!--navigation-->", here)
     head, contents, body = text.partition('<div class="contents">')
@@ -173,8 +176,9 @@ def main():
             addresses.setdefault(name, addresses[next(iter(full))])
     guide = {page.stem for page in guide_in_order()}
     nav = navigation(rooms)
+    full = {address: f"straggle::{name}" for name, kind, address in names if kind in ("class", "struct", "concept")}
     for page in site.glob("*.html"):
-        finish(page, nav, addresses, guide)
+        finish(page, nav, addresses, full)
     sections = [(title_of(page), "guide", f"{page.stem}.html") for page in guide_in_order()]
     listed = sorted(names, key=lambda entry: ("::" in entry[0], entry[0]))
     unique = list({entry[:2]: entry for entry in reversed([*sections, *listed])}.values())

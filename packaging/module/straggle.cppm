@@ -30,14 +30,13 @@ module;
 #include <straggle/evaluate.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
+#include <straggle/papers/ml_na_2017.hpp>
+#include <straggle/papers/riski_2014.hpp>
 export module straggle;
 
 // clang-format off
 export namespace straggle {
-
-// straggle/version.hpp
-using straggle::version;
-using straggle::library_version;
 
 // straggle/base/contract.hpp
 using straggle::contract_violation;
@@ -144,11 +143,19 @@ using straggle::record::task_field;
 using straggle::record::duration_field;
 using straggle::record::time_field;
 using straggle::record::input_field;
+using straggle::record::label_field;
+using straggle::record::flag_field;
 }
 
 // straggle/record/node_state.hpp
 using straggle::node_state;
 using straggle::node_state_count;
+
+// straggle/record/reason_counts.hpp
+namespace record {
+using straggle::record::countable_reason;
+using straggle::record::reason_counts;
+}
 
 // straggle/record/running.hpp
 namespace record {
@@ -158,14 +165,15 @@ using straggle::record::copies_field;
 using straggle::running_fields;
 namespace record {
 using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
 }
 using straggle::running_rejection;
 using straggle::running_rejection_count;
+using straggle::reason_count;
 using straggle::running_counts;
 
 // straggle/assign/backup_fields.hpp
 namespace assign {
-using straggle::assign::state_in;
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
@@ -186,8 +194,6 @@ namespace assign {
 using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::profit_policy;
-using straggle::assign::riski_reading;
-using straggle::assign::riski_2014;
 using straggle::assign::expected_gain;
 using straggle::assign::price;
 }
@@ -228,6 +234,14 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
+// straggle/assign/copy_worth.hpp
+namespace assign {
+using straggle::assign::copy_case;
+using straggle::assign::copy_worth;
+using straggle::assign::worth_of;
+using straggle::assign::job_gain;
+}
+
 // straggle/base/storable.hpp
 namespace base {
 using straggle::base::storable_identifier;
@@ -240,6 +254,29 @@ using straggle::byte_writer;
 using straggle::byte_reader;
 using straggle::opened_frame;
 using straggle::open_frame;
+
+// straggle/assign/race_record.hpp
+namespace assign {
+using straggle::assign::race_record_options;
+using straggle::assign::race_record;
+}
+
+// straggle/assign/rank_places.hpp
+namespace assign {
+using straggle::assign::free_place;
+using straggle::assign::ranked_place;
+using straggle::assign::rank_places;
+}
+
+// straggle/assign/slot_price.hpp
+namespace assign {
+using straggle::assign::slot_price_options;
+using straggle::assign::slot_price;
+}
+
+// straggle/base/library_version.hpp
+using straggle::version;
+using straggle::library_version;
 
 // straggle/base/published.hpp
 using straggle::published;
@@ -388,6 +425,39 @@ using straggle::blacklist::forecast_weak;
 using straggle::blacklist::either;
 }
 
+// straggle/record/comparison.hpp
+using straggle::comparison;
+
+// straggle/record/slowdown.hpp
+using straggle::slowdown;
+
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::operator_word;
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::node_verdict;
+}
+
+// straggle/record/attempt_event.hpp
+using straggle::ended_as;
+using straggle::no_task;
+using straggle::ended_attempt;
+using straggle::running_attempt;
+
+// straggle/rank/slowdown_evidence.hpp
+using straggle::evidence_counts;
+using straggle::slowdown_evidence_options;
+using straggle::slowdown_evidence;
+
+// straggle/blacklist/node_decisions_options.hpp
+using straggle::node_decisions_options;
+
+// straggle/blacklist/node_decisions.hpp
+using straggle::node_decisions;
+
 // straggle/blacklist/outlier_rules.hpp
 namespace blacklist {
 using straggle::blacklist::median_mad;
@@ -451,6 +521,7 @@ namespace predict {
 using straggle::predict::progress_estimator;
 using straggle::predict::reading_rejection;
 using straggle::predict::reading_rejection_count;
+using straggle::predict::reason_count;
 using straggle::predict::to_string;
 using straggle::predict::reading_counts;
 using straggle::predict::task_readings;
@@ -481,7 +552,6 @@ using straggle::detect::largest_gain;
 // straggle/detect/late.hpp
 namespace detect {
 using straggle::detect::late;
-using straggle::detect::late_eval_2019;
 }
 
 // straggle/detect/late_with_caps.hpp
@@ -546,6 +616,118 @@ using straggle::monitor_of;
 // straggle/mitigate/cluster_watch.hpp
 using straggle::cluster_watch;
 
+// straggle/predict/time_outlook.hpp
+namespace predict {
+using straggle::predict::time_points;
+using straggle::predict::time_outlook;
+}
+
+// straggle/predict/sibling_times.hpp
+namespace predict {
+using straggle::predict::sibling_times_options;
+using straggle::predict::sized_task;
+using straggle::predict::sibling_times;
+}
+
+// straggle/mitigate/copy_planner_options.hpp
+namespace mitigate {
+using straggle::mitigate::copy_planner_options;
+}
+
+// straggle/mitigate/copy_rows.hpp
+namespace mitigate {
+using straggle::mitigate::not_known;
+using straggle::mitigate::unnamed_task;
+using straggle::mitigate::running_row;
+using straggle::mitigate::place_row;
+using straggle::mitigate::attempt_end;
+using straggle::mitigate::ended_row;
+using straggle::mitigate::time_range;
+using straggle::mitigate::late_row;
+using straggle::mitigate::copy_row;
+using straggle::mitigate::kill_row;
+using straggle::mitigate::copy_notes;
+}
+
+// straggle/predict/progress_trust.hpp
+namespace predict {
+using straggle::predict::progress_track;
+using straggle::predict::progress_worth;
+using straggle::predict::progress_trust;
+using straggle::predict::left_by_both;
+}
+
+// straggle/mitigate/copy_planner.hpp
+namespace mitigate {
+using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::copy_planner;
+}
+
+// straggle/mitigate/effect.hpp
+namespace mitigate {
+using straggle::mitigate::action_kind;
+using straggle::mitigate::action_kind_count;
+using straggle::mitigate::to_string;
+using straggle::mitigate::effect;
+using straggle::mitigate::effect_options;
+using straggle::mitigate::effect_meter;
+}
+
+// straggle/mitigate/fleet_view.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::fleet_view;
+}
+
+// straggle/mitigate/lease.hpp
+namespace mitigate {
+using straggle::mitigate::lease;
+}
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::amount_field;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
+
+// straggle/mitigate/plan.hpp
+namespace mitigate {
+using straggle::mitigate::planned_node;
+using straggle::mitigate::planned_time;
+using straggle::mitigate::planned_copy;
+using straggle::mitigate::planned_kill;
+using straggle::mitigate::planned_place;
+using straggle::mitigate::plan_note;
+using straggle::mitigate::plan_note_count;
+}
+using straggle::mitigation_plan;
+
+// straggle/mitigate/mitigator_counts.hpp
+namespace mitigate {
+using straggle::mitigate::mitigator_counts;
+}
+
+// straggle/mitigate/mitigator.hpp
+using straggle::mitigator;
+using straggle::mitigator_of;
+
+// straggle/mitigate/reason.hpp
+namespace mitigate {
+using straggle::mitigate::append_reason;
+using straggle::mitigate::reason;
+}
+
 // straggle/predict/calibration.hpp
 namespace predict {
 using straggle::predict::calibration_options;
@@ -583,7 +765,6 @@ using straggle::predict::factor_reader_of;
 
 // straggle/predict/weights.hpp
 namespace predict {
-using straggle::predict::similarity_rule;
 using straggle::predict::real_similarity;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
@@ -657,11 +838,10 @@ using straggle::rank::ratio_to_median;
 using straggle::rank::leave_one_out_z;
 }
 
-// straggle/record/comparison.hpp
-using straggle::comparison;
-
-// straggle/record/slowdown.hpp
-using straggle::slowdown;
+// straggle/stats/confusion_matrix.hpp
+namespace stats {
+using straggle::stats::confusion_matrix;
+}
 
 // straggle/evaluate/usual_time.hpp
 namespace evaluate {
@@ -673,17 +853,17 @@ using straggle::evaluate::guess_errors;
 using straggle::evaluate::harmless_errors;
 using straggle::evaluate::tolerance_of_guess;
 using straggle::evaluate::most_tolerant_slowdown;
-using straggle::evaluate::tolerance_as_printed;
 }
 
 // straggle/evaluate/task_outcome.hpp
 namespace evaluate {
 using straggle::evaluate::task_outcome;
 using straggle::evaluate::killed_attempts;
-using straggle::evaluate::judging;
+using straggle::evaluate::judging_options;
 using straggle::evaluate::task_verdict;
 using straggle::evaluate::outcome_rejection;
 using straggle::evaluate::outcome_rejection_count;
+using straggle::evaluate::reason_count;
 using straggle::evaluate::to_string;
 using straggle::evaluate::judge;
 }
@@ -778,7 +958,6 @@ using straggle::learn::boosted_trees_trainer;
 namespace learn {
 using straggle::learn::idle_days;
 using straggle::learn::feature_options;
-using straggle::learn::ml_na_2017;
 using straggle::learn::day_feature;
 using straggle::learn::features_per_day;
 using straggle::learn::feature_of_column;
@@ -793,7 +972,7 @@ namespace learn {
 using straggle::learn::node_period;
 using straggle::learn::forecast_from;
 using straggle::learn::node_forecast;
-using straggle::learn::class_counts;
+using straggle::learn::beats_repeat;
 using straggle::learn::forecaster;
 using straggle::learn::forecast_cell;
 using straggle::learn::forecast_table;
@@ -829,10 +1008,64 @@ using straggle::learn::weak_nodes;
 using straggle::learn::weak_node_finder;
 }
 
+// straggle/learn/outlook.hpp
+namespace learn {
+using straggle::learn::outlook_options;
+using straggle::learn::forecast_record;
+using straggle::learn::outlook;
+}
+
 // straggle/papers/dsb_2019.hpp
-namespace papers {
-using straggle::papers::dsb_2019_preset;
-using straggle::papers::dsb_2019;
+namespace papers::dsb_2019 {
+using straggle::papers::dsb_2019::straggler;
+using straggle::papers::dsb_2019::ranking;
+using straggle::papers::dsb_2019::blacklist;
+using straggle::papers::dsb_2019::monitoring_loop;
+using straggle::papers::dsb_2019::loop_of;
+}
+
+// straggle/papers/evaluation_2019.hpp
+namespace papers::evaluation_2019 {
+using straggle::papers::evaluation_2019::hadoop_default;
+using straggle::papers::evaluation_2019::late;
+using straggle::papers::evaluation_2019::late_as_printed;
+using straggle::papers::evaluation_2019::hierarchical;
+using straggle::papers::evaluation_2019::after_speculative_lag;
+using straggle::papers::evaluation_2019::straggler;
+using straggle::papers::evaluation_2019::usual_quantile;
+using straggle::papers::evaluation_2019::judging;
+using straggle::papers::evaluation_2019::machines;
+using straggle::papers::evaluation_2019::shares_for_normal_tasks;
+using straggle::papers::evaluation_2019::equation_11;
+using straggle::papers::evaluation_2019::equation_12;
+using straggle::papers::evaluation_2019::tolerates_as_printed;
+using straggle::papers::evaluation_2019::tolerance_as_printed;
+}
+
+// straggle/papers/ml_na_2017.hpp
+namespace papers::ml_na_2017 {
+using straggle::papers::ml_na_2017::days_per_month;
+using straggle::papers::ml_na_2017::labeling;
+using straggle::papers::ml_na_2017::classifier;
+using straggle::papers::ml_na_2017::other_classifier;
+using straggle::papers::ml_na_2017::tuples;
+using straggle::papers::ml_na_2017::label;
+using straggle::papers::ml_na_2017::forecaster;
+}
+
+// straggle/papers/riski_2014.hpp
+namespace papers::riski_2014 {
+using straggle::papers::riski_2014::real_similarity_as_printed;
+using straggle::papers::riski_2014::corrected;
+using straggle::papers::riski_2014::as_printed;
+using straggle::papers::riski_2014::predictor_options;
+using straggle::papers::riski_2014::predictor;
+using straggle::papers::riski_2014::predictor_of;
+using straggle::papers::riski_2014::detector;
+using straggle::papers::riski_2014::profit;
+using straggle::papers::riski_2014::profit_as_printed;
+using straggle::papers::riski_2014::kills_straggler;
+using straggle::papers::riski_2014::assigner;
 }
 
 } // namespace straggle

@@ -137,9 +137,7 @@ struct running_counts {
         return rejected[r];
     }
     /// Snapshots rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
 };
 
