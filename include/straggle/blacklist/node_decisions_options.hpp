@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How nodes are decided on.
+/// Shared part of `blacklist/node_decisions.hpp` and `mitigate/mitigator_options.hpp`: how nodes are decided on.
 #pragma once
 
 #include <straggle/base/config.hpp>
