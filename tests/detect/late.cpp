@@ -47,7 +47,8 @@ TEST_CASE("equation 10 as printed depends on the unit of time") {
     std::vector<double> const rates{0.009, 0.01 + far, 0.011, 0.01 - far};
     auto const seconds = with_rates(rates), minutes = with_rates(rates, 1.0 / 60.0);
     SUBCASE("printed") {
-        auto const s = ask(papers::evaluation_2019::late_as_printed{}, seconds), m = ask(papers::evaluation_2019::late_as_printed{}, minutes);
+        auto const s = ask(papers::evaluation_2019::late_as_printed{}, seconds),
+                   m = ask(papers::evaluation_2019::late_as_printed{}, minutes);
         REQUIRE_FALSE(s.suspects.empty());
         REQUIRE_FALSE(m.suspects.empty());
         CHECK(s.suspects[0].threshold == doctest::Approx(0.00998).epsilon(1e-12));

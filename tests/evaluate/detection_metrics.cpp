@@ -70,7 +70,10 @@ constexpr detection_metrics metrics_of(task_outcome const (&tasks)[N], judging_o
 // Everything may be computed by the compiler.
 constexpr detection_metrics hand = metrics_of(by_hand);
 static_assert(hand.counts() == detection_counts{.seen = 10,
-                                                .tasks = {.true_positives = 4, .false_positives = 1, .false_negatives = 2, .true_negatives = 2},
+                                                .tasks = {.true_positives = 4,
+                                                          .false_positives = 1,
+                                                          .false_negatives = 2,
+                                                          .true_negatives = 2},
                                                 .undecided = 1,
                                                 .fakes = 1,
                                                 .copies = 5,
@@ -155,7 +158,7 @@ TEST_CASE("detection metrics: nothing has no metrics") {
     m.observe({.usual = 1, .execution = 1});
     CHECK(*m.wasted_share() == 0.0);
     CHECK(m.f1().reason() == status::insufficient_evidence); // no straggler, no detection
-    m.observe({.usual = 1, .execution = 5});                     // missed
+    m.observe({.usual = 1, .execution = 5});                 // missed
     CHECK(m.precision().reason() == status::insufficient_evidence);
     CHECK(*m.recall() == 0.0);
     CHECK(*m.f1() == 0.0);
@@ -183,7 +186,8 @@ TEST_CASE("detection metrics: the impossible is counted by reason and changes no
 
 TEST_CASE("detection metrics: too large for a double is said, and harms nothing but that sum") {
     detection_metrics m;
-    for (int i = 0; i < 3; ++i) m.observe({.usual = huge, .execution = huge, .copies = 1, .copies_time = huge});
+    for (int i = 0; i < 3; ++i)
+        m.observe({.usual = huge, .execution = huge, .copies = 1, .copies_time = huge});
     CHECK(m.wasted_share().reason() == status::out_of_range);
     for (int i = 0; i < 3; ++i) m.observe({.usual = 1, .execution = huge});
     CHECK(m.undetected_time().reason() == status::out_of_range);
@@ -325,8 +329,7 @@ TEST_CASE("job tail: the longest task against the mean") {
     tail.observe(0.0);
     CHECK(tail.ratio().reason() == status::insufficient_evidence);
     for (double t : {10.0, 20.0, 30.0, 90.0}) CHECK(tail.observe(t));
-    for (double t : {nan, -1.0, std::numeric_limits<double>::infinity()})
-        CHECK_FALSE(tail.observe(t));
+    for (double t : {nan, -1.0, std::numeric_limits<double>::infinity()}) CHECK_FALSE(tail.observe(t));
     CHECK(tail.tasks() == 5);
     CHECK(*tail.ratio() == 3.0); // 90 / 30
     job_tail equal;

@@ -61,7 +61,8 @@ TEST_CASE("first order: by hand") {
     CHECK(c.time == doctest::Approx(0.14 + 0.2 + 0.025 + 0.775).epsilon(1e-15));
     CHECK(c.energy == doctest::Approx(0.24 + 0.2 + 0.0375 + 0.775).epsilon(1e-15));
     // A minute on a node of one core at 82 W.
-    CHECK(c.joules(60.0, straggle::papers::evaluation_2019::machines.watts(1)) == doctest::Approx(1.2525 * 60 * 82));
+    CHECK(c.joules(60.0, straggle::papers::evaluation_2019::machines.watts(1)) ==
+          doctest::Approx(1.2525 * 60 * 82));
 }
 
 TEST_CASE("first order: the shares are the fourth line of the paper, sum to 1 and give the inputs back") {

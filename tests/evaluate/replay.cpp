@@ -372,7 +372,7 @@ TEST_CASE("replay: without progress every task is an unreported one") {
     auto const m = player.run(by_time, by_progress);
     CHECK(number(m[0].recall()) == 1);
     CHECK(number(m[0].detection_latency()) == doctest::Approx(1.6)); // the first look above 15
-    CHECK(m[1].counts().detected() == 0);                              // all rates are 0
+    CHECK(m[1].counts().detected() == 0);                            // all rates are 0
 }
 
 TEST_CASE("replay: breaking its contract is noticed") {

@@ -145,7 +145,8 @@ TEST_CASE("task outcome: judging has a contract") {
     straggle_test::contract_trap const trap;
     for (judging_options const& bad :
          {judging_options{.straggler = {.slowdown = 0.9}}, judging_options{.straggler = {.slowdown = nan}},
-          judging_options{.least_progress = 0}, judging_options{.least_progress = nan}, judging_options{.least_progress = 1.1}}) {
+          judging_options{.least_progress = 0}, judging_options{.least_progress = nan},
+          judging_options{.least_progress = 1.1}}) {
         CHECK(!bad.valid());
         CHECK_THROWS_AS((void)judge(ordinary, bad), straggle_test::broken_contract);
     }

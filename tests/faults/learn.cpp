@@ -86,7 +86,8 @@ std::vector<straggle::learn::node_period<std::string>> periods() {
 TEST_CASE("node_days: a failed allocation changes nothing") {
     for (int const n : {0, 1, 4, 8, 16})
         check_failures(
-            "observe", [n] { return month(n); }, [](days& d) { d.observe(long_name("node", 40), 3, 1.0); }, tabled);
+            "observe", [n] { return month(n); }, [](days& d) { d.observe(long_name("node", 40), 3, 1.0); },
+            tabled);
     auto const attempts = straggle_test::named_history(6, 7);
     auto const day_of = [](named_attempt const& a) { return static_cast<unsigned>(a.end / 150); };
     for (int const n : {0, 3, 9})

@@ -241,8 +241,9 @@ TEST_CASE("features: allocates nothing once all nodes are known") {
     auto const month = [&] {
         days.clear();
         for (std::size_t i = 0; i < 1000; ++i)
-            days.observe(i % 2 == 0 ? "a node with a rather long name" : "another node with a rather long name",
-                     i % 30, static_cast<double>(i % 7));
+            days.observe(i % 2 == 0 ? "a node with a rather long name"
+                                    : "another node with a rather long name",
+                         i % 30, static_cast<double>(i % 7));
         (void)learn::complete(days.table(memory), whole);
     };
     month();

@@ -93,7 +93,8 @@ TEST_CASE("forecast: the table by hand") {
     CHECK(table[0].count == 2);
     CHECK(table[0].forecast == stats::confusion_matrix{.true_positives = 1, .true_negatives = 3});
     CHECK(table[0].majority == stats::confusion_matrix{.false_negatives = 1, .true_negatives = 3});
-    CHECK(table[0].repeat == stats::confusion_matrix{.false_positives = 1, .false_negatives = 1, .true_negatives = 2});
+    CHECK(table[0].repeat ==
+          stats::confusion_matrix{.false_positives = 1, .false_negatives = 1, .true_negatives = 2});
     CHECK(table[1].first == 1);
     // Of e nothing is known.
     for (std::size_t const k : {1u, 2u})
@@ -126,8 +127,7 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
         // Who is said to be weak in month 4, learning from those before.
         auto const said = [&](std::vector<period> const& all, std::vector<double>& rows,
                               std::vector<std::uint8_t>& labels) {
-            learn::forecaster<std::string, halfway> model(from,
-                                                          {.seen_rows = &rows, .seen_labels = &labels});
+            learn::forecaster<std::string, halfway> model(from, {.seen_rows = &rows, .seen_labels = &labels});
             REQUIRE(model.fit(std::span(all).subspan(1, 3)) == status::ok);
             std::vector<learn::node_forecast<std::string>> out;
             REQUIRE(model.forecast(all[from == learn::forecast_from::same_period ? 4 : 3], out) ==

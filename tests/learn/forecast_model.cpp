@@ -23,8 +23,8 @@ learn::node_days<std::string> five_days(int period) {
         for (std::size_t day = 0; day < 5; ++day)
             for (int k = 0; k < 3; ++k)
                 days.observe("n" + std::to_string(node), day,
-                         0.01 * ((node * 7 + k * 5 + period) % 11) +
-                             (day >= 3 && (node + period) % 3 == 0 ? 1.0 : 0.0));
+                             0.01 * ((node * 7 + k * 5 + period) % 11) +
+                                 (day >= 3 && (node + period) % 3 == 0 ? 1.0 : 0.0));
     return days;
 }
 

@@ -26,8 +26,8 @@ template <class Weak>
 void run_day(learn::outlook<std::string>& next, std::mt19937_64& draw, Weak is_weak) {
     for (int node = 0; node < nodes; ++node)
         for (int i = 0; i < 10; ++i)
-            CHECK(next.observe("n" + std::to_string(node),
-                               static_cast<double>(draw() % 1000) / 1000 - 0.5 + (is_weak(node) ? 2.0 : 0.0)));
+            CHECK(next.observe("n" + std::to_string(node), static_cast<double>(draw() % 1000) / 1000 - 0.5 +
+                                                               (is_weak(node) ? 2.0 : 0.0)));
 }
 
 } // namespace

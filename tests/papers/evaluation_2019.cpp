@@ -35,7 +35,8 @@ job_data with_rates(std::vector<double> const& rates, double unit = 1.0) {
 TEST_CASE("evaluation_2019: Default, equation 6 over all tasks of the category") {
     // Two done, 0.9 0.5 0.1 running, one waiting: mean 3.5 / 6 = 0.583, threshold 0.383.
     job_data job;
-    for (double const progress : {0.9, 0.5, 0.1}) job.running.push_back({.progress = progress, .elapsed = 50});
+    for (double const progress : {0.9, 0.5, 0.1})
+        job.running.push_back({.progress = progress, .elapsed = 50});
     job.finished = {40, 60};
     job.tasks = 6;
     auto const a = ask(ef::hadoop_default{}, job.view());
@@ -47,7 +48,8 @@ TEST_CASE("evaluation_2019: LATE with equation 10 both ways, and only one of the
     // Mean 0.01 and deviation 0.002 per second: deviations of 1, 1, sqrt(7) and sqrt(7) thousandths.
     double const far = 0.001 * std::sqrt(7.0);
     std::vector<double> const rates{0.009, 0.01 + far, 0.011, 0.01 - far};
-    auto in_seconds = with_rates(rates), in_minutes = with_rates(rates, 60.0), in_ms = with_rates(rates, 1e-3);
+    auto in_seconds = with_rates(rates), in_minutes = with_rates(rates, 60.0),
+         in_ms = with_rates(rates, 1e-3);
     SUBCASE("as printed") {
         auto const s = ask(ef::late_as_printed{}, in_seconds.view());
         auto const m = ask(ef::late_as_printed{}, in_minutes.view());
@@ -57,7 +59,7 @@ TEST_CASE("evaluation_2019: LATE with equation 10 both ways, and only one of the
         CHECK(s.suspects[0].threshold == doctest::Approx(0.00998).epsilon(1e-12));
         CHECK(m.suspects[0].threshold == doctest::Approx(0.528).epsilon(1e-12));
         CHECK(s.tasks() == places{3, 0});
-        CHECK(m.tasks() == places{3});  // 0.528 per minute is 0.0088 per second
+        CHECK(m.tasks() == places{3});     // 0.528 per minute is 0.0088 per second
         CHECK(ms.tasks() == places{3, 0}); // all that are below the average
         CHECK(ms.suspects[0].threshold == doctest::Approx(1e-5).epsilon(1e-5));
     }
@@ -101,7 +103,8 @@ TEST_CASE("evaluation_2019: equations 7 to 10 as printed, in long double over th
         for (std::uint32_t i = 0; i < job.running.size(); ++i) {
             auto const& t = job.running[i];
             if (!(t.elapsed > 0)) continue;
-            long double const rate = static_cast<long double>(t.progress) / static_cast<long double>(t.elapsed);
+            long double const rate =
+                static_cast<long double>(t.progress) / static_cast<long double>(t.elapsed);
             if (std::fabs(rate - threshold) < 1e-15L) continue;
             auto const named = a.tasks();
             CHECK((std::find(named.begin(), named.end(), i) != named.end()) == (rate < threshold));

@@ -64,7 +64,8 @@ TEST_CASE("ml_na_2017: months are labelled, learned from and judged") {
             for (int node = 0; node < 30; ++node)
                 for (int i = 0; i < 4; ++i)
                     days.observe(node, day,
-                                 static_cast<double>(random() % 100) / 100 - 0.5 + (node % 10 == m ? 1.2 : 0));
+                                 static_cast<double>(random() % 100) / 100 - 0.5 +
+                                     (node % 10 == m ? 1.2 : 0));
         learn::node_period<int> p;
         REQUIRE(ml_na::label(days, engine, p) == status::ok);
         for (std::size_t i = 0; i < p.nodes.size(); ++i) CHECK(p.weak[i] == (p.nodes[i] % 10 == m ? 1 : 0));

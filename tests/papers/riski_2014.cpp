@@ -54,10 +54,10 @@ struct task {
     std::string job, host;
     double input = 0, took = 0;
 };
-constexpr predict::task_profile profile{
-    .node = &task::host,
-    .time = &task::took,
-    .factors = predict::factors(predict::categorical(&task::job, "job"), predict::numeric(&task::input, "input"))};
+constexpr predict::task_profile profile{.node = &task::host,
+                                        .time = &task::took,
+                                        .factors = predict::factors(predict::categorical(&task::job, "job"),
+                                                                    predict::numeric(&task::input, "input"))};
 
 std::vector<double> samples(outcome<stats::empirical_view> const& times) {
     std::vector<double> all;
@@ -101,9 +101,9 @@ TEST_CASE("riski_2014: profit put right is its two parts, and these are the diff
             return t;
         };
         race const c(times(30), times(60), static_cast<double>(draw() % 8) / 4);
-        double const blur =
-            4 * limits::epsilon() *
-            (std::max)(*std::max_element(c.r.begin(), c.r.end()), *std::max_element(c.x.begin(), c.x.end()) + 2);
+        double const blur = 4 * limits::epsilon() *
+                            (std::max)(*std::max_element(c.r.begin(), c.r.end()),
+                                       *std::max_element(c.x.begin(), c.x.end()) + 2);
         long double t_s = 0, below = 0, above = 0, n_below = 0;
         for (double const r : c.r) t_s += static_cast<long double>(r) / static_cast<long double>(c.r.size());
         double const split = *c.remaining.view().mean();
@@ -123,7 +123,6 @@ TEST_CASE("riski_2014: profit put right is its two parts, and these are the diff
         REQUIRE(got.win_probability == static_cast<double>(n_below / n));
     }
 }
-
 
 TEST_CASE("riski_2014: equation 4 as printed, by hand") {
     CHECK(*riski::real_similarity_as_printed(15, 10, 20, 14) == doctest::Approx(1 - 5.0 / 15));

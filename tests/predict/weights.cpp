@@ -207,8 +207,7 @@ TEST_CASE("weights: the situation of table 2") {
         CHECK(w[1] > w[3]);
         for (std::size_t k = 0; k < told; ++k) CHECK(w[k] > 0);
     }
-    MESSAGE("factors that do not matter get ", rest_affine, " of the weight; ", rest_literal,
-            " by simplex");
+    MESSAGE("factors that do not matter get ", rest_affine, " of the weight; ", rest_literal, " by simplex");
     CHECK(rest_affine < 0.025);
     CHECK(rest_literal > 0.1); // what the default is better by
 }

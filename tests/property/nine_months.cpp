@@ -40,7 +40,7 @@ std::vector<period> periods(learn::feature_options const& options) {
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
         learn::node_days<std::uint32_t> days(30);
         days.observe_attempts(month(m), nine_months::fields,
-                          [m](nine_months::record const& r) { return r.day - m * 30; });
+                              [m](nine_months::record const& r) { return r.day - m * 30; });
         period p;
         REQUIRE(find(days.table(p.features), engine, found) == status::ok); // labels are the paper's
         p.weak = found.weak;

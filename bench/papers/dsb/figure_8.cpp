@@ -59,8 +59,8 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
         straggle::blacklister(straggle::blacklist::dominated{}, straggle::record::unlimited{}).decide(ours);
     judge(decision.blacklisted(), c, out);
 
-    auto const scores =
-        straggle::rank::normalize(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019::ranking());
+    auto const scores = straggle::rank::normalize(r.attempts, policies::attempt_fields,
+                                                  straggle::papers::dsb_2019::ranking());
     std::vector<std::vector<double>> of(c.nodes);
     for (auto const& a : scores.attempts) of[scores.nodes[a.node]].push_back(a.score);
     for (std::vector<double>& z : of)

@@ -77,7 +77,7 @@ study look(std::uint64_t seed) {
         auto const ends = std::ranges::lower_bound(all, (m + 1) * 30, {}, &nine_months::record::day);
         straggle::learn::node_days<std::uint32_t> days(nine_months::days_per_month);
         days.observe_attempts(std::span(begins, ends), nine_months::fields,
-                          [m](nine_months::record const& r) { return r.day - m * 30; });
+                              [m](nine_months::record const& r) { return r.day - m * 30; });
         s.months.push_back(look_back(days, engine));
     }
     return s;

@@ -109,8 +109,9 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "no copies") return std::make_unique<no_copies>();
     if (name == "LATE") return std::make_unique<late_scheduler>(seed);
     auto const riski = [&](assign::kill_rule kill, remaining_by how) {
-        return risky(std::move(kinds), detect::average_time{}, papers::riski_2014::profit{}, papers::riski_2014::profit{},
-                     {.rule = assign::assignment_rule::in_turn, .kill = kill}, how);
+        return risky(std::move(kinds), detect::average_time{}, papers::riski_2014::profit{},
+                     papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn, .kill = kill},
+                     how);
     };
     if (name == "RiskI") return riski(assign::kill_rule::when_certain, remaining_by::similar_tasks);
     if (name == "racing") return riski(assign::kill_rule::race, remaining_by::similar_tasks);

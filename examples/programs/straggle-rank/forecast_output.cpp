@@ -33,9 +33,9 @@ std::string in_percent(straggle::outcome<double> const& x) {
 }
 
 ordered_json judged(straggle::stats::confusion_matrix const& c) {
-    return {{"accuracy", share(c.accuracy())}, {"precision", share(c.precision())},
-            {"recall", share(c.recall())},     {"weak_found", c.true_positives},
-            {"false_alarms", c.false_positives},  {"weak_missed", c.false_negatives},
+    return {{"accuracy", share(c.accuracy())},   {"precision", share(c.precision())},
+            {"recall", share(c.recall())},       {"weak_found", c.true_positives},
+            {"false_alarms", c.false_positives}, {"weak_missed", c.false_negatives},
             {"good_left_out", c.true_negatives}};
 }
 

@@ -46,9 +46,9 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///
 /// Source: M. Zaharia et al., Improving MapReduce performance in heterogeneous environments (OSDI 2008), in
 /// the form of the evaluation framework (Phan et al. 2019), equations 7-9, with equation 10 put right:
-/// `papers::evaluation_2019` has it as printed. If rates were normal, `alpha = 1` would name 16 % of the tasks,
-/// whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither averaged
-/// nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
+/// `papers::evaluation_2019` has it as printed. If rates were normal, `alpha = 1` would name 16 % of the
+/// tasks, whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither
+/// averaged nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
 ///
 /// Verdict: value = rate, threshold = average - alpha * deviation, baseline = average.
 /// @par Cost O(tasks), plus sorting the suspects; allocates nothing in the steady state

@@ -38,8 +38,8 @@ constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What was counted.
-/// @par Guarantees `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies` and
-/// `effective_copies` count tasks
+/// @par Guarantees `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies`
+/// and `effective_copies` count tasks
 struct detection_counts {
     std::uint64_t seen = 0;             ///< outcomes shown
     stats::confusion_matrix tasks{};    ///< those with a verdict: a straggler? detected?
@@ -69,9 +69,7 @@ struct detection_counts {
         return rejected[r];
     }
     /// Outcomes rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(detection_counts const&, detection_counts const&) = default;
 };
 

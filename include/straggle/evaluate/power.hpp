@@ -120,8 +120,8 @@ struct schedule_energy {
 /// 32 bytes per attempt, allocated by `observe` and `reserve` and kept by `clear`
 /// @par Accuracy 4 units in the last place: every piece of time between two events of a node is multiplied by
 /// its power once, and their sum is rounded once
-/// @par Guarantees deterministic, to the bit, in any order of the attempts. `observe` has the strong guarantee
-/// should an allocation fail
+/// @par Guarantees deterministic, to the bit, in any order of the attempts. `observe` has the strong
+/// guarantee should an allocation fail
 class energy_sweep {
   public:
     /// Makes room for so many attempts.

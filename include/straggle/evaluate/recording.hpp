@@ -150,13 +150,9 @@ struct fault_counts {
     record::reason_counts<Fault> rejected{}; ///< why the others were left out
 
     /// Rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](Fault f) const noexcept {
-        return rejected[f];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](Fault f) const noexcept { return rejected[f]; }
     /// Rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(fault_counts const&, fault_counts const&) = default;
 };
 /// Of recorded attempts.

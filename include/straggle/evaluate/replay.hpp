@@ -137,7 +137,7 @@ class replayer {
         double quantile = 0.5;       ///< of the times in a job: what is usual, see `find_usual_time`
         double usual = 0;            ///< above 0: that is usual instead, in seconds or as the times
         std::uint64_t min_tasks = 2; ///< jobs in which fewer finished have no usual time
-        judging_options how{};               ///< what a straggler is, and what is in time
+        judging_options how{};       ///< what a straggler is, and what is in time
     };
 
     /// @param history outlives this

@@ -120,8 +120,8 @@ constexpr bool copies_make_sense(evaluate::task_outcome const& t) noexcept {
     return !t.winner_time || (t.copies > 0 && *t.winner_time >= 0.0 && *t.winner_time <= t.copies_time);
 }
 
-constexpr std::optional<evaluate::outcome_rejection> rejection_of(evaluate::task_outcome const& t,
-                                                                  evaluate::judging_options const& how) noexcept {
+constexpr std::optional<evaluate::outcome_rejection>
+rejection_of(evaluate::task_outcome const& t, evaluate::judging_options const& how) noexcept {
     if (!(t.usual > 0.0) || !is_finite(t.usual)) return evaluate::outcome_rejection::bad_usual;
     if (!is_length(t.execution)) return evaluate::outcome_rejection::bad_execution;
     if (t.progress && !(*t.progress >= 0.0 && *t.progress <= 1.0))
@@ -166,7 +166,8 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 /// @note A scheduler with a better estimate of the whole time than execution / progress says so by setting
 /// the progress to execution / estimate.
 /// @par Cost O(1); allocates nothing @par Guarantees deterministic; usable in constant expressions
-[[nodiscard]] constexpr outcome<task_verdict> judge(task_outcome const& task, judging_options const& how = {}) {
+[[nodiscard]] constexpr outcome<task_verdict> judge(task_outcome const& task,
+                                                    judging_options const& how = {}) {
     STRAGGLE_EXPECTS(how.valid());
     if (auto const reason = detail::rejection_of(task, how))
         return *reason == outcome_rejection::out_of_range ? status::out_of_range : status::out_of_domain;

@@ -138,7 +138,7 @@ class node_days {
         requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
                  base::projection_of<Day, std::ranges::range_value_t<Attempts>>
     attempt_counts observe_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
-                                Options const& options = {}) {
+                                    Options const& options = {}) {
         auto const scored = rank::normalize(attempts, fields, options);
         auto const for_each_score = [&](auto use) {
             for (auto const& a : scored.attempts) {

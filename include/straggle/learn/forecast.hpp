@@ -173,8 +173,8 @@ class forecaster {
     /// `same_period`. Labels of the period are not looked at.
     /// @param seen a period
     /// @param out replaced; in the order of the nodes
-    /// @return `status::out_of_domain` for a period whose sizes do not fit, or not what was learned, or that names
-    /// a node twice
+    /// @return `status::out_of_domain` for a period whose sizes do not fit, or not what was learned, or that
+    /// names a node twice
     status forecast(node_period<NodeId> const& seen, std::vector<node_forecast<NodeId>>& out) {
         out.clear();
         std::size_t const columns = detail::feature_columns(std::span(&seen, 1));
@@ -203,9 +203,9 @@ class forecaster {
 
 /// One cell of a table of forecasts: learned from some periods, tested on the one after.
 struct forecast_cell {
-    std::size_t first = 0;       ///< first period learned from, from 0
-    std::size_t count = 0;       ///< how many; the one tested is `first + count`
-    status learned = status::ok; ///< why nothing was learned; the forecast is then that of nobody
+    std::size_t first = 0;              ///< first period learned from, from 0
+    std::size_t count = 0;              ///< how many; the one tested is `first + count`
+    status learned = status::ok;        ///< why nothing was learned; the forecast is then that of nobody
     stats::confusion_matrix forecast{}; ///< the classifier, at a probability of one half
     stats::confusion_matrix majority{}; ///< "all are what most were": the class of most labels learned from
     stats::confusion_matrix repeat{};   ///< "all are what they were in the last period learned from"

@@ -64,7 +64,7 @@ struct weak_nodes_options {
     /// Never more groups than the square root of the number of nodes, but two: a group is then as large as
     /// there are groups, and none is an accident. Source: ours; the paper finds 9 groups of 65 nodes.
     bool up_to_square_root = true;
-    kmeans_options grouping{};    ///< how nodes are grouped
+    kmeans_options grouping{}; ///< how nodes are grouped
 };
 
 /// The weak nodes of a period, and how they were found.

@@ -26,12 +26,12 @@
 #include <straggle/base/random.hpp>
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
+#include <straggle/record/limit.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ inline constexpr evaluate::straggler_rule straggler{.slowdown = 1.5};
 /// @par Example
 /// `auto decision = papers::dsb_2019::blacklist().decide(ranking);`
 [[nodiscard]] inline auto blacklist() {
-    return blacklister(straggle::blacklist::weakest_level{}, straggle::record::unlimited{});
+    return blacklister(straggle::blacklist::weakest_level{}, record::unlimited{});
 }
 
 /// *P-Cores with number* (section 4.2.4): at most k of level 0, the last places drawn by the engine.
@@ -65,7 +65,7 @@ inline constexpr evaluate::straggler_rule straggler{.slowdown = 1.5};
 /// @param engine must outlive the answer
 template <base::random_engine Engine>
 [[nodiscard]] auto blacklist(std::size_t k, Engine& engine) {
-    return blacklister(straggle::blacklist::top_k_intersection(k, engine), straggle::record::unlimited{});
+    return blacklister(straggle::blacklist::top_k_intersection(k, engine), record::unlimited{});
 }
 
 /// Algorithm 1: takes tasks as they end, and whenever a time window is over ranks all nodes by the tasks of
@@ -103,7 +103,7 @@ class monitoring_loop {
     /// @pre `window` is more than zero
     monitoring_loop(Fields fields, span_type window, Selection selection = {})
         : monitor_(std::move(fields), {.window = checked(window), .ranking = ranking()}),
-          blacklister_(std::move(selection), straggle::record::unlimited{}) {}
+          blacklister_(std::move(selection), record::unlimited{}) {}
 
     /// Takes in a task that has ended.
     /// @return whether it entered the statistics; if not, `watched().counts()` tells why
@@ -139,7 +139,7 @@ class monitoring_loop {
     }
 
     monitor_type monitor_;
-    blacklister<Selection, straggle::record::unlimited> blacklister_;
+    blacklister<Selection, record::unlimited> blacklister_;
     decision_type decision_;
     std::int64_t made_of_ = 0;
     bool is_made_ = false;

@@ -6,10 +6,10 @@
 ///
 /// | | `papers::ml_na_2017` | default | why the default differs |
 /// |---|---|---|---|
-/// | features | of all days so far | of the last 3 days | what a node is like now tells what it will be like |
-/// | groups | 2 to 10 | at most the root of the number of nodes | 9 groups of 65 nodes are accidents |
-/// | looks at | the month it judges | the month before | a forecast is there before its month |
-/// | acts | always | if better than "as it was before" | a forecast may be worth nothing |
+/// | features | of all days so far | of the last 3 days | what a node is like now tells what it will be like
+/// | | groups | 2 to 10 | at most the root of the number of nodes | 9 groups of 65 nodes are accidents | |
+/// looks at | the month it judges | the month before | a forecast is there before its month | | acts | always
+/// | if better than "as it was before" | a forecast may be worth nothing |
 ///
 /// Source: X. Ouyang, C. Wang, R. Yang, G. Yang, P. Townend, J. Xu, ML-NA: a machine learning based node
 /// performance analyzer utilizing straggler statistics (ICPADS 2017).

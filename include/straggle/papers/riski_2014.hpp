@@ -7,11 +7,11 @@
 ///
 /// | | `papers::riski_2014` | default | why the default differs |
 /// |---|---|---|---|
-/// | a prediction | times of the most similar profile | times of the 10 most similar tasks | a profile has few |
-/// | weights | of a node's own pairs, no intercept | leaning on the fleet's, affine | factors that tell nothing |
-/// | profit | difference of the means | `expected_gain` | only the end of the job counts |
-/// | many stragglers | one after the other | all at once | the first takes the best node of the second |
-/// | the original | killed where its copy must win | both race | samples are no bounds |
+/// | a prediction | times of the most similar profile | times of the 10 most similar tasks | a profile has
+/// few | | weights | of a node's own pairs, no intercept | leaning on the fleet's, affine | factors that tell
+/// nothing | | profit | difference of the means | `expected_gain` | only the end of the job counts | | many
+/// stragglers | one after the other | all at once | the first takes the best node of the second | | the
+/// original | killed where its copy must win | both race | samples are no bounds |
 ///
 /// Source: S. Zheng, X. Liao, X. Liu, Risk intelligence: making profit from uncertainty in data processing
 /// system, The Scientific World Journal, article 398235 (2014).
@@ -51,8 +51,8 @@ namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
 /// @param t the time, not negative, in any unit
 /// @param low,high the range of times, `0 <= low <= high`
 /// @param mean of the times in the range
-/// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or not
-/// a range
+/// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or
+/// not a range
 /// @par Cost O(1); allocates nothing
 [[nodiscard]] constexpr outcome<double> real_similarity_as_printed(double t, double low, double high,
                                                                    double mean) noexcept {
@@ -248,7 +248,8 @@ struct detector : detect::average_time {
 /// > 0: the sign is turned here. Printed for the second part is avg(t_i, t_j), the mean of the whole range:
 /// read as that of the second part, whose probability stands beside it. Then the parts add up to the mean of
 /// all (law of total expectation), whatever t_s is: E is the difference of the means, the very "direct
-/// method" that section 6.2 sets out to replace. `next_slowest` has no part in it, and the slot costs nothing.
+/// method" that section 6.2 sets out to replace. `next_slowest` has no part in it, and the slot costs
+/// nothing.
 /// @par Cost value O(1), O(log n) for the win probability; allocates nothing
 /// @par Accuracy that of the two means
 struct profit {

@@ -66,7 +66,7 @@ inline constexpr std::size_t reading_rejection_count = 4;
 
 /// What became of the readings of one task.
 struct reading_counts {
-    std::uint32_t used = 0; ///< readings that were taken in
+    std::uint32_t used = 0;                                             ///< readings that were taken in
     record::reason_counts<reading_rejection, std::uint32_t> rejected{}; ///< why the others were not
 
     /// Readings rejected for one reason.
@@ -74,9 +74,7 @@ struct reading_counts {
         return rejected[r];
     }
     /// Readings rejected for any reason.
-    [[nodiscard]] constexpr std::uint32_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint32_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(reading_counts const&, reading_counts const&) = default;
 };
 

@@ -34,7 +34,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
 /// @par Cost O(1)
 [[nodiscard]] constexpr outcome<double> real_similarity(double t, double low, double high,
-                                                       double mean) noexcept {
+                                                        double mean) noexcept {
     if (!detail::is_finite(t) || !detail::is_finite(low) || !detail::is_finite(high) ||
         !detail::is_finite(mean) || !(t >= 0) || !(low >= 0) || !(low <= high))
         return status::out_of_domain;

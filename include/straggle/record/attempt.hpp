@@ -168,21 +168,17 @@ inline constexpr std::size_t rejection_count = 7;
 /// What became of the records that were read.
 /// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
 struct attempt_counts {
-    std::uint64_t seen = 0;       ///< records read
-    std::uint64_t used = 0;       ///< successes that entered the statistics
-    std::uint64_t failed = 0;     ///< left out: the attempt failed
-    std::uint64_t killed = 0;     ///< left out: the attempt was killed
-    std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
+    std::uint64_t seen = 0;                      ///< records read
+    std::uint64_t used = 0;                      ///< successes that entered the statistics
+    std::uint64_t failed = 0;                    ///< left out: the attempt failed
+    std::uint64_t killed = 0;                    ///< left out: the attempt was killed
+    std::uint64_t superseded = 0;                ///< left out: another attempt of the task completed first
     record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[r];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;

@@ -51,13 +51,14 @@ struct running_fields {
     [[no_unique_address]] Task task{};         ///< `task_field`; without it a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
-    [[no_unique_address]] Reported reported{}; ///< `time_field`: when the progress was so; read by a mitigator
-    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
-    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; read by a mitigator
-    [[no_unique_address]] Input input{};       ///< `input_field`: what it has to read; without it 1
-    [[no_unique_address]] Copies copies{};     ///< `copies_field`; without it 1
-    [[no_unique_address]] MayCopy may_copy{};  ///< `flag_field`; without it every task may have copies
-    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`; without it the attempt that began first is none
+    [[no_unique_address]] Reported
+        reported{};                           ///< `time_field`: when the progress was so; read by a mitigator
+    [[no_unique_address]] Start start{};      ///< `time_field`: when the attempt began
+    [[no_unique_address]] Kind kind{};        ///< `label_field`: jobs of the same work; read by a mitigator
+    [[no_unique_address]] Input input{};      ///< `input_field`: what it has to read; without it 1
+    [[no_unique_address]] Copies copies{};    ///< `copies_field`; without it 1
+    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
+    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
 };
 
 } // namespace straggle
@@ -136,9 +137,7 @@ struct running_counts {
         return rejected[r];
     }
     /// Snapshots rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        return rejected.total();
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
 };
 

@@ -61,8 +61,8 @@ struct confusion_matrix {
     [[nodiscard]] constexpr outcome<double> precision() const { return share(true_positives, said()); }
     /// Share of those that were so that were said to be (evaluation framework, equation 2).
     [[nodiscard]] constexpr outcome<double> recall() const { return share(true_positives, positives()); }
-    /// Harmonic mean of precision and recall, as 2 TP / (2 TP + FP + FN): nothing only when nothing was so nor
-    /// said to be, 0 when all that was said was wrong.
+    /// Harmonic mean of precision and recall, as 2 TP / (2 TP + FP + FN): nothing only when nothing was so
+    /// nor said to be, 0 when all that was said was wrong.
     [[nodiscard]] constexpr outcome<double> f1() const {
         return share(2 * true_positives, positives() + said());
     }
