@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
@@ -55,6 +56,30 @@ concept profit_policy = requires(Policy const& policy, backup_case const& c, bac
 } // namespace straggle::assign
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line what a type misses; the concept would say it in dozens.
+template <class Policy>
+consteval bool explain_profit() {
+    using namespace assign;
+    constexpr bool is_object = std::is_class_v<Policy>;
+    constexpr bool is_named = requires {
+        { Policy::name } -> std::convertible_to<std::string_view>;
+    };
+    constexpr bool values = requires(Policy const& policy, backup_case const& c) { policy.value(c); };
+    constexpr bool accepts = requires(Policy const& policy, backup_value const& v) { policy.accepts(v); };
+    static_assert(
+        is_object,
+        "what a copy is worth is said by an object, such as assign::expected_gain{}, not by a number");
+    static_assert(!is_object || is_named,
+                  "a profit policy needs a name (a lambda has none: write a struct): add "
+                  "static constexpr std::string_view name = \"...\"");
+    static_assert(!is_object || values,
+                  "a profit policy needs outcome<backup_value> value(backup_case const&) const");
+    static_assert(!is_object || accepts, "a profit policy needs bool accepts(backup_value const&) const");
+    static_assert(!is_object || !is_named || !values || !accepts || profit_policy<Policy>,
+                  "value has to return an outcome<backup_value>, and accepts a bool");
+    return true;
+}
 
 // What all policies ask of a case.
 [[nodiscard]] constexpr status check_case(assign::backup_case const& c) {

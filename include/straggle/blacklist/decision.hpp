@@ -70,9 +70,9 @@ class blacklist_decision {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
     // A span of a decision that is about to go away: name the decision first.
-    void blacklisted() const&& = delete;
-    void on_probation() const&& = delete;
-    void spared() const&& = delete;
+    void blacklisted() const&& = delete;  // keep the decision in a variable first
+    void on_probation() const&& = delete; // keep the decision in a variable first
+    void spared() const&& = delete;       // keep the decision in a variable first
 
     /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that a limit spared, and
     /// `healthy` for every other, a node that nobody has heard of included. What `fail_open` spared is

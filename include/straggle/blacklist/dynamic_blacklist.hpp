@@ -109,7 +109,7 @@ class dynamic_blacklist {
 
     /// The last decision; empty before the first.
     [[nodiscard]] blacklist_decision<NodeId> const& decision() const& noexcept { return decision_; }
-    void decision() const&& = delete;
+    void decision() const&& = delete; // keep the blacklist in a variable first
 
     /// Calls `visit(id, exclusion)` for every node that something is remembered of, in the order in which
     /// that began: what to store before a restart.

@@ -239,7 +239,8 @@ class at_least_healthy_slots {
 ///
 /// @tparam Key what a domain is kept as: `std::string` for names, an integer for numbers
 /// @par Cost O(nodes) per decision; allocates nothing once all domains are known
-template <class Domain, base::identifier Key = std::string>
+template <class Domain, // of a callable, which is handed over: one_per_domain{rack_of}
+          base::identifier Key = std::string>
 class one_per_domain {
   public:
     static constexpr std::string_view name = "one_per_domain";

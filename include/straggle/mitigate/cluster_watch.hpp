@@ -87,7 +87,7 @@ class cluster_watch {
     [[nodiscard]] snapshot latest() const noexcept { return latest_.read(); }
     /// The latest decision, for the thread that decides.
     [[nodiscard]] decision_type const& decision() const& noexcept { return keeper_.decision(); }
-    void decision() const&& = delete;
+    void decision() const&& = delete; // keep the watch in a variable first
 
     /// What remembers the attempts: to finish jobs, merge, store.
     [[nodiscard]] Monitor& monitor() noexcept { return monitor_; }

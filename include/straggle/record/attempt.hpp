@@ -53,7 +53,7 @@ template <class Job = base::no_field, class Node = base::no_field, class Duratio
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
           class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields {
+struct attempt_fields { // .job .node .duration .start .end .status .task .input .kind ..., in this order
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
@@ -113,8 +113,6 @@ concept has_start_and_end =
 
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
-
 namespace straggle::inline STRAGGLE_ABI::record {
 
 /// A time is known: a `duration_field`, or a `start` and an `end` that are each a `time_field` and can be
@@ -137,6 +135,48 @@ concept attempt_fields_for =
     (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>);
 
 } // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line which field is wrong and what would be right; the concept would say it in dozens.
+template <class Fields, class Record>
+consteval bool explain_attempt_fields() {
+    static_assert(
+        fields_aggregate<Fields>,
+        "the fields of a record are an attempt_fields{.job = &attempt::job, .node = ..., .duration = ...}");
+    if constexpr (fields_aggregate<Fields>) {
+        using job = decltype(Fields::job);
+        using node = decltype(Fields::node);
+        using duration = decltype(Fields::duration);
+        using start = decltype(Fields::start);
+        using end = decltype(Fields::end);
+        static_assert(given<job>, "attempt_fields without .job: add .job = &attempt::job");
+        static_assert(
+            !given<job> || record::job_field<job, Record>,
+            ".job has to be a member of the record, or a callable on it, that is text or has a std::hash");
+        static_assert(given<node>, "attempt_fields without .node: add .node = &attempt::host");
+        static_assert(
+            !given<node> || record::node_field<node, Record>,
+            ".node has to be a member of the record, or a callable on it, that is text or has a std::hash");
+        static_assert(given<duration> || (given<start> && given<end>),
+                      "attempt_fields without a time: add .duration, or .start and .end");
+        static_assert(
+            !given<duration> || record::duration_field<duration, Record>,
+            ".duration has to be a member of the record, or a callable on it, that is a number or a "
+            "std::chrono::duration, not text");
+        static_assert(given<duration> || !given<start> || !given<end> || has_start_and_end<Fields, Record>,
+                      ".start and .end have to be points in time of one type");
+        static_assert(!given<decltype(Fields::status)> ||
+                          record::status_field<decltype(Fields::status), Record>,
+                      ".status has to be an attempt_status, or a bool that is true for success");
+        static_assert(record::attempt_fields_for<Fields, Record> || !given<job> || !given<node> ||
+                          !record::timed_fields<Fields, Record>,
+                      ".task has to be text or have a std::hash, .input has to be a number");
+    }
+    return true;
+}
+
+} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
 
