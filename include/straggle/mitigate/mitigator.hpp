@@ -7,8 +7,7 @@
 /// structs.
 ///
 /// It watches itself: a share of the jobs is left alone, and a kind of action that does not help is stopped.
-/// What it knows is not fit to act on, such as after a jump of the clock or while no news comes in, it does
-/// not act on. Nothing is charged for advice that nobody takes.
+/// It does not act on what is not fit for it, such as after a jump of the clock or while no news comes in.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -52,9 +51,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
 /// starts and ends are told by.
 ///
-/// What to do with a plan: send new tasks to `healthy` nodes; to `last_resort` ones where waiting would take
-/// longer; to one on probation as many as its `probe_slots`; to others none. Launch the copies, best first,
-/// for which you have room. Kill what is named. A plan is advice: what you do not do costs nothing.
+/// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
+/// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
 /// @tparam Attempt, Running, Node the user's record types
 /// @tparam AttemptFields, RunningFields, NodeFields which members are what
@@ -282,8 +280,7 @@ class mitigator {
         loop_.write(out);
         return std::move(out).seal(kind_of_frame, 1);
     }
-    /// Becomes what was serialised; nothing changes when that fails. What is older than tasks take is not
-    /// acted on before something new is known.
+    /// Becomes what was serialised; nothing changes when that fails. What is old is not acted on at first.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
     /// allow

@@ -77,8 +77,7 @@ class mitigation_loop {
     }
     void finish(std::uint64_t job) {
         jobs_.finish(job, effects_);
-        nodes_.finish_job(job);
-        copies_.finish_job(job);
+        nodes_.finish_job(job), copies_.finish_job(job);
     }
     void forget_node(std::uint32_t node) {
         nodes_.forget_node(node);
@@ -107,7 +106,6 @@ class mitigation_loop {
         jobs_.sweep(guard_.now(), effects_);
     }
 
-    // The nodes for a new task, best first; `places` with the states of `shown`.
     void rank(std::uint64_t job, std::uint32_t kind, double input,
               std::span<mitigate::place_row const> places, cluster_load const& load,
               std::vector<assign::ranked_place>& out) {
