@@ -45,11 +45,12 @@ TEST_CASE("rank_places: the fastest free node first; what is full, excluded or a
 }
 
 TEST_CASE("rank_places: a last resort is for tasks that end there sooner than they would by waiting") {
-    std::vector<free_place> nodes{{1, 0, 4, node_state::healthy, 1.0}, {2, 1, 4, node_state::last_resort, 1.5}};
-    CHECK(ranked(nodes, 60, 10).empty());      // 90 against 10 + 60
-    CHECK(ranked(nodes, 60, 40).size() == 1);  // 90 against 100
-    CHECK(ranked(nodes, 0, 40).empty());       // the task's time is not known
-    CHECK(ranked(nodes, 0, inf).size() == 1);  // but no healthy slot will ever be free
+    std::vector<free_place> nodes{{1, 0, 4, node_state::healthy, 1.0},
+                                  {2, 1, 4, node_state::last_resort, 1.5}};
+    CHECK(ranked(nodes, 60, 10).empty());     // 90 against 10 + 60
+    CHECK(ranked(nodes, 60, 40).size() == 1); // 90 against 100
+    CHECK(ranked(nodes, 0, 40).empty());      // the task's time is not known
+    CHECK(ranked(nodes, 0, inf).size() == 1); // but no healthy slot will ever be free
     nodes[0].free = 1;
     CHECK(ranked(nodes, 60, 40).size() == 1); // why wait
     CHECK(ranked(nodes, 60, 40)[0].row == 1);

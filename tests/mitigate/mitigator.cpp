@@ -130,7 +130,8 @@ TEST_CASE("mitigator: the operator's word stands, whatever is measured") {
     std::vector<straggle_test::running_task> none;
     mitigator_options o;
     o.is_enabled = false;
-    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields, o);
+    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields,
+                o);
     auto const& plan = m.decide(1.0, none, hosts);
     CHECK(plan.state(0) == node_state::healthy);
     CHECK(plan.state(1) == node_state::excluded);
@@ -159,9 +160,11 @@ struct bare_node {
 } // namespace
 
 TEST_CASE("mitigator: works where next to nothing is known, and counts what it cannot use") {
-    mitigator m(attempt_fields{.job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
-                running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
-                node_fields{.node = &bare_node::id});
+    mitigator m(
+        attempt_fields{
+            .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
+        running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
+        node_fields{.node = &bare_node::id});
     std::vector<bare_node> nodes;
     for (int i = 0; i < 10; ++i) nodes.push_back({i});
     nodes.push_back({});
@@ -171,7 +174,8 @@ TEST_CASE("mitigator: works where next to nothing is known, and counts what it c
         std::vector<bare_attempt> ended;
         for (int n = 0; n < 10; ++n)
             if ((t + n) % 4 == 0)
-                ended.push_back({static_cast<std::uint64_t>(t / 16), n, (n == 4 ? 300 : 100) + (t * 7 + n * 13) % 40});
+                ended.push_back(
+                    {static_cast<std::uint64_t>(t / 16), n, (n == 4 ? 300 : 100) + (t * 7 + n * 13) % 40});
         ended.push_back({1, 1, std::nullopt});
         ended.push_back({1, 1, -5});
         std::vector<bare_running> running{{7, 2, t * 100}, {8, {}, t * 100}, {9, 3, t * 100 + 50}};
@@ -187,9 +191,9 @@ TEST_CASE("mitigator: works where next to nothing is known, and counts what it c
     CHECK(m.counts().running[running_rejection::missing_node] > 0);
     CHECK(m.counts().running[running_rejection::not_started] > 0);
     CHECK(m.counts().nodes_refused > 0);
-    CHECK(m.counts().attempts.seen ==
-          m.counts().attempts.used + m.counts().attempts.failed + m.counts().attempts.killed +
-              m.counts().attempts.total_rejected() + m.counts().other_clock + m.counts().no_room);
+    CHECK(m.counts().attempts.seen == m.counts().attempts.used + m.counts().attempts.failed +
+                                          m.counts().attempts.killed + m.counts().attempts.total_rejected() +
+                                          m.counts().other_clock + m.counts().no_room);
 }
 
 namespace {
@@ -233,8 +237,10 @@ struct straggle::task_traits<timed_node> {
 TEST_CASE("mitigator: records with traits, clocks with a unit, pointers to records") {
     auto m = mitigator_of<timed_attempt, timed_running, timed_node>();
     clock_type::time_point const t{std::chrono::hours(400000)};
-    CHECK(m.observe(timed_attempt{"j", "n", "k", t, t + std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
-    CHECK_FALSE(m.observe(timed_attempt{"j", "n", "k", t, t - std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
+    CHECK(
+        m.observe(timed_attempt{"j", "n", "k", t, t + std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
+    CHECK_FALSE(
+        m.observe(timed_attempt{"j", "n", "k", t, t - std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
     std::vector<timed_running> const running{{"j", "n", 0.5F, t}};
     std::vector<timed_node> const nodes{{"n"}, {"o"}};
     m.decide(t + std::chrono::seconds(7), running, nodes);
@@ -295,7 +301,8 @@ TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are 
     CHECK(a.m.restore(std::move(other).seal(frame_kind("none"), 1)) == status::wrong_kind);
     CHECK(a.m.serialize() == before);
     mitigator numbers(
-        attempt_fields{.job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
+        attempt_fields{
+            .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
         running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
         node_fields{.node = &bare_node::id});
     CHECK(numbers.restore(bytes) == status::wrong_kind);
@@ -332,8 +339,8 @@ TEST_CASE("mitigator: parts can be of the caller's own types") {
                           std::remove_const_t<decltype(straggle_test::ended_fields)>,
                           std::remove_const_t<decltype(straggle_test::running_task_fields)>,
                           std::remove_const_t<decltype(straggle_test::host_fields)>, blind>;
-    own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields, {}, blind{},
-          mitigate::copy_planner{});
+    own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields, {},
+          blind{}, mitigate::copy_planner{});
     std::vector<straggle_test::running_task> none;
     std::vector<straggle_test::host> hosts{{"a", 4, 0}};
     CHECK(m.decide(1.0, none, hosts).nodes().size() == 1);

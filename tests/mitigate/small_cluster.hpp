@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A small cluster whose scheduler obeys a mitigator, for tests: jobs arrive, tasks run, nodes are slow, hang or
-/// fail. After each step what must always hold is checked, and what was decided can be compared between runs.
+/// A small cluster whose scheduler obeys a mitigator, for tests: jobs arrive, tasks run, nodes are slow, hang
+/// or fail. After each step what must always hold is checked, and what was decided can be compared between
+/// runs.
 #pragma once
 
 #include <straggle/mitigate/mitigator.hpp>
@@ -46,21 +47,19 @@ inline constexpr straggle::running_fields running_task_fields{.job = &running_ta
                                                               .task = &running_task::task,
                                                               .node = &running_task::node,
                                                               .start = &running_task::start};
-inline constexpr straggle::node_fields host_fields{.node = &host::name,
-                                                   .slots = &host::slots,
-                                                   .busy = &host::busy,
-                                                   .condition = &host::condition};
-using small_mitigator =
-    decltype(straggle::mitigator(ended_fields, running_task_fields, host_fields, straggle::mitigator_options{}));
+inline constexpr straggle::node_fields host_fields{
+    .node = &host::name, .slots = &host::slots, .busy = &host::busy, .condition = &host::condition};
+using small_mitigator = decltype(straggle::mitigator(ended_fields, running_task_fields, host_fields,
+                                                     straggle::mitigator_options{}));
 
 /// What a node is like.
 enum class health : std::uint8_t { well, slow, hangs, fails, gone };
 
 struct small_cluster_options {
     int nodes = 20, slots = 4, tasks = 24;
-    int between = 16;      ///< steps from job to job; a task takes 20 to 60 steps
-    double unit = 1;       ///< of time: all times are so many times as long
-    double origin = 0;     ///< all times are later by it
+    int between = 16;  ///< steps from job to job; a task takes 20 to 60 steps
+    double unit = 1;   ///< of time: all times are so many times as long
+    double origin = 0; ///< all times are later by it
     std::string prefix = "node-";
     bool reversed = false; ///< nodes and running attempts are told in the other order
     bool obeys = true;     ///< false: shadow mode
@@ -81,9 +80,9 @@ class small_cluster {
 
     small_mitigator m;
     std::vector<health> healths;
-    double clock_error = 0;          ///< what its clock shows too much, in steps
-    bool is_silent = false;          ///< ends are not told
-    std::vector<std::string> log;    ///< what was decided, by number of node
+    double clock_error = 0;       ///< what its clock shows too much, in steps
+    bool is_silent = false;       ///< ends are not told
+    std::vector<std::string> log; ///< what was decided, by number of node
     int failed_attempts = 0, finished_jobs = 0, copies_run = 0, jobs_begun = 0;
     double time_of_jobs = 0;
 
@@ -169,7 +168,8 @@ class small_cluster {
     }
     void tell(attempt const& a, straggle::attempt_status status) {
         if (is_silent) return;
-        m.observe(ended_task{name_of(a.job), hosts_[a.node].name, a.task, a.shown_start, now(), status}, now());
+        m.observe(ended_task{name_of(a.job), hosts_[a.node].name, a.task, a.shown_start, now(), status},
+                  now());
     }
     void remove(std::size_t i) {
         --hosts_[attempts_[i].node].busy;
@@ -177,6 +177,8 @@ class small_cluster {
     }
     void end_attempts() {
         for (std::size_t i = 0; i < attempts_.size();) {
+            if (attempts_[i].ends > 1e299 && healths[attempts_[i].node] != health::hangs)
+                attempts_[i].ends = step_ + 20; // it hangs no longer
             attempt const a = attempts_[i];
             bool const is_lost = healths[a.node] == health::gone;
             if (!is_lost && a.ends > step_) {

@@ -33,8 +33,9 @@ std::vector<reporting> habits() {
     return {{"even", [](double s, auto&) { return s; }},
             {"phased", [](double s, auto&) { return s < 0.6 ? s / 1.8 : 1.0 / 3 + (s - 0.6) / 0.6; }},
             {"jumping", [](double s, auto&) { return s < 0.9 ? 0.02 + 0.05 * s : 0.9; }},
-            {"noisy",
-             [](double s, auto& g) { return std::min(0.99, s * std::exp(0.5 * std::normal_distribution<>()(g))); }}};
+            {"noisy", [](double s, auto& g) {
+                 return std::min(0.99, s * std::exp(0.5 * std::normal_distribution<>()(g)));
+             }}};
 }
 
 progress_track followed(reporting const& how, double start, double took, double until, std::mt19937_64& g) {

@@ -36,13 +36,14 @@ struct family {
     draw next;
 };
 std::vector<family> families() {
-    return {{"lognormal", [](auto& g) { return 10 * std::exp(0.4 * std::normal_distribution<>()(g)); }},
-            {"tight", [](auto& g) { return 300 * std::exp(0.05 * std::normal_distribution<>()(g)); }},
-            {"Pareto", [](auto& g) { return 5 * std::pow(1 - std::uniform_real_distribution<>()(g), -1 / 2.0); }},
-            {"bimodal", [](auto& g) {
-                 double const usual = std::exp(0.2 * std::normal_distribution<>()(g));
-                 return std::uniform_real_distribution<>()(g) < 0.1 ? 4 * usual : usual;
-             }}};
+    return {
+        {"lognormal", [](auto& g) { return 10 * std::exp(0.4 * std::normal_distribution<>()(g)); }},
+        {"tight", [](auto& g) { return 300 * std::exp(0.05 * std::normal_distribution<>()(g)); }},
+        {"Pareto", [](auto& g) { return 5 * std::pow(1 - std::uniform_real_distribution<>()(g), -1 / 2.0); }},
+        {"bimodal", [](auto& g) {
+             double const usual = std::exp(0.2 * std::normal_distribution<>()(g));
+             return std::uniform_real_distribution<>()(g) < 0.1 ? 4 * usual : usual;
+         }}};
 }
 
 // Claims by tenths, against what came.
@@ -83,7 +84,8 @@ TEST_CASE("sibling_times: quantiles are those of the siblings") {
         CHECK(out.usual() == doctest::Approx(all[1000]).epsilon(0.03));
         CHECK(out.siblings() == 2000);
         for (double const q : {0.1, 0.25, 0.5, 0.75, 0.9})
-            CHECK(out.survival(all[static_cast<std::size_t>(q * 2000)]) == doctest::Approx(1 - q).epsilon(0.02));
+            CHECK(out.survival(all[static_cast<std::size_t>(q * 2000)]) ==
+                  doctest::Approx(1 - q).epsilon(0.02));
         // Given an age: the siblings that lived to it.
         double const age = all[1400];
         time_points const after = out.times_after(age);
@@ -173,7 +175,8 @@ TEST_CASE("sibling_times: nodes and inputs are taken out of the times, and put i
         times.observe(3, 6, 10 * std::exp(0.1 * std::normal_distribution<>()(g)), 1,
                       1e6 * std::exp(std::normal_distribution<>()(g)));
     REQUIRE(times.outlook(3, 6, {}, out));
-    CHECK(times.factor(3, 6, {.slowdown = 1, .input = 1e7}) / times.factor(3, 6, {.slowdown = 1, .input = 1e6}) <
+    CHECK(times.factor(3, 6, {.slowdown = 1, .input = 1e7}) /
+              times.factor(3, 6, {.slowdown = 1, .input = 1e6}) <
           1.25);
     // As long as it is not known, more input may need more time.
     sibling_times fresh;
@@ -204,7 +207,8 @@ TEST_CASE("sibling_times: another unit of time gives the same answers in it") {
     CHECK(b.survival_after(700, 2000) == doctest::Approx(a.survival_after(0.7, 2)).epsilon(1e-9));
 }
 
-TEST_CASE("sibling_times: bad facts are refused, memory is bounded, and nothing is allocated in the steady state") {
+TEST_CASE(
+    "sibling_times: bad facts are refused, memory is bounded, and nothing is allocated in the steady state") {
     sibling_times times({.most_jobs = 10, .most_kinds = 4});
     for (double const bad : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")})
         CHECK_FALSE(times.observe(1, 1, bad));
@@ -216,7 +220,8 @@ TEST_CASE("sibling_times: bad facts are refused, memory is bounded, and nothing 
         for (std::uint64_t job = from; job < from + 50; ++job)
             for (int i = 0; i < 20; ++i) {
                 times.observe(job, static_cast<std::uint32_t>(job % 6), 1 + i);
-                if (i % 5 == 0) static_cast<void>(times.outlook(job, static_cast<std::uint32_t>(job % 6), {}, out));
+                if (i % 5 == 0)
+                    static_cast<void>(times.outlook(job, static_cast<std::uint32_t>(job % 6), {}, out));
             }
     };
     work(0);

@@ -27,7 +27,8 @@ TEST_CASE("time_points: quantiles and mean of sixteen equally likely values") {
 
 TEST_CASE("time_outlook: survival, and the times after an age, belong together") {
     predict::sibling_times times;
-    for (int i = 1; i < 200; ++i) times.observe(1, 1, 10 * std::pow(1 - i / 200.0, -0.5)); // Pareto of index 2
+    for (int i = 1; i < 200; ++i)
+        times.observe(1, 1, 10 * std::pow(1 - i / 200.0, -0.5)); // Pareto of index 2
     time_outlook out;
     REQUIRE(times.outlook(1, 1, {}, out));
     CHECK(out.survival(0) == 1);
@@ -41,7 +42,8 @@ TEST_CASE("time_outlook: survival, and the times after an age, belong together")
         time_points const p = out.times_after(age);
         for (std::size_t i = 0; i < time_points::count; ++i) {
             CHECK(p.at[i] >= age);
-            CHECK(out.survival_after(age, p.at[i]) == doctest::Approx(1 - (static_cast<double>(i) + 0.5) / 16));
+            CHECK(out.survival_after(age, p.at[i]) ==
+                  doctest::Approx(1 - (static_cast<double>(i) + 0.5) / 16));
         }
         CHECK(out.survival_after(age, out.median_after(age)) == doctest::Approx(0.5));
     }

@@ -111,6 +111,13 @@ class node_decisions : private detail::node_trials {
     /// What became of what was observed.
     [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
 
+    /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
+    /// @param other the other one; jobs and tasks have the same keys there
+    /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
+    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of) {
+        evidence_.merge(other.evidence_, node_of);
+    }
+
     /// Appends all that is known and decided.
     void write(byte_writer& out) const {
         evidence_.write(out);

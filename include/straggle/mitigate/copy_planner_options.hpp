@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `mitigate/copy_planner.hpp`: its options.
+/// How a `copy_planner` plans: what is late, what a copy has to promise, and how many there may be.
 #pragma once
 
 #include <straggle/assign/race_record.hpp>

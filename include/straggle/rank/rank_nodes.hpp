@@ -119,7 +119,7 @@ class node_ranker {
 /// Ranks the nodes that a range of task records tells about, weakest first.
 ///
 /// Source: DSB equation 1, algorithms 2 and 3; what the defaults change and why is told at `z_score`,
-/// `t_interval`, `edge_rule` and `completions`; `dsb_2019.ranking` is the paper to the letter.
+/// `t_interval`, `edge_rule` and `completions`; `dsb_2019::ranking` is the paper to the letter.
 ///
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element

@@ -47,7 +47,7 @@ class machine_classes {
             if (row.node >= machines_.size()) machines_.resize(std::size_t{row.node} + 1);
             machine& m = machines_[row.node];
             slowdown const s = evidence.estimate_of(row.node);
-            if (s.is_known() && s.tasks >= 8 && (s.high < 1.2 || (s.tasks >= 20 && s.value < 1.08)))
+            if (s.is_known() && s.tasks >= 8 && (s.high < 1.15 || (s.tasks >= 40 && s.value < 1.08)))
                 m.was_fast = true;
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }

@@ -252,14 +252,23 @@ class late_scan {
         bool const hung = hangs(t.node);
         bool const one = rows.size() == 1 && t.attempts <= 1;
         predict::progress_worth worth;
-        bool const by_progress = options_.use_progress && note && note->track.promise() > 0 &&
-                                 (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
+        bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
+                           (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
         double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
+        double rest = -1; // as progress alone has it, where it is the better witness
+        if (by_progress) {
+            double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
+            double const promised = note->track.promise() * std::exp(-worth.bias);
+            if (doubt < outlook_.spread()) rest = (std::max)(promised - stale, 0.0);
+            // Most tasks are far from late, whoever is asked.
+            constexpr double unlikely = 0.1;
+            if (chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
+                by_progress = false;
+        }
         predict::time_points left;
-        bool asked = false;
-        if (by_progress && !hung) {
+        if (by_progress) {
             left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
-            asked = true;
+            rest = left.quantile(0.5);
             if (age < limit) {
                 double later = 0;
                 for (double const l : left.at) later += age + l > limit ? 1 : 0;
@@ -267,15 +276,15 @@ class late_scan {
             }
         }
         if (!(chance >= 0.5)) {
-            next = (std::max)(next, asked ? left.quantile(0.5)
-                                          : outlook_.median_after(age / factor) * factor - age);
+            if (rest < 0) rest = outlook_.median_after(age / factor) * factor - age;
+            next = (std::max)(next, rest);
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
         }
         if (hung) {
             ++hung_;
             left.at.fill(100 * outlook_.usual() * factor + age); // as good as never
-        } else if (!asked) {
+        } else if (!by_progress) {
             left = outlook_.times_after(age / factor);
             for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
         }
@@ -283,7 +292,7 @@ class late_scan {
         late_.push_back({t.row, range_of(left, 1), reason});
         bool const again = note && note->launched >= options_.copies_per_task;
         if (!one || !t.may_copy || t.is_copy || again) {
-            double rest = left.quantile(0.5);
+            rest = left.quantile(0.5);
             if (copies > 0) { // the copy may be there first
                 running_row const& c = running[rows.back().at];
                 double const f = factor / slow * slow_of(c.node), a = (std::max)(now - c.start, 0.0);

@@ -46,12 +46,12 @@ class evidence_state {
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.slow.log_evidence(n.live.slow, n.live.tasks);
+        return n.slow.log_evidence(n.live.slow, n.live.tasks, prices_.upward());
     }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.restored.log_evidence(n.live.restored, n.live.tasks);
+        return n.restored.log_evidence(n.live.restored, n.live.tasks, prices_.downward());
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
@@ -159,8 +159,9 @@ class evidence_state {
     void book(cell_score const& s, double variance) noexcept {
         double const kept = shrink(s.tasks, variance);
         node_watch& n = nodes_[s.node];
-        n.slow.add(kept * s.slow, kept * s.tasks);
-        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks);
+        n.slow.add(kept * s.slow, kept * s.tasks, prices_.upward());
+        if (beliefs_[s.node].charge > 0)
+            n.restored.add(kept * s.restored, kept * s.tasks, prices_.downward());
         n.booked += s.tasks;
     }
 
@@ -177,6 +178,7 @@ class evidence_state {
     bool started_ = false;
     double window_began_ = 0, window_length_ = 0, updated_ = 0;
     group_builder builder_;
+    score_prices prices_;
 };
 
 } // namespace straggle::detail

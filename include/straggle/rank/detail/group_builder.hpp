@@ -177,6 +177,12 @@ class group_builder {
     }
 
   public:
+    // Learns what scores cost from the attempts that were looked at last.
+    void teach(score_prices& prices) const noexcept {
+        double const deviation = std::sqrt(group_.variance);
+        for (entry const& e : entries_)
+            if (e.ended && !e.copy) prices.learn((e.adjusted - origin_ - mean_) / deviation);
+    }
     // Variance as this job alone shows it, and by how many tasks.
     [[nodiscard]] double own_variance() const noexcept { return own_variance_; }
     [[nodiscard]] double own_freedom() const noexcept { return free_; }
@@ -251,7 +257,7 @@ class group_builder {
                 off = e.at - origin_ - mean - null;
             else
                 off = siblings_.mean_beyond(e.at - origin_ - null) - mean;
-            sum += std::clamp(off / deviation, -slow_detector::clip, slow_detector::clip);
+            sum += std::clamp(off / deviation, -widest_score, widest_score);
         }
         return sum;
     }

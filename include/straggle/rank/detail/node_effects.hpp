@@ -259,7 +259,7 @@ class effect_solver {
             double const median = 1.5707963 / (n + 0.5708);
             // Of two or three, the effects themselves take much of the freedom, and where one is far off the
             // reference is not the middle of many.
-            double const few = n <= 2 ? 1.1 : n <= 3 ? 1.85 : 1.0;
+            double const few = n <= 2 ? 0.95 : n <= 3 ? 1.75 : 1 + 0.6 / n;
             e.variance *= few * (1 - 1 / n) * (1 - 2 / n + median);
         }
     }
@@ -295,6 +295,7 @@ class effect_solver {
             spread_ = 0;
             return;
         }
+        is_known_ = is_known_ && clipped(0) > usual + 2 * chance;
         for (int i = 0; i < 12; ++i) {
             double const middle = (low + high) / 2;
             (clipped(middle * middle) > usual ? low : high) = middle;
