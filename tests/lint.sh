@@ -39,11 +39,11 @@ library_and_examples() {
         read -ra mpi <<<"$(mpicxx --showme:compile 2>/dev/null || true)"
         mpi=("${mpi[@]/#-I/-isystem}" -DOMPI_SKIP_MPICXX)
     fi
-    for folder in examples/*/; do
+    for folder in examples/*/ examples/programs/*/; do
         compgen -G "$folder*.cpp" >/dev/null || continue
         name=$(basename "$folder") flags=()
         case $name in
-            mpi) flags=("${mpi[@]}") && can_include mpi.h "${flags[@]}" ;;
+            straggle-mpi-rank) flags=("${mpi[@]}") && can_include mpi.h "${flags[@]}" ;;
             xgboost) can_include xgboost/c_api.h ;;
         esac || {
             echo "left out: $folder (its library is not installed)"
@@ -111,7 +111,7 @@ if [[ ! -e ${failed[0]} ]]; then
     echo "nothing found in ${#jobs[@]} runs, $((SECONDS - started)) s"
     exit 0
 fi
-cat "${failed[@]/%.failed/.log}" | sed "s#$PWD/##g; s#examples/[a-z-]*/\.\./#examples/#" |
+cat "${failed[@]/%.failed/.log}" | sed "s#$PWD/##g; s#examples/programs/[a-z-]*/\.\./#examples/programs/#" |
     grep -E '^[^ ]+:[0-9]+(:[0-9]+)?: (error|warning): ' | sort -u
 echo "${#failed[@]} of ${#jobs[@]} runs found something, $((SECONDS - started)) s; their logs are in $logs/"
 exit 1

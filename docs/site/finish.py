@@ -3,7 +3,7 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Makes a site of what Doxygen wrote: finish.py SITE NAMES, NAMES being Doxygen's tag file.
 
-Every page gets the navigation, in which the pages of the guide stand in the order of docs/index.md; names in the guide
+Every page gets the navigation, in which the pages stand shelf by shelf in the order of docs/index.md; names in the guide
 lead to the reference; tables scroll inside the page; the search box gets its list of names. What cannot be reached is
 removed. Then all links are followed: a dead one, a missing image, a page of the guide that the index leaves out, or
 anything to be fetched from elsewhere is an error.
@@ -27,8 +27,8 @@ def title_of(page):
 
 
 def guide_in_order():
-    """The pages of the guide as docs/index.md names them."""
-    order = dict.fromkeys(re.findall(r"\]\((\w+)\.md\)", (ROOT / "docs/index.md").read_text()))
+    """The pages of all shelves as docs/index.md names them."""
+    order = dict.fromkeys(re.findall(r"\]\((\w+/\w+)\.md\)", (ROOT / "docs/index.md").read_text()))
     return [ROOT / "docs" / f"{name}.md" for name in order]
 
 
@@ -57,9 +57,12 @@ def navigation(rooms):
     def entries(links):
         return "".join(f'<li><a href="{address}">{html.escape(text)}</a></li>' for address, text in links)
 
-    guide = [(f"{page.stem}.html", title_of(page)) for page in guide_in_order()]
-    return (f'<nav><h2>Guide</h2><ul>{entries(guide)}</ul>'
-            f'<h2>Reference</h2><ul>{entries(rooms)}{entries(OVERVIEWS)}</ul></nav>')
+    def shelf(name):
+        return [(f"{page.stem}.html", title_of(page)) for page in guide_in_order() if page.parent.name == name]
+
+    return (f'<nav><h2>Guide</h2><ul>{entries(shelf("guide"))}</ul>'
+            f'<h2>Reference</h2><ul>{entries(shelf("reference"))}{entries(rooms)}{entries(OVERVIEWS)}</ul>'
+            f'<h2>Notes</h2><ul>{entries(shelf("notes"))}</ul></nav>')
 
 
 def linked_names(text, addresses):
@@ -142,7 +145,7 @@ def complaints(site, guide):
                 yield f"{page.name}: there is no {address}"
             elif anchor and anchor not in anchors.get(file, ()):
                 yield f"{page.name}: there is no #{anchor} in {file.name}"
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         for file in re.findall(r"`((?:\w[\w-]*/)+[\w.-]+\.\w+)`", page.read_text()):
             places = (ROOT / file, ROOT / "include" / file, ROOT / "include/straggle" / file)
             made = file.startswith("build/")  # left by a command: not there in a fresh clone
@@ -160,6 +163,14 @@ def main():
     for name, kind, address in names:
         if kind != "room":
             addresses.setdefault(name, address)
+    # A name of a room may be said without it, if no other room has the same.
+    short = {}
+    for name in addresses:
+        if "::" in name and name[0].islower():
+            short.setdefault(name.split("::", 1)[1], set()).add(name)
+    for name, full in short.items():
+        if len(full) == 1:
+            addresses.setdefault(name, addresses[next(iter(full))])
     guide = {page.stem for page in guide_in_order()}
     nav = navigation(rooms)
     for page in site.glob("*.html"):

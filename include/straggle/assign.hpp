@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `assign/`: is a copy worth it, and where?
+/// Begin with `assign::assigner`, `assign::expected_gain`, `assign::copies_per_task`.
 #pragma once
 
 #include <straggle/assign/assigner.hpp>
@@ -10,8 +11,12 @@
 #include <straggle/assign/backup_fields.hpp>
 #include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/copy_limits.hpp>
+#include <straggle/assign/copy_worth.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/assign/kill_rule.hpp>
 #include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/assign/profit.hpp>
+#include <straggle/assign/race_record.hpp>
+#include <straggle/assign/rank_places.hpp>
 #include <straggle/assign/reservation.hpp>
+#include <straggle/assign/slot_price.hpp>

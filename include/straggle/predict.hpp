@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `predict/`: how long will this task take, here or there?
+/// Begin with `predict::similar_tasks`, `predict::recent_rate`.
 #pragma once
 
 #include <straggle/predict/calibration.hpp>
@@ -10,9 +11,12 @@
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
 #include <straggle/predict/progress.hpp>
+#include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/recent_rate.hpp>
+#include <straggle/predict/sibling_times.hpp>
 #include <straggle/predict/similar_tasks.hpp>
 #include <straggle/predict/similarity.hpp>
 #include <straggle/predict/smoothed_progress.hpp>
 #include <straggle/predict/task_profile.hpp>
+#include <straggle/predict/time_outlook.hpp>
 #include <straggle/predict/weights.hpp>

@@ -18,6 +18,6 @@
 /// Incompatible changes (before 1.0: see the minor number).
 #define STRAGGLE_VERSION_MAJOR 0
 /// New features; before 1.0 also incompatible changes.
-#define STRAGGLE_VERSION_MINOR 1
+#define STRAGGLE_VERSION_MINOR 2
 /// Corrections only.
 #define STRAGGLE_VERSION_PATCH 0

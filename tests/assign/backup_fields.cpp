@@ -27,11 +27,6 @@ std::optional<std::vector<double>> read(T const& time) {
 
 double const no_number = std::nan(""), infinity = std::numeric_limits<double>::infinity();
 
-struct word_list {
-    [[nodiscard]] bool avoids(std::string_view id) const { return id == "bad"; }
-    [[nodiscard]] bool tries(std::string_view id) const { return id == "new"; }
-};
-
 } // namespace
 
 TEST_CASE("backup fields: a time is a number or samples, maybe unknown") {
@@ -90,14 +85,4 @@ TEST_CASE("backup fields: one node or several, text of any kind") {
     CHECK_FALSE(detail::runs_there(std::vector<std::string>{"a", "b"}, std::string_view("c")));
     CHECK_FALSE(detail::runs_there(std::vector<int>{}, 0));
     CHECK(detail::runs_there(7u, 7u));
-}
-
-TEST_CASE("state_in: what a blacklist says of a node") {
-    word_list const decision;
-    CHECK(assign::state_in(decision, "bad") == node_state::excluded);
-    CHECK(assign::state_in(decision, "new") == node_state::on_probation);
-    CHECK(assign::state_in(decision, "good") == node_state::healthy);
-    CHECK(to_string(node_state::healthy) == "healthy");
-    CHECK(to_string(node_state::on_probation) == "on_probation");
-    CHECK(to_string(node_state::excluded) == "blacklisted");
 }

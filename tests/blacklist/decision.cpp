@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
@@ -43,6 +44,29 @@ TEST_CASE("a decision that was never made blacklists nobody") {
     CHECK(!decision.avoids("n"));
     CHECK(decision.rule().empty());
     CHECK(decision.note() == blacklist::selection_note::none);
+}
+
+TEST_CASE("a decision says where each node stands") {
+    auto const ranking = ranked_fleet();
+    auto const one = blacklister(blacklist::dominated{}, blacklist::at_most(1)).decide(ranking);
+    CHECK(one.state("slower") == node_state::excluded);
+    CHECK(one.state("slow") == node_state::last_resort); // spared, but slow all the same
+    CHECK(one.state("node0") == node_state::healthy);
+    CHECK(one.state("never heard of") == node_state::healthy);
+    // Two of several nodes are weak: with a lower threshold nobody believes that.
+    auto const distrusted =
+        blacklister(blacklist::dominated{}, blacklist::fail_open(0.1, 0.05)).decide(ranking);
+    REQUIRE(distrusted.spared().size() == 2);
+    CHECK(distrusted.state("slower") == node_state::healthy);
+}
+
+TEST_CASE("a decision that is filled again says nothing of before") {
+    blacklist_decision<std::string> decision;
+    auto const ranking = ranked_fleet();
+    blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking, decision);
+    CHECK(decision.state("slow") == node_state::excluded);
+    blacklister(blacklist::mean_plus_sigmas{.sigmas = 100}, record::unlimited{}).decide(ranking, decision);
+    CHECK(decision.state("slow") == node_state::healthy);
 }
 
 TEST_CASE("a decision tells whom to avoid, worst first, and why") {

@@ -671,7 +671,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
 TEST_CASE("what no policy can have written is not restored") {
     dynamic_blacklist<std::string> keeper;
     double const nan = std::nan("");
-    CHECK(keeper.restore("n", {.state = static_cast<node_state>(3)}) == status::out_of_domain);
+    CHECK(keeper.restore("n", {.state = node_state::last_resort}) == status::out_of_domain);
     CHECK(keeper.restore("n", {.state = node_state::excluded, .since = 5, .until = 4}) ==
           status::out_of_domain);
     CHECK(keeper.restore("n", {.state = node_state::on_probation, .probe_sum = nan}) ==

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "../../examples/common/number.hpp"
+#include "../../examples/programs/common/number.hpp"
 
 #include <doctest/doctest.h>
 

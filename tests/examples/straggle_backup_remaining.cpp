@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // What straggle-backup says a task still takes.
-#include "../../examples/backup_advisor/remaining.hpp"
+#include "../../examples/programs/straggle-backup/remaining.hpp"
 
 #include <doctest/doctest.h>
 

@@ -100,7 +100,7 @@ class KnownAnswers(Advisor):
         s = self.only(history(), now)
         self.assertEqual((s["decision"], s["reason"], s["best"]), ("no", "no_slot", None))
         self.assertEqual(s["why"], "no slot is free but on nodes that are to be avoided")
-        self.assertEqual(s["candidates"]["refused"], {"same_node": 1, "blacklisted": 1, "no_slot": 6})
+        self.assertEqual(s["candidates"]["refused"], {"same_node": 1, "excluded": 1, "no_slot": 6})
         s = self.only(history(), now, "--no-blacklist")
         # 18 s are left of it, and a copy takes 30 s on n2.
         self.assertEqual((s["decision"], s["best"]["node"]), ("no", "n2"))
@@ -109,7 +109,7 @@ class KnownAnswers(Advisor):
         self.assertLess(s["best"]["win_probability"], 0.1)
         self.assertIn(s["reason"], {"not_profitable", "unlikely_to_win"})
         nodes = {n["node"]: n for n in self.advise(history(), now)["nodes"]}
-        self.assertEqual((nodes["n2"]["state"], nodes["n2"]["excluded"]), ("blacklisted", "by_history"))
+        self.assertEqual((nodes["n2"]["state"], nodes["n2"]["excluded"]), ("excluded", "by_history"))
         self.assertAlmostEqual(nodes["n2"]["slowness"], 3, delta=0.4)
         self.assertAlmostEqual(nodes["n0"]["slowness"], 1, delta=0.05)
 
@@ -326,7 +326,7 @@ class Nodes(Advisor):
         s = self.only(history(), running(straggler(), *healthy(3)), *itertools.chain(*(("--avoid", f"n{i}") for i in (0, 1, 6))))
         self.assertEqual(s["best"]["node"], "n7")
         s = self.only(history(), running(straggler(), *healthy(3)), *itertools.chain(*(("--avoid", f"n{i}") for i in range(8))))
-        self.assertEqual(s["reason"], "blacklisted")
+        self.assertEqual(s["reason"], "excluded")
         done = self.ask(history(), running(straggler()), "--avoid", "nobody")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"nobody: no file knows it", done.stdout)
@@ -338,10 +338,10 @@ class Nodes(Advisor):
         text = "node,slots,free,state,rack\nn1,2,0,idle,a\nn6,2,,drained,a\nn7,1,1,probation,b\nn2,4,3,up,b\nnew,2,2,,b\n"
         got = self.nodes(text, "--no-blacklist")
         self.assertEqual([(n["node"], n["slots"], n["free"], n["state"], n["excluded"]) for n in got["nodes"]],
-                         [("n1", 2, 0, "healthy", None), ("n6", 2, 2, "blacklisted", "by_state"), ("n7", 1, 1, "on_probation", None),
+                         [("n1", 2, 0, "healthy", None), ("n6", 2, 2, "excluded", "by_state"), ("n7", 1, 1, "on_probation", None),
                           ("n2", 4, 3, "healthy", None), ("new", 2, 2, "healthy", None)])
         s = got["suspects"][0]
-        self.assertEqual(s["candidates"]["refused"], {"same_node": 1, "blacklisted": 1, "no_slot": 1})
+        self.assertEqual(s["candidates"]["refused"], {"same_node": 1, "excluded": 1, "no_slot": 1})
         self.assertEqual({s["best"]["node"], s["runner_up"]["node"]}, {"n7", "new"})  # of "new" only the job is known
 
     def test_what_a_file_of_nodes_leaves_out(self):
@@ -590,8 +590,8 @@ class Output(Advisor):
         done = subprocess.run([PROGRAM, "--now", "1795232100000", "examples/data/slurm-8-nodes.csv"], cwd=ROOT, capture_output=True,
                               timeout=60, env={**os.environ, "LC_ALL": "C"})
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertEqual(done.stdout.decode(), (ROOT / "examples/backup_advisor/example.expected").read_text())
-        self.assertIn("straggle-backup --now 1795232100000 examples/data/slurm-8-nodes.csv", (ROOT / "docs/advising.md").read_text())
+        self.assertEqual(done.stdout.decode(), (ROOT / "examples/programs/straggle-backup/example.expected").read_text())
+        self.assertIn("straggle-backup --now 1795232100000 examples/data/slurm-8-nodes.csv", (ROOT / "docs/guide/advising.md").read_text())
 
 
 class Refusals(Advisor, BadInput):
@@ -775,7 +775,7 @@ class RealHistories(Advisor):
     def test_every_history_at_many_times(self):
         for file in self.histories():
             with open(file, newline="") as rows:
-                starts = sorted(int(r["start_ms"]) for r in csv.DictReader(rows) if r["start_ms"])
+                starts = sorted(int(float(r["start_ms"])) for r in csv.DictReader(rows) if r["start_ms"])
             for i in range(1, 8):
                 now = starts[len(starts) * i // 8] + 500
                 done = run("--now", now, "--format", "json", file)

@@ -5,7 +5,7 @@
 // line of the file; and it makes no difference in what pieces the bytes arrive. tests/examples/csv.cpp
 // replays the corpus.
 
-#include "../../examples/common/csv.hpp"
+#include "../../examples/programs/common/csv.hpp"
 
 #include <cstdint>
 #include <cstdlib>

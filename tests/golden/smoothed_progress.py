@@ -7,7 +7,7 @@ usage: smoothed_progress.py [--check]    without --check writes the file beside 
 Needs mpmath.
 
 The readings are made by rules simple enough to be written again in C++ (see `readings`), in double precision; what
-follows from them is computed at 50 digits. `constant`, `recent_rate` and `stall` are those of Hadoop's
+follows from them is computed at 50 digits. `constant`, `slowing` and `stall` are those of Hadoop's
 TestSimpleExponentialForecast: a reading each 1000 ms, the first of them still 0. With `+` behind the name the task has
 moved at the first reading.
 """
@@ -38,7 +38,7 @@ def readings(rule, seed, n):
             yield elapsed, progress
         return
     moved, rule = rule.endswith("+"), rule.rstrip("+")
-    speeds = {"constant": [0.005] * 4, "recent_rate": [0.005, 0.004, 0.002, 0.001],
+    speeds = {"constant": [0.005] * 4, "slowing": [0.005, 0.004, 0.002, 0.001],
               "stall": [0.005, 0.004, 0.002, 0.0, 0.003]}[rule]
     elapsed, progress, count = 0.0, speeds[0] if moved else 0.0, 0
     while progress <= 1.0:
@@ -72,8 +72,8 @@ def smooth(points, tau, warm_up):
 
 
 CASES = [(rule + moved, 0, 0, tau, 12) for moved in ("", "+")
-         for rule, tau in (("constant", 10000), ("recent_rate", 800), ("stall", 800))]
-CASES += [("recent_rate", 0, 0, 60000, None), ("stall", 0, 0, 60000, None)]
+         for rule, tau in (("constant", 10000), ("slowing", 800), ("stall", 800))]
+CASES += [("slowing", 0, 0, 60000, None), ("stall", 0, 0, 60000, None)]
 CASES += [("jitter", seed, n, tau, warm_up) for seed in (1, 2, 3) for n in (1, 2, 25, 60) for tau in (5, 60, 600)
           for warm_up in (None, 0, 24)]
 

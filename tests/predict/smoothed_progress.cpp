@@ -51,7 +51,7 @@ std::vector<std::pair<double, double>> readings(std::string rule, std::uint64_t 
     bool const moved = rule.back() == '+';
     if (moved) rule.pop_back();
     std::vector<double> const speeds = rule == "constant"      ? std::vector{0.005, 0.005, 0.005, 0.005}
-                                       : rule == "recent_rate" ? std::vector{0.005, 0.004, 0.002, 0.001}
+                                       : rule == "slowing" ? std::vector{0.005, 0.004, 0.002, 0.001}
                                                                : std::vector{0.005, 0.004, 0.002, 0.0, 0.003};
     if (moved) progress = speeds[0];
     for (int count = 0; progress <= 1.0; ++count) {
@@ -110,7 +110,7 @@ TEST_CASE("smoothed progress: Hadoop's three forecasts") {
         char const* rule;
         double tau, literal, moved; // sums of squared errors, as our replay of the Java code gives them
     } const cases[] = {{"constant", 10000, 1.42e-10, 0},
-                       {"recent_rate", 800, 6.95e-11, 4.2e-11},
+                       {"slowing", 800, 6.95e-11, 4.2e-11},
                        {"stall", 800, 1.54e-10, 1.3e-10}};
     for (auto const& c : cases) {
         INFO(c.rule);

@@ -6,7 +6,7 @@
 /// that says where they differ.
 #pragma once
 
-#include "../../examples/common/csv.hpp"
+#include "../../examples/programs/common/csv.hpp"
 #include "shared_data.hpp"
 
 #include <doctest/doctest.h>

@@ -51,8 +51,8 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     cluster::result const r = cluster::run(plan, *s.decides);
     std::vector<double> out;
     auto const ranking =
-        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
-    auto const paper = straggle::papers::dsb_2019.blacklist().decide(ranking);
+        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019::ranking());
+    auto const paper = straggle::papers::dsb_2019::blacklist().decide(ranking);
     judge(paper.blacklisted(), c, out);
     auto const ours = straggle::rank_nodes(r.attempts, policies::attempt_fields);
     auto const decision =
@@ -60,7 +60,7 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     judge(decision.blacklisted(), c, out);
 
     auto const scores =
-        straggle::rank::normalize(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
+        straggle::rank::normalize(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019::ranking());
     std::vector<std::vector<double>> of(c.nodes);
     for (auto const& a : scores.attempts) of[scores.nodes[a.node]].push_back(a.score);
     for (std::vector<double>& z : of)

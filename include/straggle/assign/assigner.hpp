@@ -42,9 +42,9 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
 ///
 /// @par Example
-/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{riski_2014{},
+/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{expected_gain{},
 /// suspect_share_limit{}, retry_budget{}}` names a policy and limits; naming limits replaces the default one,
-/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::riski_2014},
+/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain},
 /// suspect_share_limit{}}`
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of

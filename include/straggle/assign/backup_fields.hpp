@@ -26,20 +26,6 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// What a `blacklist_decision` says of a node.
-/// @par Example
-/// `backup_node_fields{..., .state = [&](host const& h) { return state_in(decision, h.name); }}`
-/// @par Cost O(nodes that are blacklisted or on probation)
-template <class Decision, class Id>
-    requires requires(Decision const& decision, Id const& id) {
-        { decision.avoids(id) } -> std::same_as<bool>;
-        { decision.tries(id) } -> std::same_as<bool>;
-    }
-[[nodiscard]] node_state state_in(Decision const& decision, Id const& id) {
-    if (decision.avoids(id)) return node_state::excluded;
-    return decision.tries(id) ? node_state::on_probation : node_state::healthy;
-}
-
 /// A time that is known for certain, a number, or by samples: an `empirical` or an `empirical_view`.
 template <class T>
 concept distributed_time = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) ||

@@ -2,12 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Whom to avoid, as plain data that carries its reasons: what was measured, what it was compared with, who
-/// spared whom, and until when.
+/// Which nodes to avoid, as plain data that carries its reasons: what was measured, what it was compared
+/// with, which limit spared which node, and until when.
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/record/node_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,9 +36,9 @@ struct verdict {
     double threshold = 0;            ///< with what
     Text rule{};                     ///< name of the policy, or of its part, that named the node
     Text spared_by{};                ///< name of the limit that kept the node in service; empty: none did
-    std::uint32_t strikes = 0;       ///< exclusions not yet made good; 0 without a keeper
-    std::int64_t since = 0;          ///< window that excluded the node; 0 without a keeper, or spared
-    std::int64_t until = 0; ///< first window that may end the exclusion; 0 without a keeper, or spared
+    std::uint32_t strikes = 0;       ///< exclusions not yet made good; 0 from a blacklister
+    std::int64_t since = 0;          ///< window that excluded the node; 0 from a blacklister, or spared
+    std::int64_t until = 0;          ///< first window that may end it; 0 from a blacklister, or spared
 
     friend bool operator==(verdict const&, verdict const&) = default;
 };
@@ -49,8 +51,8 @@ struct decision_access;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The answer of a blacklister or a keeper: the nodes to avoid, those to try out, and the weak ones it was
-/// not allowed to avoid.
+/// The answer of a `blacklister` or `dynamic_blacklist`: the nodes to avoid, those to try out, and the weak
+/// ones it was not allowed to avoid.
 template <class NodeId>
 class blacklist_decision {
   public:
@@ -59,7 +61,7 @@ class blacklist_decision {
         return std::span(verdicts_).first(blacklisted_);
     }
     /// Nodes whose exclusion is over but that have yet to prove themselves: a few tasks each, best backup
-    /// copies, never the only copy. Worst first; always empty without a keeper.
+    /// copies, never the only copy. Worst first; always empty from a blacklister.
     [[nodiscard]] std::span<verdict<NodeId> const> on_probation() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_, on_probation_);
     }
@@ -72,39 +74,42 @@ class blacklist_decision {
     void on_probation() const&& = delete; // keep the decision in a variable first
     void spared() const&& = delete;       // keep the decision in a variable first
 
-    /// True for a blacklisted node; false for one on probation.
-    /// @par Cost O(blacklisted)
-    template <class Id>
-    [[nodiscard]] bool avoids(Id const& id) const {
-        return names(blacklisted(), id);
+    /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that a limit spared, and
+    /// `healthy` for every other, a node that nobody has heard of included. What `fail_open` spared is
+    /// healthy: there the measurement is not believed.
+    /// @par Cost O(1) expected, however many nodes there are
+    [[nodiscard]] node_state state(typename interner<NodeId>::key_type id) const {
+        std::size_t const place = places_.find(id);
+        if (place < blacklisted_) return node_state::excluded;
+        if (place < blacklisted_ + on_probation_) return node_state::on_probation;
+        if (place >= blacklisted_ + on_probation_ + spared_) return node_state::healthy;
+        return verdicts_[place].spared_by == "fail_open" ? node_state::healthy : node_state::last_resort;
     }
-    /// True for a node on probation: a backup copy, but no task of its own.
-    /// @par Cost O(on probation)
-    template <class Id>
-    [[nodiscard]] bool tries(Id const& id) const {
-        return names(on_probation(), id);
+    /// True for an excluded node; false for one on probation.
+    /// @par Cost as `state`
+    [[nodiscard]] bool avoids(typename interner<NodeId>::key_type id) const {
+        return state(id) == node_state::excluded;
+    }
+    /// True for a node on probation: a copy, but no task of its own.
+    /// @par Cost as `state`
+    [[nodiscard]] bool tries(typename interner<NodeId>::key_type id) const {
+        return state(id) == node_state::on_probation;
     }
     /// Name of the policy that decided.
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
     /// What the policy has to say about the fleet as a whole.
     [[nodiscard]] blacklist::selection_note note() const noexcept { return note_; }
-    /// Name of the policy that says for how long; empty without a keeper.
+    /// Name of the policy that says for how long; empty from a blacklister.
     [[nodiscard]] std::string_view excluding() const noexcept { return sentencing_; }
-    /// The window decided on; 0 without a keeper.
+    /// The window decided on; 0 from a blacklister.
     [[nodiscard]] std::int64_t window() const noexcept { return window_; }
 
   private:
     friend detail::decision_access;
 
-    template <class Id>
-    static bool names(std::span<verdict<NodeId> const> verdicts, Id const& id) {
-        for (auto const& v : verdicts)
-            if (v.id == id) return true;
-        return false;
-    }
-
     // The blacklisted, those on probation, the spared; the rest only keep their memory for reuse.
     std::vector<verdict<NodeId>> verdicts_;
+    interner<NodeId> places_; // of the verdicts
     std::size_t blacklisted_ = 0;
     std::size_t on_probation_ = 0;
     std::size_t spared_ = 0;

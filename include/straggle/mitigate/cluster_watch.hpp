@@ -16,7 +16,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a blacklist keeper that know each other, and their latest decision for everybody to read.
+/// A monitor and a `dynamic_blacklist` that know each other, and their latest decision for everybody to read.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`

@@ -345,7 +345,7 @@ class monitor {
         bool entered = false;
         detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
             if (!number) {
-                ++tally.rejected[static_cast<std::size_t>(rejection::missing_time)];
+                ++tally.rejected[rejection::missing_time];
                 return;
             }
             if (evidence_.empty() || *number > evidence_.head())

@@ -9,7 +9,9 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/record/detail/attempt_concepts.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <bit>
@@ -50,7 +52,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
-          class Task = base::no_field, class Input = base::no_field>
+          class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
+          class IsCopy = base::no_field, class Outrun = base::no_field>
 struct attempt_fields {                // .job .node .duration .start .end .status .task .input, in this order
     [[no_unique_address]] Job job{};   ///< `job_field`
     [[no_unique_address]] Node node{}; ///< `node_field`
@@ -60,6 +63,9 @@ struct attempt_fields {                // .job .node .duration .start .end .stat
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
     [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
+    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed, for a copy won; for mitigators
 };
 
 /// The place to name the fields of a record type once: specialise it with a
@@ -72,41 +78,6 @@ template <class Record>
 concept has_task_traits = requires { task_traits<Record>::fields; };
 
 } // namespace straggle
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-template <class Fields>
-concept fields_aggregate = requires(Fields const& f) {
-    f.job;
-    f.node;
-    f.duration;
-    f.start;
-    f.end;
-    f.status;
-    f.task;
-    f.input;
-};
-
-// Comparing signed numbers with unsigned, or integers with reals, would go wrong in silence.
-template <class Start, class End>
-concept on_one_clock =
-    std::is_integral_v<Start> == std::is_integral_v<End> &&
-    std::is_signed_v<Start> == std::is_signed_v<End> && requires(Start const& start, End const& end) {
-        { end < start } -> std::convertible_to<bool>;
-        { end - start } -> base::duration_like;
-    };
-
-template <class Fields, class Record>
-concept has_duration =
-    given<decltype(Fields::duration)> && record::duration_field<decltype(Fields::duration), Record>;
-template <class Fields, class Record>
-concept has_start_and_end =
-    !given<decltype(Fields::duration)> && record::time_field<decltype(Fields::start), Record> &&
-    record::time_field<decltype(Fields::end), Record> &&
-    on_one_clock<field_value_t<decltype(Fields::start), Record>,
-                 field_value_t<decltype(Fields::end), Record>>;
-
-} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
@@ -187,6 +158,10 @@ enum class rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t rejection_count = 7;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
+    return rejection_count;
+}
 
 /// The name of a rejection as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
@@ -199,30 +174,24 @@ inline constexpr std::size_t rejection_count = 7;
 /// What became of the records that were read.
 /// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
 struct attempt_counts {
-    std::uint64_t seen = 0;       ///< records read
-    std::uint64_t used = 0;       ///< successes that entered the statistics
-    std::uint64_t failed = 0;     ///< left out: the attempt failed
-    std::uint64_t killed = 0;     ///< left out: the attempt was killed
-    std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
-    std::array<std::uint64_t, rejection_count> rejected{}; ///< by `rejection`
+    std::uint64_t seen = 0;                      ///< records read
+    std::uint64_t used = 0;                      ///< successes that entered the statistics
+    std::uint64_t failed = 0;                    ///< left out: the attempt failed
+    std::uint64_t killed = 0;                    ///< left out: the attempt was killed
+    std::uint64_t superseded = 0;                ///< left out: another attempt of the task completed first
+    record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;
         failed += other.failed;
         killed += other.killed;
         superseded += other.superseded;
-        for (std::size_t i = 0; i < rejection_count; ++i) rejected[i] += other.rejected[i];
+        rejected += other.rejected;
         return *this;
     }
     friend constexpr bool operator==(attempt_counts const&, attempt_counts const&) = default;
@@ -371,7 +340,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
         ++(status == attempt_status::killed ? counts.killed : counts.failed);
         return;
     }
-    auto const reject = [&](rejection r) { ++counts.rejected[static_cast<std::size_t>(r)]; };
+    auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
     if (!is_present(job)) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);

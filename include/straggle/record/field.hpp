@@ -44,4 +44,15 @@ concept input_field =
     base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
     !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
+/// A name whose spelling does not matter, such as a kind of jobs, a class of machines or a rack; may be
+/// optional.
+template <class Field, class Record>
+concept label_field =
+    base::projection_of<Field, Record> && base::identifier<detail::field_value_t<Field, Record>>;
+
+/// Yes or no; may be optional: an empty one is what stands for a missing field.
+template <class Field, class Record>
+concept flag_field =
+    base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, bool>;
+
 } // namespace straggle::record

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <concepts>
@@ -41,14 +42,22 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `running_fields{.node = &task::host, .progress = &task::done, .start = &task::started}`
 ///
 /// Any projection may yield a `std::optional`: an empty one means unknown.
-template <class Node = base::no_field, class Progress = base::no_field, class Start = base::no_field,
-          class Input = base::no_field, class Copies = base::no_field>
+template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
+          class Progress = base::no_field, class Reported = base::no_field, class Start = base::no_field,
+          class Kind = base::no_field, class Input = base::no_field, class Copies = base::no_field,
+          class MayCopy = base::no_field, class IsCopy = base::no_field>
 struct running_fields {
+    [[no_unique_address]] Job job{};           ///< `job_field`; read by a mitigator
+    [[no_unique_address]] Task task{};         ///< `task_field`; without it a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
+    [[no_unique_address]] Reported reported{}; ///< `time_field`: when the progress was so; read by a mitigator
     [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
+    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; read by a mitigator
     [[no_unique_address]] Input input{};       ///< `input_field`: what it has to read; without it 1
     [[no_unique_address]] Copies copies{};     ///< `copies_field`; without it 1
+    [[no_unique_address]] MayCopy may_copy{};  ///< `flag_field`; without it every task may have copies
+    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`; without it the attempt that began first is none
 };
 
 } // namespace straggle
@@ -79,6 +88,16 @@ concept running_fields_for =
     (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
     (!detail::given<decltype(Fields::copies)> || copies_field<decltype(Fields::copies), Record>);
 
+/// Fields with which a `Record` can be read by a mitigator: one record for each attempt, copies too.
+template <class Fields, class Record>
+concept running_attempt_fields_for =
+    running_fields_for<Fields, Record> && job_field<decltype(Fields::job), Record> &&
+    (!detail::given<decltype(Fields::task)> || task_field<decltype(Fields::task), Record>) &&
+    (!detail::given<decltype(Fields::reported)> || time_field<decltype(Fields::reported), Record>) &&
+    (!detail::given<decltype(Fields::kind)> || label_field<decltype(Fields::kind), Record>) &&
+    (!detail::given<decltype(Fields::may_copy)> || flag_field<decltype(Fields::may_copy), Record>) &&
+    (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>);
+
 } // namespace straggle::record
 
 namespace straggle::inline STRAGGLE_ABI {
@@ -92,6 +111,10 @@ enum class running_rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t running_rejection_count = 4;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(running_rejection) noexcept {
+    return running_rejection_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(running_rejection r) noexcept {
@@ -106,17 +129,15 @@ struct running_counts {
     std::uint64_t seen = 0;       ///< snapshots read
     std::uint64_t used = 0;       ///< running tasks that detectors look at
     std::uint64_t unreported = 0; ///< of those: without a progress yet, taken to have done nothing
-    std::array<std::uint64_t, running_rejection_count> rejected{}; ///< by `running_rejection`
+    record::reason_counts<running_rejection> rejected{}; ///< why the others were left out
 
     /// Snapshots rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](running_rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Snapshots rejected for any reason.
     [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
+        return rejected.total();
     }
     friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
 };

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of blacklister and keeper: asking the limits, gathering the evidence against a node, writing
-/// decisions.
+/// Private part of `blacklister` and `dynamic_blacklist`: asking the limits, gathering the evidence against a
+/// node, writing decisions.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -113,12 +113,14 @@ struct decision_access {
         d.sentencing_ = {};
         d.window_ = 0;
         if (verdicts > d.verdicts_.size()) d.verdicts_.resize(verdicts);
+        d.places_.clear();
     }
     // The verdict in a place, all of it but its exclusion.
     template <class NodeId>
     static verdict<NodeId>& write(blacklist_decision<NodeId>& d, std::size_t place, NodeId const& id,
                                   charge const& what, std::string_view spared_by) {
         verdict<NodeId>& v = d.verdicts_[place];
+        d.places_.insert(id); // places are written in turn
         v.id = id;
         v.n = what.n;
         v.mean = what.mean;

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# The laboratory: runs policies on simulated clusters that obey them, and writes which shorten jobs and which do not to
+# docs/reference/effectiveness.md. Raw results stay in build/effectiveness/; what is there already is not run again.
+#
+#   bench/effectiveness.sh                24 seeds of all scenarios: an hour on two cores
+#   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
+#   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
+#   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
+#   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
+#   ... --fresh                           forgets earlier results
+#   ... --help
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source cmake/ensure-packages.sh
+
+mode=report seeds=(--reporting 24) chosen=() fresh=0
+while (($# > 0)); do
+    case $1 in
+        --smoke) mode=smoke ;;
+        --full) seeds=(--reporting 24 --until-sure 400) ;;
+        --policies | --scenarios | --workers)
+            [[ $1 == --workers ]] || mode=look
+            chosen+=("$1" "${2:?$1 of what?}")
+            shift
+            ;;
+        --tuning)
+            mode=look seeds=(--tuning "${2:?how many seeds?}")
+            shift
+            ;;
+        --list) mode=list ;;
+        --fresh) fresh=1 ;;
+        *)
+            sed -n '5,15s/^# \{0,1\}//p' "$0" >&2
+            [[ $1 == --help ]] && exit 0
+            exit 2
+            ;;
+    esac
+    shift
+done
+
+ensure_packages build tests
+here=bench/effectiveness out=build/effectiveness
+cmake --preset effectiveness >/dev/null
+cmake --build --preset effectiveness
+lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
+    --histories "${STRAGGLE_SHARED_DIR:-../shared}/data")
+
+case $mode in
+    list) exec "${lab[@]}" --list ;;
+    look) exec "${lab[@]}" "${seeds[@]}" "${chosen[@]}" ;;
+    smoke)
+        "$out/$here/effectiveness_checks"
+        exec "${lab[@]}" --tuning 2 "${chosen[@]}" --scenarios 'quiet-*,generations-80,few-slow-80,hung-60,hole-60,pareto-*'
+        ;;
+esac
+((fresh == 0)) || rm -f "$out/results.csv"
+"${lab[@]}" "${seeds[@]}" "${chosen[@]}" --out "$out/results.csv"
+python3 -B "$here/report/report.py" "$out/results.csv" "$here/scenarios/scenarios.csv" docs/reference
+echo docs/reference/effectiveness.md

@@ -1,0 +1,40 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// One attempt of a task: all that will happen to it, if nobody kills it, is known when it starts.
+#pragma once
+
+#include "plan.hpp"
+#include "policy.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace lab {
+
+struct attempt {
+    attempt_record record; ///< `end` and `how`: what will come
+    double work = 1;       ///< with its luck
+    bool over = false;
+
+    double done = 0; ///< of the work, by `done_at`
+    double done_at = 0;
+    double first_report = 0;
+    double next_report = 0;
+    double bias = 1; ///< of what it reports
+    std::optional<double> shown{};
+    double shown_at = 0;
+};
+
+/// Starts an attempt.
+/// @param who all but its end
+attempt start_attempt(plan const& what, attempt_record const& who);
+
+/// The work done by a time that is not before the last one asked for.
+double done_by(plan const& what, attempt& a, double time);
+
+/// Brings `shown` up to the last report before or at a time.
+void report(plan const& what, attempt& a, double now);
+
+} // namespace lab

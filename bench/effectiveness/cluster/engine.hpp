@@ -1,0 +1,41 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// A discrete-event cluster: one master, one queue in order of arrival, nodes with slots, heartbeats, copies
+/// of which the first to finish wins, failures, nodes that go away, faults that change speed. What a policy
+/// decides is done.
+#pragma once
+
+#include "plan.hpp"
+#include "policy.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace lab {
+
+/// What became of a run.
+struct result {
+    std::vector<double> job_times; ///< by job
+    double makespan = 0;
+    bool stuck = false; ///< stopped because it took a hundred times as long as it had to
+
+    double useful = 0; ///< slot-seconds of attempts that finished their task
+    double wasted = 0; ///< of all others
+    std::uint64_t attempts = 0;
+    std::uint64_t copies = 0;
+    std::uint64_t won = 0;  ///< copies that finished their task
+    double healthy_out = 0; ///< node-seconds out of service of nodes that were well then
+    double weak_out = 0;    ///< of nodes that were not: 1.2 times as slow as by design, or failing all
+    double weak = 0;        ///< node-seconds of all nodes that were not well
+    double first_wait = 0;  ///< mean time from a task's arrival to its first start
+    std::uint64_t decisions = 0;
+    double decision_time = 0; ///< seconds of this computer in all of them
+    std::uint64_t digest = 0; ///< of all attempts: who ran where, from when to when, and how it ended
+};
+
+/// Runs a plan to its end.
+result run(plan const& what, policy& decides);
+
+} // namespace lab

@@ -1,0 +1,75 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a simulation is told: nodes, what goes wrong with them, and the jobs that arrive. Plain data; all
+/// times in seconds, all work in seconds on a slot of speed 1.
+#pragma once
+
+#include "luck.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace lab {
+
+struct time_span {
+    double from = 0;
+    double to = 0;
+};
+
+/// From a time on a node takes that many times as long as it should.
+struct speed_step {
+    double from = 0;
+    double slowdown = 1;
+};
+
+struct node_spec {
+    std::uint32_t slots = 1;
+    std::uint32_t machine_class = 0;
+    std::uint32_t domain = 0;         ///< its rack
+    double speed = 1;                 ///< of a slot, by design
+    std::vector<speed_step> faults{}; ///< in order of time
+    std::vector<time_span> away{};    ///< in order of time: not there, its tasks are lost
+    std::vector<time_span> holes{};   ///< in order of time: all attempts fail
+};
+
+struct task_spec {
+    double work = 1;  ///< without luck
+    double input = 0; ///< its size as a scheduler knows it; 0: not told
+};
+
+struct job_spec {
+    double arrival = 0;
+    std::uint32_t kind = 0; ///< jobs of the same work
+    std::uint32_t luck = 0; ///< which of the plan's its attempts have
+    std::vector<task_spec> tasks{};
+    std::array<double, 3> phases{1. / 3, 1. / 3, 1. / 3}; ///< shares of the work; each reports a third
+};
+
+/// What a running attempt says of itself.
+enum class progress_mode : std::uint8_t {
+    exact,
+    noisy,   ///< off by a factor of its own, 10 % or so, and by a little more in each report
+    jumping, ///< 90 % when 60 % is done, then nothing until the end
+    phased,  ///< three phases count the same, whatever they take
+    absent,
+};
+
+struct plan {
+    std::vector<node_spec> nodes;
+    std::vector<job_spec> jobs; ///< in order of arrival
+    std::vector<luck_model> lucks{luck_model{}};
+    double heartbeat = 1;       ///< between two rounds of the master, which learns of ends in them
+    double report_interval = 2; ///< between two reports of an attempt
+    double launch = 0;          ///< before an attempt begins to work
+    double failures = 0;        ///< share of attempts that fail somewhere on their way
+    double hole_time = 1;       ///< after which an attempt fails where all do
+    progress_mode progress = progress_mode::exact;
+    bool copies_first = false; ///< copies are placed before the tasks that wait
+    bool classes_told = true;
+    std::uint64_t seed = 1;
+};
+
+} // namespace lab

@@ -1,0 +1,167 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What the master of the simulated cluster asks of a policy, and what it shows it. The engine knows nothing
+/// of any policy; a policy knows nothing of the engine. Jobs, tasks of a job and nodes are numbered from 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace lab {
+
+enum class ending : std::uint8_t {
+    finished,
+    failed,
+    killed, ///< another attempt of the task won, or the policy wanted it
+    lost,   ///< with its node
+};
+
+/// An attempt that has ended.
+struct attempt_record {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0; ///< within the job
+    std::uint32_t node = 0;
+    std::uint32_t kind = 0;   ///< of the job
+    std::uint32_t number = 0; ///< of the task's attempts, from 0
+    double start = 0;
+    double end = 0;
+    double input = 0; ///< 0: not told
+    ending how = ending::finished;
+    bool copy = false;
+    bool outrun = false; ///< killed because another attempt won
+    double took() const { return end - start; }
+};
+
+/// An attempt that runs.
+struct running_attempt {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t node = 0;
+    std::uint32_t kind = 0;
+    std::uint32_t number = 0;
+    std::uint32_t attempts = 1; ///< of the task that run now, this one included
+    double start = 0;
+    double input = 0;                 ///< 0: not told
+    std::optional<double> progress{}; ///< as last reported, from 0 to 1
+    double reported = 0;              ///< when; the start if it has not reported
+    bool copy = false;
+};
+
+/// A job that has arrived and is not over.
+struct job_view {
+    std::uint32_t job = 0;
+    std::uint32_t kind = 0;
+    std::uint32_t tasks = 0;
+    std::uint32_t finished = 0;
+    std::uint32_t waiting = 0; ///< tasks without an attempt
+    double arrival = 0;
+    std::uint32_t first = 0; ///< its attempts are `running[first]` to `running[first + count - 1]`
+    std::uint32_t count = 0;
+};
+
+struct node_view {
+    std::uint32_t slots = 0;
+    std::uint32_t busy = 0;
+    std::uint32_t copies = 0; ///< of the busy ones
+    std::optional<std::uint32_t> machine_class{};
+    std::uint32_t domain = 0;
+    bool away = false;
+    std::uint32_t free() const { return away ? 0 : slots - busy; }
+};
+
+/// The cluster in one round.
+struct cluster_view {
+    double now = 0;
+    std::span<running_attempt const> running; ///< by job in order of arrival; attempts of a task side by side
+    std::span<job_view const> jobs;           ///< in order of arrival
+    std::span<node_view const> nodes;
+    std::uint32_t waiting = 0; ///< tasks without a slot
+    bool copies_first = false; ///< copies of this round are placed before those tasks, else they were placed
+};
+
+/// What a node gets.
+enum class service : std::uint8_t {
+    normal,      ///< tasks
+    last_resort, ///< tasks, when no other node is free and `place` agrees
+    copies_only, ///< what the policy itself places there
+    none,        ///< the same, but it counts as out of service
+};
+
+struct copy_request {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t node = 0;
+};
+struct kill_request {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t node = 0;
+};
+
+/// What a policy wants. The engine obeys, as far as slots are free and tasks still run.
+struct decisions {
+    std::vector<service> nodes; ///< by node; stays as it is until the policy changes it
+    std::vector<copy_request> copies;
+    std::vector<kill_request> kills;
+};
+
+/// A task that waits for a slot.
+struct waiting_task {
+    std::uint32_t job = 0;
+    std::uint32_t task = 0;
+    std::uint32_t kind = 0;
+    double input = 0; ///< 0: not told
+};
+
+/// What no scheduler knows. Only the oracle looks.
+class truth {
+  public:
+    truth() = default;
+    truth(truth const&) = delete;
+    truth& operator=(truth const&) = delete;
+    virtual ~truth() = default;
+    /// Work per second of a slot of the node now; 0 where all attempts fail.
+    virtual double speed(std::uint32_t node) const = 0;
+    /// Of a task, without luck.
+    virtual double work(std::uint32_t job, std::uint32_t task) const = 0;
+    /// What an attempt has done of it by now.
+    virtual double done(running_attempt const& attempt) const = 0;
+    /// The work left to an attempt, luck included, where its progress tells it.
+    virtual std::optional<double> left(running_attempt const& attempt) const = 0;
+    /// Draws from the luck of a job's attempts, sorted.
+    virtual std::span<double const> luck(std::uint32_t job) const = 0;
+};
+
+class policy {
+  public:
+    static constexpr std::uint32_t wait = ~std::uint32_t{0};
+
+    policy() = default;
+    policy(policy const&) = delete;
+    policy& operator=(policy const&) = delete;
+    virtual ~policy() = default;
+
+    /// Before all else; valid until the end.
+    virtual void on_start(truth const&) {}
+    /// An attempt has ended, as the master learns of it.
+    virtual void on_task_end(attempt_record const&, double /*now*/) {}
+    /// A job is over: nothing of it will be seen again.
+    virtual void on_job_end(std::uint32_t /*job*/, double /*now*/) {}
+    /// Whether it wants to decide now; who has nothing to say saves the time to look.
+    virtual bool is_due(double /*now*/) { return true; }
+    /// Once per round: appends copies and kills to do now, and sets what nodes get from now on.
+    virtual void decide(cluster_view const&, decisions&) {}
+    /// Which of the free nodes a task gets.
+    /// @param free never empty, in random order, all `normal` or all `last_resort`
+    /// @return an index into `free`, or `wait`
+    virtual std::uint32_t place(waiting_task const&, std::span<std::uint32_t const> /*free*/,
+                                double /*now*/) {
+        return 0;
+    }
+};
+
+} // namespace lab

@@ -1,0 +1,45 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Dynamic server blacklisting as printed (papers/dsb_2019.hpp): every window all nodes are ranked, and the
+/// weakest level gets nothing in the next one. The windows are those of the guide: ten usual tasks.
+#include "library_fields.hpp"
+#include "make_policy.hpp"
+
+#include <straggle/monitor/monitor.hpp>
+#include <straggle/papers/dsb_2019.hpp>
+
+namespace lab {
+
+namespace {
+
+class dsb final : public policy {
+  public:
+    explicit dsb(setup const& where)
+        : monitor_(attempt_fields, {.window = 300 * where.heartbeat,
+                                    .slide = 0,
+                                    .ranking = straggle::papers::dsb_2019.ranking()}) {}
+
+    void on_task_end(attempt_record const& a, double now) override { (void)monitor_.observe(a, now); }
+    bool is_due(double now) override { return monitor_.window_number(now) != window_; }
+    void decide(cluster_view const& view, decisions& out) override {
+        window_ = monitor_.window_number(view.now);
+        if (window_ < 0) return;
+        straggle::papers::dsb_2019.blacklist().decide(monitor_.rank(view.now), decision_);
+        for (std::uint32_t n = 0; n < out.nodes.size(); ++n)
+            out.nodes[n] = decision_.avoids(n) ? service::none : service::normal;
+    }
+
+  private:
+    straggle::monitor<attempt_record, decltype(attempt_fields)> monitor_;
+    std::int64_t window_ = -1;
+    straggle::blacklist_decision<std::uint32_t> decision_;
+};
+
+add_policy const added({"dsb", "dynamic server blacklisting to the letter", true,
+                        [](setup const& s) -> std::unique_ptr<policy> { return std::make_unique<dsb>(s); }});
+
+} // namespace
+
+} // namespace lab

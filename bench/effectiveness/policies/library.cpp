@@ -1,0 +1,150 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The library as a scheduler's author meets it: a `mitigator` with `{}`, all of its plan obeyed; and the
+/// same with one kind of action only, or told nothing but what every scheduler knows.
+#include "make_policy.hpp"
+
+#include <straggle/mitigate/mitigator.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lab {
+
+namespace {
+
+struct host {
+    std::uint32_t id = 0, slots = 0, busy = 0;
+    std::optional<std::uint32_t> machine_class{};
+    std::uint32_t domain = 0;
+    bool is_there = true;
+};
+
+std::optional<double> known(double input) { return input > 0 ? std::optional(input) : std::nullopt; }
+straggle::attempt_status status_of(attempt_record const& a) {
+    return a.how == ending::finished ? straggle::attempt_status::success
+           : a.how == ending::failed ? straggle::attempt_status::failed
+                                     : straggle::attempt_status::killed;
+}
+
+struct parts {
+    bool excludes = true, copies = true, places = true;
+};
+
+auto make_mitigator(straggle::mitigator_options const& options) {
+    return straggle::mitigator_of<attempt_record, running_attempt, host>(
+        straggle::attempt_fields{.job = &attempt_record::job,
+                                 .node = &attempt_record::node,
+                                 .start = &attempt_record::start,
+                                 .end = &attempt_record::end,
+                                 .status = &status_of,
+                                 .task = &attempt_record::task,
+                                 .input = [](attempt_record const& a) { return known(a.input); },
+                                 .kind = &attempt_record::kind,
+                                 .is_copy = &attempt_record::copy,
+                                 .outrun = &attempt_record::outrun},
+        straggle::running_fields{.job = &running_attempt::job,
+                                 .task = &running_attempt::task,
+                                 .node = &running_attempt::node,
+                                 .progress = &running_attempt::progress,
+                                 .reported = &running_attempt::reported,
+                                 .start = &running_attempt::start,
+                                 .kind = &running_attempt::kind,
+                                 .input = [](running_attempt const& a) { return known(a.input); },
+                                 .copies = &running_attempt::attempts,
+                                 .is_copy = &running_attempt::copy},
+        straggle::node_fields{.node = &host::id,
+                              .slots = &host::slots,
+                              .busy = &host::busy,
+                              .machine_class = &host::machine_class,
+                              .domain = &host::domain,
+                              .condition = &host::is_there},
+        options);
+}
+using mitigator_type = decltype(make_mitigator({}));
+
+class library final : public policy {
+  public:
+    library(parts use, straggle::mitigator_options const& options)
+        : use_(use), mitigator_(make_mitigator(options)) {}
+
+    void on_task_end(attempt_record const& a, double now) override {
+        if (a.how != ending::lost) mitigator_.observe(a, now);
+        if (a.node < hosts_.size() && hosts_[a.node].busy > 0) --hosts_[a.node].busy;
+    }
+    void on_job_end(std::uint32_t job, double) override { mitigator_.finish(job); }
+
+    void decide(cluster_view const& view, decisions& out) override {
+        hosts_.resize(view.nodes.size());
+        for (std::uint32_t n = 0; n < hosts_.size(); ++n) {
+            node_view const& v = view.nodes[n];
+            hosts_[n] = {n, v.slots, v.busy, v.machine_class, v.domain, !v.away};
+        }
+        auto const& plan = mitigator_.decide(view.now, view.running, hosts_, {.waiting = view.waiting});
+        out.nodes.assign(hosts_.size(), service::normal);
+        for (auto const& n : plan.nodes())
+            if (use_.excludes) out.nodes[n.row] = service_of(n.state);
+        if (!use_.copies) return;
+        for (auto const& c : plan.copies()) {
+            running_attempt const& a = view.running[c.row];
+            out.copies.push_back({a.job, a.task, hosts_[c.node_row].id});
+            ++hosts_[c.node_row].busy;
+        }
+        for (auto const& k : plan.kills()) {
+            running_attempt const& a = view.running[k.row];
+            out.kills.push_back({a.job, a.task, a.node});
+        }
+    }
+
+    std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double) override {
+        if (!use_.places) return 0;
+        choice_.clear();
+        for (std::uint32_t const n : free) {
+            choice_.push_back(n < hosts_.size() ? hosts_[n] : host{.id = n, .slots = 1});
+            host& h = choice_.back();
+            if (h.busy >= h.slots) h.busy = h.slots - 1; // it is free: the engine says so
+        }
+        running_attempt const task{.job = t.job, .task = t.task, .kind = t.kind, .input = t.input};
+        auto const places = mitigator_.rank_places(task, choice_);
+        if (places.empty()) return wait;
+        auto const chosen = static_cast<std::uint32_t>(places.front().row);
+        if (free[chosen] < hosts_.size()) ++hosts_[free[chosen]].busy;
+        return chosen;
+    }
+
+  private:
+    static service service_of(straggle::node_state state) {
+        switch (state) {
+        case straggle::node_state::last_resort:
+            return service::last_resort;
+        case straggle::node_state::on_probation:
+            return service::copies_only;
+        case straggle::node_state::excluded:
+            return service::none;
+        default:
+            return service::normal;
+        }
+    }
+
+    parts use_;
+    mitigator_type mitigator_;
+    std::vector<host> hosts_, choice_;
+};
+
+template <bool Excludes, bool Copies, bool Places>
+std::unique_ptr<policy> make(setup const&) {
+    return std::make_unique<library>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
+}
+
+add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false, &make<true, true, true>});
+add_policy const copies({"library_copies_only", "its copies alone", false, &make<false, true, false>});
+add_policy const exclusions({"library_nodes_only", "its exclusions alone", false, &make<true, false, false>});
+add_policy const placements({"library_places_only", "its placement alone", false, &make<false, false, true>});
+
+} // namespace
+
+} // namespace lab

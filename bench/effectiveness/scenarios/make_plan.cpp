@@ -1,0 +1,158 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "../cluster/speed.hpp"
+#include "faults.hpp"
+#include "scenario.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace lab {
+
+namespace {
+
+constexpr std::uint32_t kinds = 6;
+constexpr double of_speeds = 0.01;      // healthy nodes differ a little: deviation of the logarithm
+constexpr std::size_t least_jobs = 120; // for a 99th percentile
+constexpr double waves = 20;            // tasks per slot, at least
+
+// How much work tasks have, and what attempts differ by.
+class durations {
+  public:
+    durations(scenario const& what, histories const& seen, plan& out) : name_(what.durations), seen_(seen) {
+        luck_model luck{luck_kind::lognormal, 0.1};
+        if (name_ == "ln10" || name_ == "ln30" || name_ == "ln60") {
+            // Half the variance is the task's, half the attempt's.
+            sigma_ = (name_ == "ln10" ? 0.1 : name_ == "ln30" ? 0.3 : 0.6) * std::sqrt(0.5);
+            luck.parameter = sigma_;
+        } else if (name_ == "pareto_luck") {
+            luck = {luck_kind::pareto, 1.8};
+        } else if (name_ == "exponential") {
+            luck = {luck_kind::exponential};
+        } else if (name_ == "history") {
+            if (seen.empty()) throw std::runtime_error("scenario " + what.name + " needs histories");
+        } else if (name_ != "sizes_known" && name_ != "sizes_hidden" && name_ != "pareto_size") {
+            throw std::runtime_error("scenario " + what.name + ": unknown durations " + name_);
+        }
+        out.lucks = {luck};
+        if (name_ != "history") return;
+        for (auto const& times : seen) out.lucks.push_back({luck_kind::resampled, 0, times});
+    }
+
+    void make(job_spec& job, std::size_t tasks, double seconds, draw& d) const {
+        // Of a history nobody knows what was luck: in every other job it is, in the others it is size.
+        bool const by_luck = d.uniform() < 0.5;
+        std::size_t const from = seen_.empty() ? 0 : d.below(seen_.size());
+        if (name_ == "history" && by_luck) job.luck = static_cast<std::uint32_t>(from) + 1;
+        for (std::size_t t = 0; t < tasks; ++t) {
+            double size = 1, input = 0;
+            if (name_.starts_with("sizes")) {
+                size = d.uniform() < 0.2 ? 3 : 1;
+                if (name_ == "sizes_known") input = size * 64e6;
+                size /= 1.4;
+            } else if (name_ == "pareto_size") {
+                size = d.pareto(1.8);
+            } else if (name_ == "history" && !by_luck) {
+                size = seen_[from][d.below(seen_[from].size())];
+            } else if (sigma_ > 0) {
+                size = d.lognormal(sigma_);
+            }
+            job.tasks.push_back({seconds * size, input});
+        }
+    }
+
+  private:
+    std::string name_;
+    histories const& seen_;
+    double sigma_ = 0;
+};
+
+void make_jobs(scenario const& what, histories const& seen, draw& d, plan& out) {
+    durations const make(what, seen, out);
+    std::vector<double> seconds;
+    std::vector<std::array<double, 3>> phases;
+    for (std::uint32_t k = 0; k < kinds; ++k) {
+        seconds.push_back(what.task_seconds * d.lognormal(0.4));
+        double const a = d.uniform(0.1, 1), b = d.uniform(0.1, 1), c = d.uniform(0.1, 1);
+        phases.push_back({a / (a + b + c), b / (a + b + c), c / (a + b + c)});
+    }
+    double const wanted = std::max(2500.0, waves * what.nodes * what.slots);
+    double const low = std::log(what.min_tasks), high = std::log(what.max_tasks + 1);
+    for (double tasks = 0; tasks < wanted || out.jobs.size() < least_jobs;) {
+        job_spec job;
+        job.kind = static_cast<std::uint32_t>(d.below(kinds));
+        job.phases = phases[job.kind];
+        auto const n = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::exp(d.uniform(low, high))),
+                                               what.max_tasks);
+        make.make(job, n, seconds[job.kind], d);
+        tasks += n;
+        out.jobs.push_back(std::move(job));
+    }
+}
+
+// Poisson, given how many come in how long.
+double make_arrivals(scenario const& what, draw& d, plan& out) {
+    double work = 0, capacity = 0;
+    for (job_spec const& j : out.jobs)
+        for (task_spec const& t : j.tasks) work += t.work + out.launch;
+    for (node_spec const& n : out.nodes) capacity += n.slots * n.speed;
+    double const time = work / (what.load * capacity);
+    std::vector<double> arrivals;
+    for (std::size_t j = 0; j < out.jobs.size(); ++j) arrivals.push_back(d.uniform(0, time));
+    std::sort(arrivals.begin(), arrivals.end());
+    for (std::size_t j = 0; j < out.jobs.size(); ++j) out.jobs[j].arrival = arrivals[j];
+    return time;
+}
+
+std::uint64_t number_of(std::string const& name) {
+    std::uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return hash;
+}
+
+} // namespace
+
+plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) {
+    plan out;
+    out.seed = draw(seed, number_of(what.name))();
+    out.heartbeat = what.task_seconds / 30;
+    out.report_interval = 2 * out.heartbeat;
+    out.launch = what.task_seconds / 50;
+    out.failures = what.failures;
+    out.hole_time = what.task_seconds / 20;
+    out.progress = what.progress;
+    out.copies_first = what.copies_first;
+    out.classes_told = what.classes_told;
+
+    draw nodes(out.seed, 1), jobs(out.seed, 2), arrivals(out.seed, 3), faults(out.seed, 4);
+    std::uint32_t const rack = std::max<std::uint32_t>(4, what.nodes / 10);
+    for (std::uint32_t n = 0; n < what.nodes; ++n) {
+        node_spec node{.slots = what.slots, .domain = n / rack};
+        node.machine_class = what.generations > 1 && nodes.uniform() < 0.3 ? 1 : 0;
+        node.speed = std::exp(of_speeds * nodes.normal()) / (node.machine_class == 1 ? 1.5 : 1);
+        out.nodes.push_back(std::move(node));
+    }
+    make_jobs(what, seen, jobs, out);
+    double const time = make_arrivals(what, arrivals, out);
+    make_faults(what, time, faults, out);
+    return out;
+}
+
+double healthy_load(scenario const& what, plan const& made) {
+    double const time = made.jobs.back().arrival;
+    double design = 0, real = 0;
+    for (node_spec const& n : made.nodes) {
+        design += n.slots * n.speed * time;
+        double away = 0;
+        for (time_span const& gone : n.away)
+            away += std::max(0.0, std::min(gone.to, time) - std::min(gone.from, time));
+        double const failing = n.holes.empty() ? 0 : std::max(0.0, time - n.holes.front().from);
+        double const there = 1 - std::min(1.0, (away + failing) / time);
+        real += n.slots * work_between(n, 0, time) * there;
+    }
+    return what.load * design / real;
+}
+
+} // namespace lab

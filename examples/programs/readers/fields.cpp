@@ -1,0 +1,111 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "fields.hpp"
+
+#include <cmath>
+
+namespace readers {
+
+namespace {
+
+// So many digits at the front, taken off.
+std::optional<int> take_digits(std::string_view& s, std::size_t count) {
+    if (s.size() < count) return std::nullopt;
+    int value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (s[i] < '0' || s[i] > '9') return std::nullopt;
+        value = value * 10 + (s[i] - '0');
+    }
+    s.remove_prefix(count);
+    return value;
+}
+
+bool take_char(std::string_view& s, char c) {
+    if (!s.starts_with(c)) return false;
+    s.remove_prefix(1);
+    return true;
+}
+
+// What stands behind the point, as nanoseconds.
+std::int64_t take_fraction(std::string_view& s) {
+    std::int64_t value = 0, unit = 100'000'000;
+    while (!s.empty() && s.front() >= '0' && s.front() <= '9') {
+        value += (s.front() - '0') * unit;
+        unit /= 10;
+        s.remove_prefix(1);
+    }
+    return value;
+}
+
+// `Z`, `+0100`, `+01:00`, `+01` in seconds; nothing for what is none.
+std::optional<std::int64_t> zone_seconds(std::string_view s) {
+    if (s == "Z") return 0;
+    bool const west = s.starts_with('-');
+    if (!west && !s.starts_with('+')) return std::nullopt;
+    s.remove_prefix(1);
+    auto const hours = take_digits(s, 2);
+    take_char(s, ':');
+    auto const minutes = s.empty() ? std::optional(0) : take_digits(s, 2);
+    if (!hours || !minutes || !s.empty() || *hours > 14 || *minutes > 59) return std::nullopt;
+    std::int64_t const seconds = *hours * 3600 + *minutes * 60;
+    return west ? -seconds : seconds;
+}
+
+} // namespace
+
+std::optional<moment> seconds_time(double seconds) {
+    double const ns = std::round(seconds * 1e9);
+    if (!(ns >= 0 && ns <= static_cast<double>(latest_ns))) return std::nullopt;
+    return moment(static_cast<std::int64_t>(ns));
+}
+
+std::optional<moment> seconds_time(std::string_view text) {
+    std::size_t const point = text.find('.');
+    auto const whole = whole_number(text.substr(0, point));
+    if (!whole) return std::nullopt;
+    auto const since = time_of(*whole, 1'000'000'000);
+    if (!since || point == std::string_view::npos) return since;
+    std::string_view fraction = text.substr(point + 1);
+    std::int64_t const ns = take_fraction(fraction);
+    if (!fraction.empty()) return std::nullopt;
+    return *since + moment(ns);
+}
+
+std::optional<std::int64_t> days_of(int year, int month, int day) {
+    auto const date = std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month)) /
+                      std::chrono::day(static_cast<unsigned>(day));
+    if (year < 1970 || year > 2095 || !date.ok()) return std::nullopt;
+    return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+std::optional<moment> iso_time(std::string_view text, bool* zoned) {
+    std::string_view s = text;
+    auto const year = take_digits(s, 4);
+    if (!year || !take_char(s, '-')) return std::nullopt;
+    auto const month = take_digits(s, 2);
+    if (!month || !take_char(s, '-')) return std::nullopt;
+    auto const day = take_digits(s, 2);
+    if (!day || !(take_char(s, 'T') || take_char(s, ' '))) return std::nullopt;
+    auto const hour = take_digits(s, 2);
+    if (!hour || !take_char(s, ':')) return std::nullopt;
+    auto const minute = take_digits(s, 2);
+    if (!minute || !take_char(s, ':')) return std::nullopt;
+    auto const second = take_digits(s, 2);
+    if (!second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+    std::int64_t const fraction = take_char(s, '.') ? take_fraction(s) : 0;
+    auto const days = days_of(*year, *month, *day);
+    if (!days) return std::nullopt;
+    std::int64_t seconds = *days * 86'400 + *hour * 3600 + *minute * 60 + *second;
+    if (zoned != nullptr) *zoned = !s.empty();
+    if (!s.empty()) {
+        auto const zone = zone_seconds(s);
+        if (!zone) return std::nullopt;
+        seconds -= *zone;
+    }
+    auto const since = time_of(seconds, 1'000'000'000);
+    if (!since) return std::nullopt;
+    return *since + moment(fraction);
+}
+
+} // namespace readers

@@ -1,0 +1,30 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Hadoop MapReduce: the job history files (`.jhist`, Avro as JSON) and Rumen's traces.
+#pragma once
+
+#include "history.hpp"
+#include "text_window.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace readers {
+
+[[nodiscard]] bool looks_like_jhist(std::string_view head);
+[[nodiscard]] bool looks_like_rumen(std::string_view head);
+
+void read_jhist(text_window& text, collector& out);
+void read_rumen(text_window& text, collector& out);
+
+/// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty for what is no attempt.
+[[nodiscard]] std::string hadoop_job(std::string_view attempt_id, std::string_view task_type);
+/// The 0 of `attempt_1_2_m_000003_0`.
+[[nodiscard]] std::uint32_t hadoop_attempt_number(std::string_view attempt_id);
+/// `host` of `/rack/host`.
+[[nodiscard]] std::string_view hadoop_host(std::string_view name);
+
+} // namespace readers

@@ -1,0 +1,226 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "haproxy.hpp"
+
+#include "fields.hpp"
+
+#include <array>
+#include <optional>
+
+namespace readers {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+// `06/Feb/2009:12:14:14.655`, to the millisecond.
+std::optional<moment> accept_date(std::string_view s) {
+    if (s.size() < 20 || s[2] != '/' || s[6] != '/' || s[11] != ':' || s[14] != ':' || s[17] != ':')
+        return std::nullopt;
+    auto const day = whole_number(s.substr(0, 2)), year = whole_number(s.substr(7, 4));
+    auto const hour = whole_number(s.substr(12, 2)), minute = whole_number(s.substr(15, 2));
+    auto const seconds = seconds_time(s.substr(18));
+    int month = 0;
+    for (std::size_t i = 0; i < months.size(); ++i)
+        if (months[i] == s.substr(3, 3)) month = static_cast<int>(i) + 1;
+    if (!day || !year || !hour || !minute || !seconds || month == 0 || *day < 1 || *hour > 23 ||
+        *minute > 59 || *hour < 0 || *minute < 0 || *seconds >= std::chrono::seconds(61))
+        return std::nullopt;
+    auto const days = days_of(static_cast<int>(*year), month, static_cast<int>(*day));
+    if (!days) return std::nullopt;
+    return std::chrono::hours(*days * 24 + *hour) + std::chrono::minutes(*minute) + *seconds;
+}
+
+// The first letter says who ended the session early: the client, the server, the proxy.
+ending ending_of(std::int64_t status, std::string_view termination) {
+    char const by = termination.empty() ? '-' : termination.front();
+    if (by == 'C' || by == 'c') return ending::killed;
+    if (by != '-' && by != 'L') return ending::failed;
+    return status >= 100 && status < 500 ? ending::success : ending::failed;
+}
+
+class log_reader {
+  public:
+    explicit log_reader(collector& out) : out_(out) {}
+
+    void read(std::string_view line, std::size_t number) {
+        std::size_t const date = line.find(" [");
+        if (!line.empty() && line.front() >= '0' && line.front() <= '9' && read_short(line, number)) return;
+        if (date == std::string_view::npos) return out_.leave_out(kind_of(line), number);
+        read_http(line, date, number);
+    }
+
+  private:
+    // Messages about servers and proxies come in the same stream.
+    static reason kind_of(std::string_view line) {
+        for (std::string_view const word :
+             {"Server ", "Proxy ", "Health check", "backend ", "Stopping ", "Backup ", "Connect from ",
+              "agent ", "[NOTICE]", "[WARNING]", "[ALERT]"})
+            if (line.find(word) != std::string_view::npos) return reason::other_event;
+        return reason::not_a_record;
+    }
+
+    // "%Ts.%ms %b %s %ST %Tr %Ta %[var(txn.us)] %tsc %bc %sc %bq %rc"; false: it is something else.
+    bool read_short(std::string_view line, std::size_t number) {
+        split(line, ' ', fields_);
+        if (fields_.size() < 8 || fields_.size() > 14) return false;
+        auto const since = seconds_time(fields_[0]);
+        auto const status = whole_number(fields_[3]);
+        auto const response_ms = whole_number(fields_[4]), active_ms = whole_number(fields_[5]);
+        if (!since || !status || !response_ms || !active_ms) return false;
+        auto const us = whole_number(fields_[6]);
+        std::optional<moment> took;
+        if (us && *us >= 0)
+            took = time_of(*us, 1000);
+        else if (*response_ms >= 0)
+            took = ms_time(*response_ms);
+        job_ = fields_[1];
+        take(fields_[1], fields_[2], *status, fields_[7], since, took, number);
+        return true;
+    }
+
+    // client [date] frontend backend/server TR/Tw/Tc/Tr/Ta status bytes - - tsc conns queues "request"
+    void read_http(std::string_view line, std::size_t date, std::size_t number) {
+        std::string_view rest = line.substr(date + 2);
+        auto const accepted = accept_date(take_word(rest, ']'));
+        if (!accepted)
+            return out_.leave_out(
+                kind_of(line) == reason::other_event ? reason::other_event : reason::bad_time, number);
+        rest = trimmed(rest);
+        take_word(rest); // the frontend
+        std::string_view server = take_word(rest);
+        std::string_view const backend = take_word(server, '/');
+        std::string_view timers = take_word(rest);
+        std::array<std::optional<std::int64_t>, 5> ms{};
+        std::size_t count = 0;
+        while (!timers.empty() && count < ms.size()) {
+            std::string_view timer = take_word(timers, '/');
+            if (timer.starts_with('+')) timer.remove_prefix(1); // option logasap
+            ms[count++] = whole_number(timer);
+        }
+        if (count == 3 && ms[0] && ms[1]) return out_.leave_out(reason::not_http, number);
+        if (count < 5) return out_.leave_out(reason::not_a_record, number);
+        for (auto const& t : ms)
+            if (!t) return out_.leave_out(reason::bad_number, number);
+        auto const status = whole_number(take_word(rest));
+        if (!status) return out_.leave_out(reason::bad_number, number);
+        take_word(rest); // bytes
+        take_word(rest); // cookies
+        take_word(rest);
+        std::string_view const termination = take_word(rest);
+        std::size_t const quote = rest.find('"');
+        if (quote == std::string_view::npos) return out_.leave_out(reason::not_a_record, number);
+        path_class(rest.substr(quote + 1), path_);
+        job_.assign(backend).append(1, ' ').append(path_);
+        std::optional<moment> start, took;
+        if (*ms[3] >= 0) took = ms_time(*ms[3]);
+        std::int64_t before = 0; // until the server had the request
+        for (std::size_t const i : {0u, 1u, 2u})
+            if (*ms[i] > 0 && *ms[i] < 1'000'000'000'000) before += *ms[i];
+        if (auto const wait = ms_time(before)) start = *accepted + *wait;
+        take(backend, server, *status, termination, start, took, number);
+    }
+
+    void take(std::string_view backend, std::string_view server, std::int64_t status,
+              std::string_view termination, std::optional<moment> start, std::optional<moment> took,
+              std::size_t number) {
+        if (server.empty() || server == "<NOSRV>" || server == "-")
+            return out_.leave_out(reason::no_server, number);
+        attempt a;
+        a.end_state = ending_of(status, termination);
+        if (!start || (!took && a.end_state == ending::success))
+            return out_.leave_out(reason::bad_time, number);
+        node_.assign(backend).append(1, '/').append(server);
+        a.job = job_;
+        a.node = node_;
+        a.start = start;
+        a.end = *start + took.value_or(moment(0));
+        a.line = number;
+        out_.take(a);
+    }
+
+    collector& out_;
+    std::vector<std::string_view> fields_;
+    std::string job_, node_, path_;
+};
+
+// A segment that names one thing of many: a number, an id of hexadecimal digits, anything long with a digit.
+bool is_identifier(std::string_view segment) {
+    std::size_t digits = 0, hex = 0;
+    for (char const c : segment) {
+        bool const digit = c >= '0' && c <= '9';
+        digits += static_cast<std::size_t>(digit);
+        hex +=
+            static_cast<std::size_t>(digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '-');
+    }
+    if (digits == 0) return false;
+    return digits == segment.size() || (hex == segment.size() && segment.size() >= 8) || segment.size() >= 20;
+}
+
+} // namespace
+
+void path_class(std::string_view request, std::string& to) {
+    to.clear();
+    if (request.starts_with('<')) { // <BADREQ>
+        to = "<none>";
+        return;
+    }
+    std::string_view const method = take_word(request);
+    std::string_view path = request.substr(0, request.find_first_of(" ?#;\""));
+    if (std::size_t const scheme = path.find("://"); scheme != std::string_view::npos) {
+        std::size_t const root = path.find('/', scheme + 3);
+        path = root == std::string_view::npos ? std::string_view("/") : path.substr(root);
+    }
+    to.assign(method).append(1, ' ');
+    constexpr int most_segments = 3;
+    if (path.starts_with('/')) path.remove_prefix(1);
+    for (int i = 0; i < most_segments; ++i) {
+        bool const more = path.find('/') != std::string_view::npos;
+        std::string_view const segment = take_word(path, '/');
+        to.append(1, '/');
+        if (is_identifier(segment))
+            to.append(1, '#');
+        else
+            to.append(segment.substr(0, 64));
+        if (!more) return;
+    }
+    to.append("/...");
+}
+
+bool looks_like_haproxy(std::string_view head) {
+    std::string_view rest = head;
+    std::vector<std::string_view> fields;
+    for (int i = 0; i < 50 && !rest.empty(); ++i) {
+        std::string_view line = take_word(rest, '\n');
+        if (rest.empty() && i > 0) break; // the head may end within this line
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        if (line.find("haproxy[") != std::string_view::npos) return true;
+        split(line, ' ', fields);
+        bool const is_short = fields.size() >= 8 && fields.size() <= 14 && seconds_time(fields[0]) &&
+                              fields[0].find('.') != std::string_view::npos && whole_number(fields[3]) &&
+                              whole_number(fields[4]) && whole_number(fields[5]);
+        if (is_short) return true;
+        std::size_t const date = line.find(" [");
+        if (date == std::string_view::npos) continue;
+        std::string_view tail = line.substr(date + 2);
+        if (accept_date(take_word(tail, ']')) && tail.find('/') != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+void read_haproxy(text_window& text, collector& out) {
+    line_reader lines(text);
+    log_reader reader(out);
+    while (lines.next()) {
+        if (lines.line().empty() && !lines.too_long()) continue;
+        out.count_line();
+        if (lines.too_long())
+            out.leave_out(reason::too_long, lines.number());
+        else
+            reader.read(lines.line(), lines.number());
+    }
+}
+
+} // namespace readers

@@ -1,0 +1,263 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "readers.hpp"
+
+#include "../common/failure.hpp"
+#include "../common/file_source.hpp"
+#include "../common/text.hpp"
+#include "dask.hpp"
+#include "fields.hpp"
+#include "hadoop.hpp"
+#include "haproxy.hpp"
+#include "nextflow.hpp"
+#include "parallel.hpp"
+#include "slurm.hpp"
+#include "spark.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace readers {
+
+namespace {
+
+constexpr std::size_t head_size = std::size_t{1} << 16;
+
+bool looks_like_csv(std::string_view head) {
+    std::string_view const line = head.substr(0, head.find_first_of("\r\n"));
+    return line.find(',') != std::string_view::npos && !line.starts_with('{') && !line.starts_with('[') &&
+           line.find('\0') == std::string_view::npos;
+}
+
+struct known_format {
+    format how;
+    bool (*looks_like)(std::string_view head);
+};
+// The surest first.
+constexpr std::array<known_format, 10> known_formats{{{format::hadoop, looks_like_jhist},
+                                                      {format::spark, looks_like_spark},
+                                                      {format::dask, looks_like_dask},
+                                                      {format::parallel, looks_like_joblog},
+                                                      {format::slurm, looks_like_sacct},
+                                                      {format::nextflow, looks_like_nextflow},
+                                                      {format::hadoop, looks_like_rumen},
+                                                      {format::slurm, looks_like_sacct_json},
+                                                      {format::haproxy, looks_like_haproxy},
+                                                      {format::csv, looks_like_csv}}};
+
+// What a Spark log is called, should it not say of which application it is.
+std::string application_of(std::string const& file) {
+    std::filesystem::path const path(file);
+    std::string name = path.filename().string();
+    if (name.starts_with("events_")) {
+        std::string_view rest = name;
+        take_word(rest, '_');
+        take_word(rest, '_');
+        name = std::string(rest);
+    }
+    return name.substr(0, name.find('.'));
+}
+
+// A part of a rolled log goes on where the last one of the same folder ended.
+bool continues(std::string const& file, std::string const& last) {
+    std::filesystem::path const a(last), b(file);
+    return b.filename().string().starts_with("events_") && a.filename().string().starts_with("events_") &&
+           a.parent_path() == b.parent_path();
+}
+
+class history_reader {
+  public:
+    history_reader(reading_options const& how, attempt_sink const& sink, std::uint64_t bytes)
+        : how_(how), progress_(how.show_progress, bytes, "attempts"), sink_([this, &sink](attempt const& a) {
+              progress_.update(packed_bytes_ + (input_ != nullptr ? input_->source().packed_bytes() : 0),
+                               report_.attempts);
+              sink(a);
+          }) {}
+
+    void read(input& in, std::string const& file) {
+        if (!continues(file, last_)) spark_.finish(out_);
+        last_ = file;
+        input_ = &in;
+        report_.files.push_back({in.name(), std::nullopt, 0, {}});
+        if (std::string_view const unpacker = in.foreign_packing(); !unpacker.empty()) {
+            out_.leave_out(reason::unknown_format, 0);
+            out_.remark("packed in a way that is not read here; unpack it first: " + std::string(unpacker));
+        } else {
+            std::optional<format> const how = how_.from ? how_.from : in.guess();
+            report_.files.back().how = how;
+            if (how)
+                read_as(*how, in, file);
+            else
+                out_.leave_out(in.text().head(1).empty() ? reason::other_event : reason::unknown_format, 0);
+        }
+        if (!in.source().damage().empty()) {
+            out_.leave_out(reason::damaged_packing, 0);
+            out_.remark(in.source().damage());
+        }
+        packed_bytes_ += in.source().packed_bytes();
+        input_ = nullptr;
+    }
+
+    reading_report finish() && {
+        spark_.finish(out_);
+        return std::move(report_);
+    }
+
+  private:
+    void read_as(format how, input& in, std::string const& file) {
+        text_window& text = in.text();
+        std::string_view const head = text.head(head_size);
+        switch (how) {
+        case format::spark:
+            return spark_.read(text, out_, application_of(file));
+        case format::hadoop:
+            return looks_like_jhist(head) ? read_jhist(text, out_) : read_rumen(text, out_);
+        case format::slurm:
+            return looks_like_sacct_json(head) ? read_sacct_json(text, out_) : read_sacct(text, out_);
+        case format::nextflow:
+            return read_nextflow(text, out_);
+        case format::haproxy:
+            return read_haproxy(text, out_);
+        case format::parallel:
+            return read_joblog(text, out_);
+        case format::dask:
+            return read_dask(text, out_);
+        case format::csv:
+            break;
+        }
+        out_.leave_out(reason::unknown_format, 0);
+        out_.remark("CSV cannot be read together with other formats");
+    }
+
+    reading_options how_;
+    reading_report report_;
+    program::progress_bar progress_;
+    attempt_sink sink_;
+    collector out_{report_, sink_};
+    spark_reader spark_;
+    std::string last_;
+    input* input_ = nullptr;
+    std::uint64_t packed_bytes_ = 0;
+};
+
+std::string lines_of(occurrences const& some, reading_report const& report) {
+    std::string text;
+    for (occurrences::place const& at : some.first) {
+        if (at.line == 0 && report.files.size() == 1) continue;
+        text += text.empty() ? "" : ", ";
+        if (report.files.size() > 1) text += program::printable(report.files[at.file].name);
+        if (at.line > 0) text += (report.files.size() > 1 ? ":" : "line ") + std::to_string(at.line);
+    }
+    if (!text.empty() && some.count > some.first.size()) text += ", ...";
+    return text.empty() ? text : " (" + text + ")";
+}
+
+} // namespace
+
+std::optional<format> guess_format(std::string_view head) {
+    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    for (known_format const& known : known_formats)
+        if (known.looks_like(head)) return known.how;
+    return std::nullopt;
+}
+
+input::input(std::string const& file) : input(program::name_of(file), open_file(file)) {}
+
+input::input(std::string name, raw_source raw)
+    : name_(std::move(name)),
+      source_(std::make_unique<unpacked_source>(std::move(raw))),
+      text_(std::make_unique<text_window>(*source_)) {}
+
+std::optional<format> input::guess() {
+    return guess_format(text_->head(head_size));
+}
+
+std::string_view input::foreign_packing() {
+    return unpacker_of(text_->head(8));
+}
+
+std::size_t input::operator()(char* to, std::size_t size) {
+    if (text_->view().empty() && !text_->more()) return 0;
+    std::size_t const n = (std::min)(size, text_->view().size());
+    std::copy_n(text_->view().data(), n, to);
+    text_->consume(n, 0);
+    return n;
+}
+
+reading_report read_history(std::vector<std::string> const& files, reading_options const& how,
+                            attempt_sink const& sink, std::unique_ptr<input> first) {
+    std::uint64_t bytes = 0;
+    for (std::string const& file : files) bytes += program::size_of(file);
+    history_reader reader(how, sink, bytes);
+    for (std::string const& file : files) {
+        std::unique_ptr<input> in = first ? std::move(first) : std::make_unique<input>(file);
+        reader.read(*in, file);
+    }
+    return std::move(reader).finish();
+}
+
+opened_history open_history(std::vector<std::string> const& paths, std::optional<format> from) {
+    opened_history h;
+    h.files = files_of(paths);
+    h.first = std::make_unique<input>(h.files.front());
+    std::optional<format> const how = from ? from : h.first->guess();
+    h.is_csv = how == format::csv || (!how && h.files.size() == 1 && h.first->foreign_packing().empty());
+    return h;
+}
+
+void expect_attempts(reading_report const& report) {
+    if (report.attempts > 0) return;
+    std::string what = report.files.empty() ? "nothing to read" : report.files.front().name + ": ";
+    if (!report.files.empty()) {
+        file_report const& first = report.files.front();
+        if (!first.remark.empty())
+            what += first.remark;
+        else if (!first.how)
+            what += "none of the formats that can be read; say which with --from";
+        else
+            what += "no attempt that could be read as " + std::string(to_string(*first.how));
+        if (report.files.size() > 1) what += "; nor in the other files";
+    }
+    for (std::size_t i = 0; i < reason_count; ++i) {
+        occurrences const& some = report.reasons[i];
+        if (some.count > 0)
+            what += "; " + program::grouped(some.count) + " " +
+                    std::string(to_string(static_cast<reason>(i))) + lines_of(some, report);
+    }
+    throw program::failure(program::exit_status::bad_input, what);
+}
+
+std::vector<std::string> summary_of(reading_report const& report) {
+    std::vector<std::string> text;
+    std::string formats;
+    for (std::size_t f = 0; f < format_names.size(); ++f)
+        for (file_report const& file : report.files)
+            if (file.how == static_cast<format>(f)) {
+                (formats += formats.empty() ? "" : ", ") += format_names[f];
+                break;
+            }
+    std::string head = program::counted(report.attempts, "attempt") + " from " +
+                       (report.files.size() == 1 ? program::printable(report.files.front().name)
+                                                 : program::counted(report.files.size(), "file")) +
+                       " (" + (formats.empty() ? "no known format" : formats);
+    if (!report.engine_version.empty()) head += " " + program::printable(report.engine_version);
+    head += "): " + program::grouped(report.successes) + " succeeded, " + program::grouped(report.failed) +
+            " failed, " + program::grouped(report.killed) + " killed";
+    if (report.running > 0) head += ", " + program::grouped(report.running) + " still running";
+    if (report.speculative > 0) head += "; " + program::grouped(report.speculative) + " of them speculative";
+    text.push_back(std::move(head));
+    for (std::size_t i = 1; i < reason_count; ++i) { // other events are no news
+        auto const why = static_cast<reason>(i);
+        if (report[why].count > 0)
+            text.push_back((is_damage(why) ? "not read: " : "left out: ") +
+                           program::grouped(report[why].count) + " " + std::string(to_string(why)) +
+                           lines_of(report[why], report));
+    }
+    for (file_report const& file : report.files)
+        if (!file.remark.empty() && text.size() < 40)
+            text.push_back(program::printable(file.name) + ": " + file.remark);
+    return text;
+}
+
+} // namespace readers

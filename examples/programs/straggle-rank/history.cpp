@@ -1,0 +1,346 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "history.hpp"
+
+#include "../common/csv.hpp"
+#include "../common/failure.hpp"
+#include "../common/file_source.hpp"
+#include "../common/number.hpp"
+#include "../common/progress.hpp"
+#include "../common/status.hpp"
+#include "../common/text.hpp"
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+namespace straggle_rank {
+
+using namespace program;
+
+namespace {
+
+using straggle::attempt_status;
+
+std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, std::string_view field) {
+    if (field.empty()) return std::nullopt;
+    return names.insert(field);
+}
+
+constexpr std::array<std::int64_t, max_places + 1> powers_of_ten = [] {
+    std::array<std::int64_t, max_places + 1> powers{1};
+    for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+    return powers;
+}();
+
+// digits * 10^places, if that fits.
+std::optional<std::int64_t> scaled(std::int64_t digits, int places) {
+    std::int64_t const factor = powers_of_ten[static_cast<std::size_t>(places)];
+    if (digits > INT64_MAX / factor || digits < -(INT64_MAX / factor)) return std::nullopt;
+    return digits * factor;
+}
+
+// The numbers of one row.
+struct row_times {
+    number start, end, duration;
+    template <class Visit>
+    void each(Visit&& visit) const {
+        visit(start);
+        visit(end);
+        visit(duration);
+    }
+};
+
+// Collects attempts as exact ticks of 10^-places as long as that is possible, then as floating point.
+class attempt_list {
+  public:
+    void reserve(std::size_t n) {
+        std::visit([n](auto& list) { list.reserve(n); }, list_);
+    }
+
+    // `rest` holds everything but the times.
+    void add(row_times const& times, attempt<std::int64_t> const& rest) {
+        if (auto* const ticks = std::get_if<tick_list>(&list_)) {
+            if (fits(times, *ticks)) {
+                ticks->push_back(with_times<std::int64_t>(rest, times, [this](number const& n) {
+                    return n.digits * powers_of_ten[static_cast<std::size_t>(places_ - n.places)];
+                }));
+                return;
+            }
+            go_to_floating_point(*ticks);
+        }
+        std::get<real_list>(list_).push_back(with_times<double>(rest, times, [](number const& n) {
+            return n.kind == number_kind::real
+                       ? n.value
+                       : static_cast<double>(n.digits) /
+                             static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+        }));
+    }
+
+    [[nodiscard]] int places() const { return places_; }
+    auto take() && { return std::move(list_); }
+
+  private:
+    using tick_list = std::vector<attempt<std::int64_t>>;
+    using real_list = std::vector<attempt<double>>;
+
+    // Makes the ticks as fine as a row needs; false if it cannot be done.
+    bool fits(row_times const& times, tick_list& ticks) {
+        int places = places_;
+        times.each([&](number const& n) { places = n.places > places ? n.places : places; });
+        bool possible = places == places_ || refine(ticks, places);
+        times.each([&](number const& n) {
+            possible = possible && n.kind != number_kind::real && scaled(n.digits, places_ - n.places);
+        });
+        return possible;
+    }
+
+    bool refine(tick_list& ticks, int places) {
+        int const by = places - places_;
+        auto const fits_still = [by](std::optional<std::int64_t> t) { return !t || scaled(*t, by); };
+        for (auto const& a : ticks)
+            if (!fits_still(a.start()) || !fits_still(a.end()) || !fits_still(a.duration())) return false;
+        for (auto& a : ticks) a = a.converted<std::int64_t>([by](std::int64_t t) { return *scaled(t, by); });
+        places_ = places;
+        return true;
+    }
+
+    void go_to_floating_point(tick_list const& ticks) {
+        double const unit = static_cast<double>(powers_of_ten[static_cast<std::size_t>(places_)]);
+        real_list reals;
+        reals.reserve(ticks.capacity());
+        for (auto const& a : ticks)
+            reals.push_back(
+                a.converted<double>([unit](std::int64_t t) { return static_cast<double>(t) / unit; }));
+        list_ = std::move(reals);
+    }
+
+    template <class Time, class Convert>
+    static attempt<Time> with_times(attempt<std::int64_t> const& rest, row_times const& times,
+                                    Convert&& convert) {
+        auto const known = [&](number const& n) {
+            return n.kind == number_kind::missing ? std::nullopt : std::optional<Time>(convert(n));
+        };
+        attempt<Time> a = rest.converted<Time>([](std::int64_t t) { return static_cast<Time>(t); });
+        a.set_start(known(times.start));
+        a.set_end(known(times.end));
+        a.set_duration(known(times.duration));
+        return a;
+    }
+
+    std::variant<tick_list, real_list> list_;
+    int places_ = 0;
+};
+
+// Tells tasks apart without keeping their names: a short name as it is, a long one by 60 bits of its hash.
+class task_numbers {
+  public:
+    std::optional<std::uint32_t> number_of(std::string_view name) {
+        if (name.empty()) return std::nullopt;
+        constexpr std::size_t short_name = 7;
+        std::uint64_t key = 0;
+        if (name.size() <= short_name) {
+            for (char const c : name) key = key << 8U | static_cast<unsigned char>(c);
+            key |= std::uint64_t{name.size()} << 56U;
+        } else {
+            key = std::hash<std::string_view>{}(name) >> 4U | std::uint64_t{1} << 63U;
+        }
+        return keys_.insert(key);
+    }
+
+  private:
+    straggle::interner<std::uint64_t> keys_;
+};
+
+// Where all files of a history come together.
+struct history_parts {
+    history h;
+    attempt_list list;
+    task_numbers tasks;
+};
+
+// What csv::reader reads from.
+struct input_source {
+    readers::input* in;
+    std::size_t operator()(char* to, std::size_t size) const { return (*in)(to, size); }
+};
+
+class csv_file {
+  public:
+    csv_file(readers::input& in, std::uint64_t bytes, reading_options const& options, history_parts& to)
+        : in_(in),
+          csv_(input_source{&in}),
+          columns_(options.columns, csv_.header(), in.name()),
+          bytes_(bytes),
+          progress_(options.show_progress, bytes_),
+          with_input_(options.with_input),
+          to_(to),
+          history_(to.h) {
+        bool const durations = columns_.has(column::duration);
+        if (history_.rows > 0 && durations != history_.has_durations)
+            columns_.fail("durations in some of the files and not in others");
+        history_.has_durations = durations;
+        if (columns_.has(column::end)) history_.end_column = options.columns[column::end].name;
+    }
+
+    void read() {
+        std::uint64_t const before = history_.rows;
+        while (csv_.next()) {
+            ++history_.rows;
+            progress_.update(in_.source().packed_bytes(), history_.rows);
+            if (history_.rows - before == 1000) reserve();
+            read_row(csv_.fields());
+        }
+        if (history_.rows == before)
+            throw failure(exit_status::bad_input, in_.name() + ":1: a header and nothing else");
+        if (!in_.source().damage().empty())
+            throw failure(exit_status::bad_input, in_.name() + ": " + in_.source().damage());
+    }
+
+  private:
+    void read_row(std::span<std::string_view const> record) {
+        row_times const times{number_in(record, column::start), number_in(record, column::end),
+                              number_in(record, column::duration)};
+        number const input = with_input_ ? number_in(record, column::input) : number{};
+        number const slots = number_in(record, column::slots);
+        auto const node = read_name(history_.nodes, columns_.field(record, column::node));
+        attempt<std::int64_t> rest;
+        rest.set_job(read_name(history_.jobs, columns_.field(record, column::job)));
+        rest.set_node(node);
+        if (node) note_slots(*node, slots);
+        if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
+        rest.set_task(to_.tasks.number_of(columns_.field(record, column::task)));
+        if (columns_.has(column::status))
+            rest.set_status(history_words::read_status(columns_.field(record, column::status)));
+        if (input.kind != number_kind::missing) rest.set_input(value_of(input));
+        to_.list.add(times, rest);
+    }
+
+    number number_in(std::span<std::string_view const> record, column c) const {
+        return columns_.has(c) ? read_number(columns_.field(record, c)) : number{};
+    }
+
+    bool is_usable(std::array<number, 5> const& numbers) {
+        for (number_kind const fault : {number_kind::unreadable, number_kind::not_finite}) {
+            for (number const& n : numbers) {
+                if (n.kind != fault) continue;
+                note(fault == number_kind::unreadable ? history_.unparsable_number : history_.not_finite);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void note(unreadable_rows& rows) const {
+        ++rows.count;
+        if (rows.lines.size() < 5) rows.lines.push_back(csv_.line());
+    }
+
+    static double value_of(number const& n) {
+        if (n.kind == number_kind::real) return n.value;
+        return static_cast<double>(n.digits) /
+               static_cast<double>(powers_of_ten[static_cast<std::size_t>(n.places)]);
+    }
+
+    void note_slots(std::uint32_t node, number const& slots) {
+        if (node >= history_.slots.size()) history_.slots.resize(node + 1, 0);
+        if (slots.kind != number_kind::exact && slots.kind != number_kind::real) return;
+        history_.slots[node] = (std::max)(history_.slots[node], value_of(slots));
+    }
+
+    // Once it is known how long rows are.
+    void reserve() {
+        double const rows = static_cast<double>(bytes_) / static_cast<double>(csv_.bytes()) * 1000;
+        if (in_.source().packed_bytes() < bytes_)
+            to_.list.reserve(static_cast<std::size_t>(rows * 1.02) + 1000);
+    }
+
+    readers::input& in_;
+    csv::reader<input_source> csv_;
+    column_places columns_;
+    std::uint64_t bytes_;
+    progress_bar progress_;
+    bool with_input_;
+    history_parts& to_;
+    history& history_;
+};
+
+history finished(history_parts&& parts) {
+    parts.h.places = parts.list.places();
+    parts.h.attempts = std::move(parts.list).take();
+    // A node the file gives no number of slots for has one.
+    parts.h.slots.resize(parts.h.nodes.size(), 0);
+    for (double& slots : parts.h.slots)
+        if (!(slots > 0)) slots = 1;
+    return std::move(parts.h);
+}
+
+std::string name_of_all(std::vector<std::string> const& files) {
+    return files.size() == 1 ? name_of(files.front()) : counted(files.size(), "file");
+}
+
+history read_csv(std::vector<std::string> const& files, std::unique_ptr<readers::input> first,
+                 reading_options const& options) {
+    history_parts parts;
+    parts.h.file = name_of_all(files);
+    for (std::string const& file : files) {
+        std::unique_ptr<readers::input> const in =
+            first ? std::move(first) : std::make_unique<readers::input>(file);
+        try {
+            csv_file(*in, size_of(file), options, parts).read();
+        } catch (csv::error const& e) {
+            throw failure(exit_status::bad_input,
+                          in->name() + ":" + std::to_string(e.line()) + ": " +
+                              (in->source().damage().empty() ? e.what() : in->source().damage()));
+        }
+    }
+    return finished(std::move(parts));
+}
+
+straggle::attempt_status status_of(readers::ending how) {
+    if (how == readers::ending::success) return straggle::attempt_status::success;
+    return how == readers::ending::killed ? straggle::attempt_status::killed
+                                          : straggle::attempt_status::failed;
+}
+
+// Nanoseconds, as the log's own names for them would be.
+history read_log(std::vector<std::string> const& files, std::unique_ptr<readers::input> first,
+                 reading_options const& options) {
+    std::vector<attempt<std::int64_t>> list;
+    history_parts parts;
+    parts.h.file = name_of_all(files);
+    parts.h.end_column = "end_ns";
+    readers::reading_report report = readers::read_history(
+        files, {.from = options.from, .show_progress = options.show_progress},
+        [&](readers::attempt const& a) {
+            ++parts.h.rows;
+            if (a.end_state == readers::ending::running) return;
+            attempt<std::int64_t> b;
+            b.set_job(read_name(parts.h.jobs, a.job));
+            b.set_node(read_name(parts.h.nodes, a.node));
+            b.set_task(parts.tasks.number_of(a.task));
+            if (a.start) b.set_start(a.start->count());
+            if (a.end) b.set_end(a.end->count());
+            b.set_input(a.input);
+            b.set_status(status_of(a.end_state));
+            list.push_back(b);
+        },
+        std::move(first));
+    readers::expect_attempts(report);
+    history h = finished(std::move(parts));
+    h.attempts = std::move(list);
+    h.log = std::move(report);
+    return h;
+}
+
+} // namespace
+
+history read_history(std::vector<std::string> const& paths, reading_options const& options) {
+    readers::opened_history opened = readers::open_history(paths, options.from);
+    auto const read = opened.is_csv ? read_csv : read_log;
+    return read(opened.files, std::move(opened.first), options);
+}
+
+} // namespace straggle_rank

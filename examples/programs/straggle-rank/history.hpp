@@ -1,0 +1,116 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The task history in memory: one record per attempt, names replaced by small numbers.
+#pragma once
+
+#include "../readers/readers.hpp"
+#include "columns.hpp"
+
+#include <straggle/base/interner.hpp>
+#include <straggle/record/attempt.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace straggle_rank {
+
+/// One attempt to run a task, in 48 bytes: histories are long. Empty is unknown.
+template <class Time>
+class attempt {
+  public:
+    [[nodiscard]] std::optional<Time> start() const { return known(start_); }
+    [[nodiscard]] std::optional<Time> end() const { return known(end_); }
+    [[nodiscard]] std::optional<Time> duration() const { return known(duration_); }
+    [[nodiscard]] std::optional<std::uint32_t> job() const { return known(job_); }
+    [[nodiscard]] std::optional<std::uint32_t> node() const { return known(node_); }
+    [[nodiscard]] std::optional<std::uint32_t> task() const { return known(task_); }
+    [[nodiscard]] std::optional<double> input() const { return known(input_); }
+    [[nodiscard]] straggle::attempt_status status() const { return status_; }
+
+    void set_start(std::optional<Time> t) { start_ = t.value_or(unknown<Time>); }
+    void set_end(std::optional<Time> t) { end_ = t.value_or(unknown<Time>); }
+    void set_duration(std::optional<Time> t) { duration_ = t.value_or(unknown<Time>); }
+    void set_job(std::optional<std::uint32_t> id) { job_ = id.value_or(unknown<std::uint32_t>); }
+    void set_node(std::optional<std::uint32_t> id) { node_ = id.value_or(unknown<std::uint32_t>); }
+    void set_task(std::optional<std::uint32_t> id) { task_ = id.value_or(unknown<std::uint32_t>); }
+    void set_input(std::optional<double> bytes) { input_ = bytes.value_or(unknown<double>); }
+    void set_status(straggle::attempt_status s) { status_ = s; }
+
+    /// The same attempt with times of another kind.
+    template <class Other, class Convert>
+    [[nodiscard]] attempt<Other> converted(Convert&& convert) const {
+        auto const other = [&](std::optional<Time> t) {
+            return t ? std::optional<Other>(convert(*t)) : std::nullopt;
+        };
+        attempt<Other> a;
+        a.set_start(other(start()));
+        a.set_end(other(end()));
+        a.set_duration(other(duration()));
+        a.set_job(job());
+        a.set_node(node());
+        a.set_task(task());
+        a.set_input(input());
+        a.set_status(status());
+        return a;
+    }
+
+  private:
+    // What no file says: names are counted from 0, times are finite and not the least of their type.
+    template <class T>
+    static constexpr T unknown = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN()
+                                 : std::is_signed_v<T>       ? (std::numeric_limits<T>::min)()
+                                                             : (std::numeric_limits<T>::max)();
+    template <class T>
+    static std::optional<T> known(T value) {
+        if constexpr (std::is_floating_point_v<T>)
+            return std::isnan(value) ? std::nullopt : std::optional<T>(value);
+        else
+            return value == unknown<T> ? std::nullopt : std::optional<T>(value);
+    }
+
+    Time start_ = unknown<Time>, end_ = unknown<Time>, duration_ = unknown<Time>;
+    double input_ = unknown<double>;
+    std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>,
+                  task_ = unknown<std::uint32_t>;
+    straggle::attempt_status status_ = straggle::attempt_status::success;
+};
+
+/// A row that could not become a record.
+struct unreadable_rows {
+    std::uint64_t count = 0;
+    std::vector<std::size_t> lines; ///< of the first few
+};
+
+struct history {
+    std::string file;
+    /// Exact ticks if every time in the file has at most nine decimal places, else floating point.
+    std::variant<std::vector<attempt<std::int64_t>>, std::vector<attempt<double>>> attempts;
+    straggle::interner<std::string> jobs, nodes;
+    std::vector<double> slots; ///< by node; the largest number the file gives
+    bool has_durations = false;
+    std::string end_column; ///< where the file says when attempts ended; empty if it does not
+    int places = 0;         ///< ticks are units of the file times 10^-places
+    unreadable_rows unparsable_number, not_finite;
+    std::uint64_t rows = 0;
+    std::optional<readers::reading_report> log; ///< what was read, unless it is CSV
+};
+
+struct reading_options {
+    column_names columns;
+    std::optional<readers::format> from{}; ///< nothing: found out
+    bool with_input = false;               ///< whether a broken input size matters
+    bool show_progress = false;
+};
+
+/// Reads files and folders, `-` for standard input; a `failure` names file and line.
+[[nodiscard]] history read_history(std::vector<std::string> const& paths, reading_options const& options);
+
+} // namespace straggle_rank

@@ -1,0 +1,117 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// straggle-rank: which nodes of a cluster are slow, from a recorded task history.
+
+#include "../common/failure.hpp"
+#include "../common/run.hpp"
+#include "../common/text.hpp"
+#include "decide.hpp"
+#include "decision_log.hpp"
+#include "output.hpp"
+#include "timeline_picture.hpp"
+#include "window_output.hpp"
+
+#include <iostream>
+
+#include <unistd.h>
+
+namespace straggle_rank {
+
+using namespace program;
+namespace {
+
+bool colours() {
+    return isatty(STDOUT_FILENO) != 0;
+}
+
+void print(result const& r) {
+    switch (r.options.format) {
+    case output_format::table:
+        print_table(std::cout, r, colours());
+        break;
+    case output_format::json:
+        print_json(std::cout, r);
+        break;
+    case output_format::csv:
+        print_csv(std::cout, r);
+        break;
+    }
+    flush_output();
+}
+
+std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
+                                           window_calendar const& calendar) {
+    if (o.format == output_format::json) return window_json(h, o, calendar);
+    if (o.format == output_format::csv) return window_csv(h, calendar);
+    return window_table(h, o, calendar, colours());
+}
+
+void run_windows(result const& whole, fleet const& cluster) {
+    options const& o = whole.options;
+    window_calendar const calendar = calendar_of(whole.history, o);
+    auto const printer = printer_of(whole.history, o, calendar);
+    std::vector<window_sink*> sinks{printer.get()};
+    std::optional<log_writer> log;
+    if (!o.log.empty()) sinks.push_back(&log.emplace(whole.history, o, cluster, calendar));
+    std::optional<timeline_picture> picture;
+    if (!o.report.empty()) sinks.push_back(&picture.emplace());
+    timeline const t = follow(whole.history, o, cluster, calendar, sinks);
+    if (log) log->close();
+    if (picture) write_report(o.report, whole, picture->data(t, whole));
+    printer->print(std::cout, whole, t);
+    flush_output();
+}
+
+void learn_from(history const& past, options const& o) {
+    learning const learned = learn(past, o);
+    print_learning(std::cout, learned, past, o, write_model(o.future.learn, learned.model));
+    flush_output();
+}
+
+int replay(std::string const& file) {
+    replay_result const r = replay_log(file);
+    if (r.different == 0)
+        std::cout << counted(r.decisions, "decision") << ", all the same\n";
+    else
+        std::cout << r.first << '\n'
+                  << grouped(r.different) << " of " << counted(r.decisions, "decision") << " differ\n";
+    flush_output();
+    return r.different == 0 ? 0 : 1;
+}
+
+void run(options const& o) {
+    history const past = read_history(o.files, {.columns = o.columns,
+                                                .from = o.from,
+                                                .with_input = o.normaliser == normaliser::work_rate,
+                                                .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
+    if (!o.future.learn.empty()) return learn_from(past, o);
+    ranking const nodes = rank(past, o);
+    fleet const cluster = fleet_of(past, o);
+    std::optional<expectation> expected;
+    if (!o.future.forecast.empty()) expected = expect(past, o);
+    expectation const* const asked_for = expected ? &*expected : nullptr;
+    decision const verdicts = decide(nodes, cluster, o, asked_for);
+    result const all{o, past, nodes, verdicts, asked_for};
+    if (o.windows) return run_windows(all, cluster);
+    if (!o.report.empty()) write_report(o.report, all);
+    print(all);
+}
+
+int main_of(int argc, char const* const* argv) {
+    return program::run("straggle-rank", [&] {
+        if (std::optional<options> const o = parse_command_line(argc, argv)) {
+            if (!o->replay.empty()) return replay(o->replay);
+            run(*o);
+        }
+        return static_cast<int>(exit_status::done);
+    });
+}
+
+} // namespace
+} // namespace straggle_rank
+
+int main(int argc, char** argv) {
+    return straggle_rank::main_of(argc, argv);
+}

@@ -1,0 +1,373 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "options.hpp"
+
+#include "../common/command_line.hpp"
+
+#include <straggle/learn/forecast_model.hpp>
+
+#include <regex>
+#include <sstream>
+
+namespace straggle_rank {
+
+using namespace program;
+
+namespace {
+
+constexpr choices<normaliser, 5> normalisers{{
+    {"z", normaliser::z},
+    {"robust", normaliser::robust},
+    {"leave_one_out", normaliser::leave_one_out},
+    {"ratio", normaliser::ratio},
+    {"work_rate", normaliser::work_rate},
+}};
+constexpr choices<straggle::stats::deviation_kind, 2> deviations{{
+    {"sample", straggle::stats::deviation_kind::sample},
+    {"population", straggle::stats::deviation_kind::population},
+}};
+constexpr choices<straggle::rank::edge_rule, 2> edges{{
+    {"closed", straggle::rank::edge_rule::closed},
+    {"open", straggle::rank::edge_rule::open},
+}};
+constexpr choices<output_format, 3> formats{{
+    {"table", output_format::table},
+    {"json", output_format::json},
+    {"csv", output_format::csv},
+}};
+
+constexpr char const* description =
+    "Ranks the nodes of a cluster by how fast they ran the tasks of a recorded history, and says which to "
+    "avoid.";
+
+constexpr char const* footer = R"(
+FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
+traces of Hadoop, trace.txt of Nextflow, HAProxy's HTTP log, the joblog of GNU parallel, the log of
+our Dask plugin; packed with gzip or zstd as may be. docs/reference/formats.md says what is taken
+from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
+  job       group of sibling tasks that should take equally long (a stage, a map phase)     required
+  node      where the attempt ran                                                           required
+  start,end or duration: any unit; up to nine decimal places are exact                      required
+  status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
+            killed; anything else, and nothing: failed. Without this column all succeeded
+  task      name of the task, unique in its job: only its first completion counts
+  input     bytes or records read, for --normaliser work_rate
+  slots     of the node (default 1), for --max-fraction and --min-healthy
+An empty field is unknown. Bad records are counted by reason and left out.
+
+Who is weak (--select):
+  dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes (default 0.5),
+                            and with a mean of MEAN at least
+  dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
+  weakest_level             every node nobody is provably slower than (the paper's)
+  top_k:K[:SEED]            at most K of those (the paper's); SEED: its random fill
+  median_mad:K[:LOW]        mean above the median by K deviations, and above LOW (HDFS)
+  leave_top_k_out:K[:SIGMAS] at most K nodes clear of the rest (LogDevice)
+  mean_plus_sigmas:K        mean above the fleet's by K deviations (Envoy, gRPC)
+
+Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-success
+  --select weakest_level --no-limits --exclusions rerank, the paper on dynamic server blacklisting to
+  the letter. Options override a preset.
+
+Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
+a number and ms, s, m, h or d. A history is a recording: nobody obeyed these decisions, so the
+timeline shows what would have been decided, and a node that would have been avoided still has
+evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
+what it needs, and asks the next):
+  escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
+  rerank                     as long as it is weak (the paper's)
+  probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
+  hysteresis:ENTER:LEAVE+... weak after ENTER weak windows in a row, well after LEAVE good ones (2:2)
+hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. Where
+windows overlap, what is in several of them counts once: a node with a exclusion or a strike is heard
+again when the window has moved on by its whole length.
+
+Who will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
+out in each, and learns what such nodes looked like in the period before. --forecast asks the model
+about the last period of a history: nodes that are likely to be weak in the next one are selected,
+too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
+learning based node performance analyzer; its form of features is --look-back 0.
+
+Examples:
+  straggle-rank history.csv
+  sacct -P -o JobID,NodeList,State,Start,End | straggle-rank -
+  straggle-rank /var/log/spark/eventlog_v2_app-1 /var/log/spark/app-2.zstd
+  straggle-rank --report nodes.html --columns start=begin,end=finish,node=host history.csv
+  straggle-rank --format json history.csv.gz | jq -r '.decision.blacklisted[].node'
+  straggle-rank --max-fraction 0.1 --domain '^(rack[0-9]+)-' history.csv
+  straggle-rank --window 1h --slide 10m --report nodes.html --log decisions.jsonl history.csv
+  straggle-rank --replay decisions.jsonl
+  straggle-rank --learn nodes.model --period 30 last-year.csv
+  straggle-rank --forecast nodes.model last-month.csv
+
+Exit status: 0 done, whether or not a node is to be avoided; 1 wrong usage, or --replay found a
+difference; 2 the input cannot be read, is no such table or too little to learn from; 3 the output
+cannot be written.)";
+
+// What was on the command line, to be put on top of a preset.
+struct arguments {
+    std::string preset = "default";
+    std::vector<std::string> files, columns;
+    std::optional<std::string> from;
+    std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
+    std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
+    // Signed, so that -1 is not a large number.
+    std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
+    std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
+    bool every_success = false, first_completion = false, no_guards = false, quiet = false;
+};
+
+void declare(CLI::App& app, arguments& a) {
+    app.add_option("FILE", a.files, "the history, in files and folders; - for standard input");
+    app.add_option("--from", a.from,
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+        ->type_name("FORMAT");
+    app.add_option("--columns", a.columns, "which column is what: key=name,...")
+        ->type_name("KEY=NAME,...")
+        ->allow_extra_args(false);
+    auto const ranking = "Ranking";
+    app.add_option("--preset", a.preset, "default or dsb_2019")->type_name("NAME")->group(ranking);
+    app.add_option("--normaliser,--normalizer", a.normaliser,
+                   "z, robust, leave_one_out, ratio or work_rate (default z)")
+        ->type_name("NAME")
+        ->group(ranking);
+    app.add_option("--min-tasks", a.min_tasks, "jobs with fewer tasks say nothing (default 5)")
+        ->type_name("N")
+        ->group(ranking);
+    app.add_option("--confidence", a.confidence, "of the intervals (default 0.95)")
+        ->type_name("P")
+        ->group(ranking);
+    app.add_option("--deviation", a.deviation, "sample or population (default sample)")
+        ->type_name("KIND")
+        ->group(ranking);
+    app.add_option("--edge", a.edge, "closed: intervals that touch are apart; open (default closed)")
+        ->type_name("RULE")
+        ->group(ranking);
+    auto* const every =
+        app.add_flag("--every-success", a.every_success, "count every successful attempt")->group(ranking);
+    app.add_flag("--first-completion", a.first_completion, "count the first one of a task (default)")
+        ->excludes(every)
+        ->group(ranking);
+
+    auto const deciding = "Decision";
+    app.add_option("--select", a.select, "who is weak; see below (default dominated:0.5)")
+        ->type_name("POLICY")
+        ->group(deciding);
+    app.add_option("--max-fraction", a.max_fraction, "most slots to take out (default 0.2)")
+        ->type_name("F")
+        ->group(deciding);
+    app.add_option("--max-nodes", a.max_nodes, "most nodes to take out")->type_name("K")->group(deciding);
+    app.add_option("--min-healthy", a.min_healthy, "least slots to keep")->type_name("M")->group(deciding);
+    app.add_option("--domain", a.domain, "keep a node per failure domain: group 1, or all, of the match")
+        ->type_name("REGEX")
+        ->group(deciding);
+    app.add_option("--fail-open", a.fail_open, "avoid nobody if more than this share looks weak")
+        ->type_name("F")
+        ->group(deciding);
+    app.add_flag("--no-limits", a.no_guards, "no limit but those given")->group(deciding);
+
+    auto const over_time = "Decisions over time";
+    app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d")
+        ->type_name("LENGTH")
+        ->group(over_time);
+    app.add_option("--slide", a.slide, "a window ends every so often (default: they do not overlap)")
+        ->type_name("LENGTH")
+        ->group(over_time);
+    app.add_option("--time-unit", a.time_unit, "of the times: ns, us, ms or s (default: as in end_ms)")
+        ->type_name("UNIT")
+        ->group(over_time);
+    app.add_option("--exclusions", a.exclusions,
+                   "for how long; see below (default probation:3:1+escalating:1:16)")
+        ->type_name("POLICY")
+        ->group(over_time);
+    app.add_option("--log", a.log, "write every decision and its evidence as JSON lines")
+        ->type_name("FILE")
+        ->group(over_time);
+    app.add_option("--replay", a.replay, "make the decisions of a log again and compare; no other option")
+        ->type_name("FILE")
+        ->group(over_time);
+
+    auto const future = "Forecast";
+    app.add_option("--learn", a.learn, "learn who becomes weak, and write the model; no ranking")
+        ->type_name("MODEL")
+        ->group(future);
+    app.add_option("--period", a.period, "days of a period (default 30)")->type_name("N")->group(future);
+    app.add_option("--day", a.day, "how long a day is (default 1d)")->type_name("LENGTH")->group(future);
+    app.add_option("--look-back", a.look_back, "days a feature looks back on, 0: all (default 3)")
+        ->type_name("N")
+        ->group(future);
+    app.add_option("--seed", a.seed, "of the groups nodes are put into (default 1)")
+        ->type_name("N")
+        ->group(future);
+    app.add_option("--forecast", a.forecast, "select those who will be weak, by a model, too")
+        ->type_name("MODEL")
+        ->group(future);
+    app.add_option("--least", a.least, "probability from which on they are (default 0.5)")
+        ->type_name("P")
+        ->group(future);
+
+    auto const output = "Output";
+    app.add_option("--format", a.format, "table, json or csv (default table)")
+        ->type_name("FORMAT")
+        ->group(output);
+    app.add_option("--report", a.report, "write a page with plots")->type_name("FILE.html")->group(output);
+    app.add_option("--top", a.top, "nodes in the table (default: all up to 40)")
+        ->type_name("N")
+        ->group(output);
+    app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
+    add_version(app);
+    app.footer(footer);
+}
+
+options preset(std::string const& name) {
+    options o;
+    if (name == "dsb_2019") {
+        o.preset = name;
+        o.min_tasks = 2;
+        o.deviation = straggle::stats::deviation_kind::population;
+        o.counted = straggle::completions::every_success;
+        o.selection_text = "weakest_level";
+        o.selection = straggle::blacklist::weakest_level{};
+        o.limits = {};
+        o.exclusions = parse_sentences("rerank");
+    } else if (name != "default") {
+        wrong("--preset", "'" + name + "' is none of default, dsb_2019");
+    }
+    return o;
+}
+
+// NaN is outside every range.
+double within(std::string const& option, double x, double low, double high) {
+    if (!(x >= low && x <= high)) {
+        std::ostringstream text;
+        text << x << " is not from " << low << " to " << high;
+        wrong(option, text.str());
+    }
+    return x;
+}
+
+std::uint64_t whole(std::string const& option, std::int64_t x) {
+    if (x < 0) wrong(option, std::to_string(x) + " is negative");
+    return static_cast<std::uint64_t>(x);
+}
+
+void override_ranking(options& o, arguments const& a) {
+    if (a.normaliser) o.normaliser = choose("--normaliser", *a.normaliser, normalisers);
+    if (a.min_tasks) o.min_tasks = whole("--min-tasks", *a.min_tasks);
+    if (a.confidence) {
+        if (!straggle::stats::confidence_level::from(*a.confidence))
+            wrong("--confidence", "it has to lie between 0 and 1");
+        o.confidence = *a.confidence;
+    }
+    if (a.deviation) o.deviation = choose("--deviation", *a.deviation, deviations);
+    if (a.edge) o.edge = choose("--edge", *a.edge, edges);
+    if (a.every_success) o.counted = straggle::completions::every_success;
+    if (a.first_completion) o.counted = straggle::completions::first_of_task;
+}
+
+void override_decision(options& o, arguments const& a) {
+    if (a.select) {
+        o.selection = parse_selection(*a.select);
+        o.selection_text = *a.select;
+    }
+    if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
+        fdr->deviation = o.deviation;
+    if (a.no_guards) o.limits = {};
+    if (a.max_fraction) o.limits.max_fraction = within("--max-fraction", *a.max_fraction, 0, 1);
+    if (a.max_nodes) o.limits.max_nodes = whole("--max-nodes", *a.max_nodes);
+    if (a.min_healthy) o.limits.min_healthy = within("--min-healthy", *a.min_healthy, 0, 1e15);
+    if (a.fail_open) o.limits.fail_open = within("--fail-open", *a.fail_open, 1e-9, 1);
+    if (a.domain) {
+        try {
+            [[maybe_unused]] std::regex const check(*a.domain);
+        } catch (std::regex_error const&) {
+            wrong("--domain", "'" + *a.domain + "' is no regular expression");
+        }
+        o.limits.domain = a.domain;
+    }
+}
+
+void override_windows(options& o, arguments const& a) {
+    if (!a.window) {
+        for (auto const& [name, value] : {std::pair("--slide", a.slide),
+                                          std::pair("--exclusions", a.exclusions), std::pair("--log", a.log)})
+            if (value) wrong(name, "needs --window");
+        return;
+    }
+    o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
+    if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
+    if (a.log) o.log = *a.log;
+    if (o.normaliser != normaliser::z)
+        wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
+}
+
+void override_future(options& o, arguments const& a) {
+    future_options& f = o.future;
+    for (auto const& [name, given] :
+         {std::pair("--period", a.period.has_value()), std::pair("--day", a.day.has_value()),
+          std::pair("--look-back", a.look_back.has_value()), std::pair("--seed", a.seed.has_value())})
+        if (given && !a.learn) wrong(name, a.forecast ? "it is in the model: leave it out" : "needs --learn");
+    if (a.least && !a.forecast) wrong("--least", "needs --forecast");
+    if (a.time_unit && !a.window && !a.learn && !a.forecast)
+        wrong("--time-unit", "needs --window, --learn or --forecast");
+    if (a.time_unit) o.unit = parse_time_unit(*a.time_unit);
+    if (a.learn && a.forecast) wrong("--learn", "not together with --forecast");
+    if (a.window && a.learn) wrong("--learn", "not together with --window");
+    if (a.window && a.forecast)
+        wrong("--forecast", "it is for the days after the history: not together with --window");
+    if (a.learn && a.report) wrong("--report", "not together with --learn");
+    if (a.learn && a.learn->empty()) wrong("--learn", "the name is empty");
+    if (a.forecast && a.forecast->empty()) wrong("--forecast", "the name is empty");
+    f.learn = a.learn.value_or("");
+    f.forecast = a.forecast.value_or("");
+    constexpr auto most = static_cast<double>(straggle::learn::forecast_model::most_days);
+    if (a.period)
+        f.days = static_cast<std::uint32_t>(within("--period", static_cast<double>(*a.period), 1, most));
+    if (a.look_back)
+        f.look_back =
+            static_cast<std::size_t>(within("--look-back", static_cast<double>(*a.look_back), 0, most));
+    if (a.seed) f.seed = whole("--seed", *a.seed);
+    if (a.day) f.day_ms = parse_length("--day", *a.day);
+    if (a.least) f.least = within("--least", *a.least, 0, 1);
+}
+
+options resolve(arguments const& a) {
+    if (a.files.empty() || a.files.front().empty())
+        throw failure(exit_status::usage, "FILE is required (see --help)");
+    options o = preset(a.preset);
+    o.files = a.files;
+    if (a.from) o.from = parse_format(*a.from);
+    for (std::string const& c : a.columns) o.columns.override_with(c);
+    override_ranking(o, a);
+    override_decision(o, a);
+    override_windows(o, a);
+    override_future(o, a);
+    if (a.format) o.format = choose("--format", *a.format, formats);
+    if (a.report) o.report = *a.report;
+    if (a.top) o.top = whole("--top", *a.top);
+    o.quiet = a.quiet;
+    return o;
+}
+
+} // namespace
+
+std::string_view to_string(normaliser n) {
+    return name_in(normalisers, n);
+}
+
+std::optional<options> parse_command_line(int argc, char const* const* argv) {
+    CLI::App app(description, "straggle-rank");
+    arguments a;
+    declare(app, a);
+    if (!parse(app, argc, argv)) return std::nullopt;
+    if (!a.replay) return resolve(a);
+    for (CLI::Option const* other : app.get_options([](CLI::Option const* o) { return o->count() > 0; }))
+        if (other->get_name() != "--replay" && other->get_name() != "--quiet")
+            wrong("--replay", "all there is to say is in the log: leave " + other->get_name() + " out");
+    options o;
+    o.replay = *a.replay;
+    return o;
+}
+
+} // namespace straggle_rank

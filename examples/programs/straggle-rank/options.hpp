@@ -1,0 +1,99 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What the user asks for.
+#pragma once
+
+#include "../readers/history.hpp"
+#include "columns.hpp"
+#include "exclusion.hpp"
+#include "window_calendar.hpp"
+
+#include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/rank/rank_options.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace straggle_rank {
+
+enum class normaliser { z, robust, leave_one_out, ratio, work_rate };
+enum class output_format { table, json, csv };
+
+/// `straggle::top_k_intersection` with or without a seed for its random fill.
+struct top_k {
+    std::size_t k = 1;
+    std::optional<std::uint64_t> seed;
+};
+
+/// Any of the library's selection policies.
+using selection = std::variant<straggle::blacklist::dominated, straggle::blacklist::weakest_level, top_k,
+                               straggle::blacklist::dominated_fdr, straggle::blacklist::median_mad,
+                               straggle::blacklist::leave_top_k_out, straggle::blacklist::mean_plus_sigmas>;
+
+/// Reads `dominated:0.5`, `top_k:3:42` and so on; a `failure` says what is wrong.
+[[nodiscard]] selection parse_selection(std::string_view specification);
+
+/// How much may be taken out.
+struct guard_options {
+    std::optional<double> max_fraction{}; ///< of all slots
+    std::optional<std::size_t> max_nodes{};
+    std::optional<double> min_healthy{}; ///< slots
+    std::optional<std::string> domain{}; ///< regular expression on the node's name
+    std::optional<double> fail_open{};   ///< share of ranked nodes
+};
+
+/// What is learned of a history for the days after it, or expected of them.
+struct future_options {
+    std::string learn;    ///< file name of the model to write, empty for none
+    std::string forecast; ///< file name of the model to ask, empty for none
+    std::int64_t day_ms = program::day_in_ms;
+    std::uint32_t days = 30;   ///< of a period
+    std::size_t look_back = 3; ///< days; 0: all of the period
+    double least = 0.5;        ///< from this probability on a node is expected to be weak
+    std::uint64_t seed = 1;    ///< of the groups nodes are put into
+};
+
+struct options {
+    std::vector<std::string> files;      ///< and folders
+    std::optional<readers::format> from; ///< nothing: found out
+    column_names columns;
+
+    std::string preset = "default";
+    straggle_rank::normaliser normaliser = straggle_rank::normaliser::z;
+    std::uint64_t min_tasks = 5;
+    double confidence = 0.95;
+    straggle::stats::deviation_kind deviation = straggle::stats::deviation_kind::sample;
+    straggle::rank::edge_rule edge = straggle::rank::edge_rule::closed;
+    straggle::completions counted = straggle::completions::first_of_task;
+
+    std::string selection_text = "dominated:0.5";
+    straggle_rank::selection selection = straggle::blacklist::dominated{};
+    guard_options limits{.max_fraction = 0.2};
+
+    std::optional<window_lengths> windows; ///< nothing: the history as a whole
+    std::optional<time_unit> unit;         ///< nothing: as the column is named
+    excluding exclusions;
+    future_options future;
+
+    output_format format = output_format::table;
+    std::string report;  ///< file name, empty for none
+    std::string log;     ///< file name of the decisions, empty for none
+    std::string replay;  ///< file name of decisions to be made again; then nothing else matters
+    std::size_t top = 0; ///< nodes in the table; 0: all of a small fleet
+    bool quiet = false;
+};
+
+[[nodiscard]] std::string_view to_string(normaliser n);
+
+/// Reads the command line.
+/// @return nothing when help or version was asked for, and printed
+[[nodiscard]] std::optional<options> parse_command_line(int argc, char const* const* argv);
+
+} // namespace straggle_rank

@@ -1,0 +1,305 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "../common/text.hpp"
+#include "output.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iomanip>
+#include <ostream>
+
+namespace straggle_rank {
+
+using namespace program;
+
+namespace {
+
+// How far up a fleet is printed in full.
+constexpr std::size_t small_fleet = 40;
+
+// The environment says whether the terminal shows more than ASCII.
+bool speaks_utf8() {
+    for (char const* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        char const* const value = std::getenv(variable);
+        if (value == nullptr || *value == '\0') continue;
+        std::string_view const locale = value;
+        return locale.find("UTF-8") != std::string_view::npos ||
+               locale.find("utf8") != std::string_view::npos;
+    }
+    return false;
+}
+
+struct glyphs {
+    std::string_view ellipsis, line, mean, left, right, zero;
+};
+constexpr glyphs ascii{"..", "-", "o", "|", "|", ":"};
+constexpr glyphs unicode{"…", "─", "●", "├", "┤", "┊"};
+
+class table {
+  public:
+    table(std::ostream& out, result const& r, bool colours)
+        : out_(out), r_(r), h_(r.history), colours_(colours), glyphs_(speaks_utf8() ? unicode : ascii) {}
+
+    void print() {
+        print_reading();
+        print_decision();
+        print_next_step();
+        print_levels();
+        print_nodes();
+        print_records();
+    }
+
+  private:
+    static constexpr std::string_view bold = "\033[1m", red = "\033[31m", yellow = "\033[33m",
+                                      dim = "\033[2m";
+
+    [[nodiscard]] std::string paint(std::string_view how, std::string_view text) const {
+        return colours_ ? std::string(how) + std::string(text) + "\033[0m" : std::string(text);
+    }
+    [[nodiscard]] std::string name(std::uint32_t node, std::size_t most) const {
+        return shortened(printable(h_.nodes[node]), most, glyphs_.ellipsis);
+    }
+    static std::string padded(std::string text, std::size_t columns) {
+        std::size_t const used = width(text);
+        return used < columns ? text.append(columns - used, ' ') : text;
+    }
+
+    // Breaks text between words; `column` is where the first line goes on.
+    void print_wrapped(std::string_view text, std::size_t column, std::size_t indent) {
+        for (bool at_start = true; !text.empty(); at_start = false) {
+            std::string_view const word = text.substr(0, text.find(' '));
+            text.remove_prefix((std::min)(word.size() + 1, text.size()));
+            if (column + 1 + width(word) > 100) {
+                out_ << '\n' << std::string(indent, ' ');
+                column = indent;
+            } else if (!at_start) {
+                out_ << ' ';
+                ++column;
+            }
+            out_ << word;
+            column += width(word);
+        }
+        out_ << '\n';
+    }
+
+    void print_reading() {
+        if (!h_.log) return;
+        bool first = true;
+        for (std::string const& sentence : readers::summary_of(*h_.log)) {
+            if (first)
+                out_ << paint(bold, "Read") << ' ';
+            else
+                out_ << "  ";
+            print_wrapped(sentence + ".", first ? 5 : 2, 2);
+            first = false;
+        }
+        out_ << '\n';
+    }
+
+    // What a reader who has seen only this would want to do now.
+    void print_next_step() {
+        if (!h_.log) return;
+        auto const avoid = r_.decision.blacklisted();
+        auto const spared = r_.decision.spared();
+        std::string text;
+        if (!avoid.empty())
+            text =
+                "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
+                (avoid.size() == 1 ? "it" : "these nodes") +
+                " until it is known why; --report nodes.html draws all nodes, --window 1h shows since when";
+        else if (!spared.empty())
+            text = "look at " + printable(h_.nodes[spared.front().id]) +
+                   "; it stays in service only because so few nodes may be taken out (--max-fraction, "
+                   "--no-limits)";
+        else if (r_.ranking.nodes().size() < 2)
+            text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
+                   " tasks on several nodes are needed (--min-tasks); read more logs at once";
+        else
+            text =
+                "nothing; --window 1h looks at shorter stretches of time, in which a node may have been slow";
+        out_ << paint(bold, "Next:") << ' ';
+        print_wrapped(text + ".", 6, 2);
+        out_ << '\n';
+    }
+
+    // "takes 1.31 times as long as elsewhere", if that is known and worth saying.
+    [[nodiscard]] std::string slowdown_of(std::uint32_t node) {
+        if (slowdowns_.empty()) slowdowns_ = slowdowns(h_, r_.options);
+        double const times = node < slowdowns_.size() ? slowdowns_[node] : 0;
+        if (!(times > 0)) return {};
+        return "takes " + fixed(times, 2) + " times as long as elsewhere; ";
+    }
+
+    void print_decision() {
+        auto const avoid = r_.decision.blacklisted();
+        auto const spared = r_.decision.spared();
+        if (avoid.empty())
+            out_ << paint(bold, "Avoid nobody.") << '\n';
+        else
+            out_ << paint(bold, "Avoid " + counted(avoid.size(), "node") + ":") << '\n';
+        std::string const note = remark(r_.decision, r_.ranking);
+        if (!note.empty() && avoid.empty() && spared.empty()) {
+            out_ << "  ";
+            print_wrapped(note + ".", 2, 2);
+        }
+        print_verdicts(avoid, red);
+        if (!spared.empty())
+            out_ << paint(bold, "Weak, but kept in service: " + counted(spared.size(), "node")) << '\n';
+        print_verdicts(spared, yellow);
+        out_ << '\n';
+        if (r_.expected != nullptr) print_forecast(*r_.expected);
+    }
+
+    void print_forecast(expectation const& e) {
+        std::uint64_t known = 0;
+        for (double const p : e.probability) known += !std::isnan(p);
+        std::string const period = e.day_ms == day_in_ms
+                                       ? counted(e.days, "day")
+                                       : std::to_string(e.days) + " times " + length_text(e.day_ms);
+        out_ << paint(bold, "Forecast") << " for the next " << period << ": " << e.expected_weak() << " of "
+             << counted(known, "node") << (e.expected_weak() == 1 ? " is" : " are") << " likely to be weak";
+        if (e.days_known < e.days)
+            out_ << "; the history has " << e.days_known << " of the " << e.days << " days it looks at";
+        out_ << ".\n\n";
+    }
+
+    void print_verdicts(std::span<verdict const> verdicts, std::string_view colour) {
+        for (verdict const& v : verdicts.first((std::min)(verdicts.size(), most_nodes()))) {
+            std::string const node = name(v.id, 40);
+            out_ << "  " << paint(colour, node) << ": ";
+            std::string text = slowdown_of(v.id) + reason(v, r_.ranking, r_.options);
+            if (!v.spared_by.empty()) text += "; spared, since " + guard_reason(v.spared_by, r_.options);
+            print_wrapped(text, 4 + width(node), 6);
+        }
+        print_rest(verdicts.size());
+    }
+
+    void print_rest(std::size_t all) {
+        if (all <= most_nodes()) return;
+        out_ << "  " << glyphs_.ellipsis << " and " << grouped(all - most_nodes())
+             << " more (--top N shows more, --format json all)\n";
+    }
+
+    [[nodiscard]] std::size_t most_nodes() const { return r_.options.top > 0 ? r_.options.top : small_fleet; }
+
+    void print_levels() {
+        ranking const& ranking = r_.ranking;
+        out_ << paint(bold, "Levels") << ", the weakest first: ";
+        if (ranking.levels() == 0) out_ << "none";
+        constexpr std::size_t most = 10;
+        for (std::size_t i = 0; i < (std::min)(ranking.levels(), most); ++i)
+            out_ << (i > 0 ? ", " : "") << i << " has " << counted(ranking.level(i).size(), "node");
+        if (ranking.levels() > most) out_ << ", " << ranking.levels() << " levels in all";
+        out_ << ".\n";
+        if (!ranking.unranked().empty()) {
+            std::size_t const n = ranking.unranked().size();
+            out_ << counted(n, "node") << (n == 1 ? " is" : " are") << " unranked: fewer than two scores.\n";
+        }
+        if (std::size_t const silent = h_.nodes.size() - ranking.fleet_size(); silent > 0)
+            out_ << counted(silent, "node") << (silent == 1 ? " has" : " have")
+                 << " no usable attempt at all.\n";
+        out_ << '\n';
+    }
+
+    void print_nodes() {
+        auto const nodes = slowest_first(r_.ranking);
+        if (nodes.empty()) return;
+        auto const shown = std::span(nodes).first((std::min)(nodes.size(), most_nodes()));
+        std::size_t name_width = 4;
+        for (auto const& node : shown) name_width = (std::max)(name_width, width(name(node.id, 30)));
+        strip_width_ = 100 - name_width - 6 - 9 - std::size_t{4} * 9 - 4;
+        set_scale();
+        out_ << paint(bold,
+                      padded("NODE", name_width) + " LEVEL    TASKS     MEAN       SD      LOW     HIGH")
+             << "  " << paint(dim, padded("faster", strip_width_ - 6) + "slower") << '\n';
+        for (auto const& node : shown) print_node(node, name_width);
+        print_rest(nodes.size());
+        out_ << '\n';
+    }
+
+    void print_node(straggle::ranked_node<std::uint32_t> const& node, std::size_t name_width) {
+        std::string const id = padded(name(node.id, 30), name_width);
+        bool const avoided = r_.decision.avoids(node.id);
+        out_ << (avoided ? paint(red, id) : id) << std::setw(6) << node.level << std::setw(9) << node.n
+             << std::setw(9) << fixed(node.mean, 3) << std::setw(9) << fixed(node.sd, 3) << std::setw(9)
+             << fixed(node.ci.low, 3) << std::setw(9) << fixed(node.ci.high, 3) << "  " << strip(node);
+        out_ << (avoided ? paint(red, " x") : "") << '\n';
+    }
+
+    // All means and the inner part of all intervals fit; a node with two tasks may have a huge interval.
+    void set_scale() {
+        low_ = high_ = 0;
+        for (auto const& node : r_.ranking.nodes()) {
+            low_ = (std::min)(low_, node.mean);
+            high_ = (std::max)(high_, node.mean);
+        }
+        double const margin = (high_ - low_) * 0.25;
+        low_ -= margin;
+        high_ += margin;
+    }
+
+    [[nodiscard]] std::size_t place(double x) const {
+        if (!(high_ > low_)) return 0;
+        double const share = std::clamp((x - low_) / (high_ - low_), 0.0, 1.0);
+        return static_cast<std::size_t>(std::lround(share * static_cast<double>(strip_width_ - 1)));
+    }
+
+    [[nodiscard]] std::string strip(straggle::ranked_node<std::uint32_t> const& node) const {
+        std::vector<std::string_view> cells(strip_width_, " ");
+        cells[place(0)] = glyphs_.zero;
+        for (std::size_t i = place(node.ci.low); i <= place(node.ci.high); ++i) cells[i] = glyphs_.line;
+        cells[place(node.ci.low)] = glyphs_.left;
+        cells[place(node.ci.high)] = glyphs_.right;
+        cells[place(node.mean)] = glyphs_.mean;
+        std::string out;
+        for (std::string_view cell : cells) out += cell;
+        return out;
+    }
+
+    void print_records() {
+        auto const& counts = r_.ranking.attempts();
+        out_ << paint(bold, "Records") << ": " << grouped(h_.rows) << " read, " << grouped(counts.used)
+             << " used, " << grouped(counts.failed) << " failed, " << grouped(counts.killed) << " killed, "
+             << grouped(counts.superseded) << " superseded.\n";
+        for (rejected_records const& rejected : rejected(r_)) {
+            out_ << "  " << grouped(rejected.count) << " rejected: " << rejected.reason;
+            for (std::size_t i = 0; i < rejected.lines.size(); ++i)
+                out_ << (i == 0 ? " (lines " : ", ") << rejected.lines[i];
+            if (!rejected.lines.empty()) out_ << (rejected.count > rejected.lines.size() ? ", ...)" : ")");
+            out_ << '\n';
+        }
+        print_jobs();
+    }
+
+    void print_jobs() {
+        std::uint64_t small = 0, equal = 0, attempts = 0;
+        for (auto const& job : r_.ranking.degenerate_jobs()) {
+            ++(job.reason == straggle::status::no_spread ? equal : small);
+            attempts += job.attempts;
+        }
+        out_ << paint(bold, "Jobs") << ": " << grouped(r_.ranking.usable_jobs()) << " compared";
+        if (small + equal > 0)
+            out_ << "; left out with " << counted(attempts, "attempt") << ": " << grouped(small)
+                 << " with too few tasks, " << grouped(equal) << " with equal times";
+        out_ << ".\n";
+    }
+
+    std::ostream& out_;
+    result const& r_;
+    history const& h_;
+    bool colours_;
+    glyphs const& glyphs_;
+    std::vector<double> slowdowns_; // asked for only if there is a verdict
+    std::size_t strip_width_ = 0;
+    double low_ = 0, high_ = 0;
+};
+
+} // namespace
+
+void print_table(std::ostream& out, result const& r, bool colours) {
+    table(out, r, colours).print();
+}
+
+} // namespace straggle_rank

@@ -1,0 +1,260 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "timeline.hpp"
+
+#include "../common/failure.hpp"
+#include "../common/text.hpp"
+#include "attempt_list.hpp"
+
+#include <straggle/monitor/monitor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace straggle_rank {
+
+using namespace program;
+
+namespace {
+
+constexpr std::uint64_t most_decisions = 1'000'000;
+
+// Keeps the account of every node, and finds out what changes.
+class bookkeeper {
+  public:
+    bookkeeper(timeline& t, std::size_t nodes, options const& o) : t_(t), o_(o), last_(nodes), stamp_(nodes) {
+        t.nodes.resize(nodes);
+    }
+
+    std::vector<change> const& take(ranking const& r, decision const& d, std::int64_t window) {
+        changes_.clear();
+        ++now_;
+        for (auto const& node : r.nodes()) ++t_.nodes[node.id].windows;
+        for (auto const& node : r.unranked()) ++t_.nodes[node.id].windows;
+        listed_.swap(listed_before_);
+        listed_.clear();
+        place(d.blacklisted(), standing::avoided, window);
+        place(d.on_probation(), standing::on_probation, window);
+        place(d.spared(), standing::spared, window);
+        for (std::uint32_t const node : listed_before_) {
+            if (stamp_[node] == now_) continue;
+            changes_.push_back({node, last_[node].where, standing::in_service, nullptr});
+            last_[node] = {};
+        }
+        return changes_;
+    }
+
+    void close(keeper const& k) {
+        for (std::uint32_t node = 0; node < last_.size(); ++node) {
+            t_.nodes[node].now = last_[node].where;
+            t_.nodes[node].strikes = k.exclusion_of(node).strikes;
+        }
+    }
+
+  private:
+    struct position {
+        standing where = standing::in_service;
+        std::int64_t since = 0;
+        std::size_t stay = 0;
+    };
+
+    void place(std::span<verdict const> verdicts, standing where, std::int64_t window) {
+        for (verdict const& v : verdicts) {
+            position& last = last_[v.id];
+            node_account& account = t_.nodes[v.id];
+            ++(where == standing::avoided        ? account.avoided
+               : where == standing::on_probation ? account.on_probation
+                                                 : account.spared);
+            bool const anew = where == standing::avoided && last.since != v.since;
+            if (last.where != where || anew) {
+                changes_.push_back({v.id, last.where, where, &v});
+                if (where == standing::avoided) ++account.exclusions;
+                last = {where, v.since, t_.stays.size()};
+                t_.stays.push_back({v.id, where, window, window, v.strikes, v.until, reason(v, o_),
+                                    std::string(v.spared_by)});
+            }
+            stay& s = t_.stays[last.stay];
+            s.last = window;
+            s.until = v.until;
+            stamp_[v.id] = now_;
+            listed_.push_back(v.id);
+        }
+    }
+
+    timeline& t_;
+    options const& o_;
+    std::vector<position> last_;
+    std::vector<std::uint64_t> stamp_; // when a node was listed last
+    std::uint64_t now_ = 0;
+    std::vector<std::uint32_t> listed_, listed_before_;
+    std::vector<change> changes_;
+};
+
+// One attempt that counts, and the step of time in which it ended.
+struct arrival {
+    std::int64_t step;
+    std::size_t place;
+};
+
+template <class Time>
+class row_of_windows {
+  public:
+    row_of_windows(history const& h, std::vector<attempt<Time>> const& attempts,
+                   window_calendar const& calendar, options const& o)
+        : attempts_(attempts), has_durations_(h.has_durations), options_(o) {
+        if constexpr (std::integral<Time>)
+            slide_ = calendar.slide_ticks();
+        else
+            slide_ = calendar.slide_units();
+        window_ = slide_ * static_cast<Time>(calendar.lengths().slides());
+    }
+
+    template <class Fields>
+    void follow(Fields const& fields, timeline& t, keeper& k, bookkeeper& books,
+                std::span<window_sink* const> sinks) {
+        std::vector<arrival> const arrivals = in_order(t);
+        if (arrivals.empty())
+            throw failure(exit_status::bad_input,
+                          "no successful attempt with a known end: there are no windows");
+        using monitor = straggle::monitor<attempt<Time>, Fields, decltype(how()), Time>;
+        monitor watch(
+            fields,
+            {.window = window_, .slide = slide_, .ranking = how(), .max_pairs = attempts_.size() + 1});
+        std::int64_t const reach = t.calendar.lengths().slides() - 1;
+        t.first = arrivals.front().step;
+        t.last = arrivals.back().step;
+        std::int64_t number = t.first, heard = t.first;
+        for (std::size_t i = 0; i < arrivals.size(); ++number) {
+            if (number > heard + reach && k.remembers_nothing()) {
+                note_gap(t, number, arrivals[i].step - 1);
+                number = arrivals[i].step;
+            }
+            for (; i < arrivals.size() && arrivals[i].step == number; ++i) {
+                watch.observe(attempts_[arrivals[i].place]);
+                heard = number;
+            }
+            if (++t.decisions > most_decisions)
+                throw failure(exit_status::usage, "--window: more than " + grouped(most_decisions) +
+                                                      " windows to decide on; choose a longer --slide");
+            Time const end = static_cast<Time>(number + 1) * slide_;
+            ranking const& r = watch.rank(end);
+            decision const& d = k.decide(r, number);
+            if (r.fleet_size() == 0) note_gap(t, number, number);
+            decided_window const window{number, r, d, k, books.take(r, d, number)};
+            for (window_sink* sink : sinks) sink->take(window);
+        }
+        books.close(k);
+    }
+
+  private:
+    [[nodiscard]] auto how() const {
+        straggle::stats::confidence_level const level =
+            *straggle::stats::confidence_level::from(options_.confidence);
+        return straggle::rank_options<straggle::rank::z_score>{
+            .normalizer = straggle::rank::z_score{options_.min_tasks},
+            .interval_of_mean = straggle::stats::t_interval(level, options_.deviation),
+            .edges = options_.edge,
+            .counted = options_.counted};
+    }
+
+    // Steps are counted as the monitor counts them.
+    [[nodiscard]] std::int64_t step_of(Time end) const {
+        // Edges of windows have to be numbers that the clock of the file can tell apart.
+        Time most;
+        if constexpr (std::integral<Time>)
+            most = (std::numeric_limits<Time>::max)() - 256 * slide_;
+        else
+            most = slide_ * 1e12;
+        if (end > most || end < -most)
+            throw failure(exit_status::bad_input,
+                          "an attempt ends at a time too far out for windows of this length");
+        if constexpr (std::integral<Time>)
+            return end / slide_ - static_cast<std::int64_t>(end % slide_ < 0);
+        else
+            return static_cast<std::int64_t>(std::floor(end / slide_));
+    }
+
+    // As the library judges.
+    [[nodiscard]] bool is_usable(attempt<Time> const& a) const {
+        if (a.status() != straggle::attempt_status::success || !a.job() || !a.node()) return false;
+        if (has_durations_) return a.duration() && *a.duration() >= 0;
+        return a.start() && a.end() && *a.start() <= *a.end();
+    }
+
+    // The successes that count, in order of end.
+    std::vector<arrival> in_order(timeline& t) const {
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < attempts_.size(); ++i) {
+            if (!is_usable(attempts_[i])) continue;
+            if (attempts_[i].end())
+                order.push_back(i);
+            else
+                ++t.untimed;
+        }
+        std::ranges::sort(order, [this](std::size_t i, std::size_t j) {
+            auto const a = *attempts_[i].end(), b = *attempts_[j].end();
+            return a < b || (a == b && i < j);
+        });
+        bool const once = options_.counted == straggle::completions::first_of_task;
+        straggle::interner<std::uint64_t> done;
+        std::vector<arrival> arrivals;
+        for (std::size_t const i : order) {
+            attempt<Time> const& a = attempts_[i];
+            if (once && a.task()) {
+                std::size_t const before = done.size();
+                done.insert((std::uint64_t{*a.job()} << 32) | *a.task());
+                if (done.size() == before) continue; // superseded
+            }
+            arrivals.push_back({step_of(*a.end()), i});
+        }
+        return arrivals;
+    }
+
+    static void note_gap(timeline& t, std::int64_t first, std::int64_t last) {
+        if (first > last) return;
+        t.idle += static_cast<std::uint64_t>(last - first) + 1;
+        if (!t.gaps.empty() && t.gaps.back().last == first - 1)
+            t.gaps.back().last = last;
+        else
+            t.gaps.push_back({first, last});
+    }
+
+    std::vector<attempt<Time>> const& attempts_;
+    bool has_durations_;
+    options const& options_;
+    Time slide_{}, window_{};
+};
+
+} // namespace
+
+std::string_view to_string(standing s) {
+    constexpr std::array<std::string_view, 4> names{"in_service", "avoided", "on_probation", "spared"};
+    return names[static_cast<std::size_t>(s)];
+}
+
+window_calendar calendar_of(history const& h, options const& o) {
+    if (h.end_column.empty())
+        throw failure(exit_status::usage,
+                      "--window: " + h.file + " does not say when attempts ended (see --columns end=NAME)");
+    std::optional<time_unit> const unit = o.unit ? o.unit : unit_of_column(h.end_column);
+    if (!unit)
+        throw failure(exit_status::usage, "--window: the unit of the column '" + h.end_column +
+                                              "' is not known; say --time-unit ns, us, ms or s");
+    return {h, *o.windows, *unit};
+}
+
+timeline follow(history const& h, options const& o, fleet const& f, window_calendar const& calendar,
+                std::span<window_sink* const> sinks) {
+    timeline t;
+    t.calendar = calendar;
+    std::unique_ptr<keeper> const k = make_keeper(f, o);
+    bookkeeper books(t, h.nodes.size(), o);
+    with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const& fields) {
+        row_of_windows<Time>(h, attempts, calendar, o).follow(fields, t, *k, books, sinks);
+    });
+    return t;
+}
+
+} // namespace straggle_rank

@@ -1,0 +1,63 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The history in memory: what ran where and when, and what it reported; names replaced by small numbers.
+#pragma once
+
+#include "../common/csv_table.hpp"
+#include "../common/moment.hpp"
+#include "options.hpp"
+
+#include <straggle/base/interner.hpp>
+#include <straggle/evaluate/recording.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace straggle_replay {
+
+using program::moment;
+using program::unreadable_rows;
+
+/// One attempt to run a task. Empty is unknown.
+struct attempt {
+    std::optional<std::uint32_t> job, task, node;
+    std::uint32_t number = 0;
+    std::optional<moment> start, end;
+    straggle::attempt_status status = straggle::attempt_status::success;
+    double input = 0; ///< 0: unknown
+};
+
+/// One report of progress. Empty is unknown; a name that no attempt has is `unknown_name`.
+struct report {
+    std::optional<std::uint32_t> job, task;
+    std::uint32_t number = 0;
+    std::optional<moment> time;
+    std::optional<double> progress;
+};
+inline constexpr std::uint32_t unknown_name = 0xffffffffu;
+
+using recording = straggle::evaluate::recording<std::uint32_t, std::uint32_t, moment>;
+
+struct history {
+    std::string file, progress_file;      ///< as messages call them; the second empty if there is none
+    std::vector<attempt> attempts;        ///< by row, but for unreadable ones
+    straggle::interner<std::string> jobs; ///< names
+    straggle::interner<std::string> nodes;
+    std::vector<std::string> read; ///< sentences about the log, unless it is CSV
+    unreadable_rows attempts_unparsable, reports_unparsable;
+    std::optional<straggle_replay::recording> tape; ///< of the attempts, and the reports if there are any
+};
+
+/// Reads the files, or makes a history up; a `failure` names file and line.
+[[nodiscard]] history read_history(options const& o, bool show_progress);
+
+/// What comes of attempts and reports. @param numbered whether attempts, and whether reports, say which
+/// attempt
+void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_numbered,
+                 bool reports_numbered, bool with_input);
+
+} // namespace straggle_replay

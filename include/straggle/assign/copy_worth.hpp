@@ -1,0 +1,109 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What is a copy worth, and what does it cost, when a task may be slow because of where it runs or because
+/// of what it is?
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <straggle/base/config.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
+/// A running task and a copy of it on some node. Times are equally likely values, ascending, in one unit.
+struct copy_case {
+    std::span<double const> left{};  ///< r: what the task still takes where it runs
+    std::span<double const> there{}; ///< X: what any task of its job takes on the other node
+    double age = 0;                  ///< since the task's start
+    double relative = 1;             ///< slowdown of the other node / slowdown of its own
+    double of_task = 0; ///< chance that a late task is late because of what it is, not where it runs
+};
+
+/// What a copy is worth.
+struct copy_worth {
+    double saved = 0;           ///< slot time that the task takes less
+    double taken = 0;           ///< slot time of the copy
+    double by_place = 0;        ///< chance that the copy ends first if the place is to blame
+    double by_task = 0;         ///< the same if the task is
+    double win_probability = 0; ///< of both cases, weighed
+
+    /// Whether the task then takes less slot time in all than without a copy: nobody has to wait for it.
+    [[nodiscard]] bool saves() const noexcept { return saved > taken; }
+};
+
+/// The expectation over both times.
+///
+/// Two cases are told apart. If the place is to blame, a copy is a fresh draw from the times of the siblings.
+/// If the task is, because it has more to do or touches what is slow everywhere, the copy takes as long as
+/// the task itself, but for the speed of the node. `of_task` weighs them; `race_record` learns it.
+///
+/// Source: Zheng et al. 2014, section 6 (the first case alone, uncapped); G. Ananthanarayanan et al., Mantri
+/// (2010): at price 1 only what saves slot time is worth it. Ours: the second case, and the gain of late
+/// tasks of one job, which is had only if all of them are helped, in equal shares.
+/// @pre both spans are not empty and ascending
+/// @par Cost O(left x there)
+[[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
+    double place_saved = 0, place_taken = 0, place_wins = 0;
+    double task_saved = 0, task_taken = 0, task_wins = 0;
+    for (double const r : c.left) {
+        for (double const x : c.there) {
+            place_saved += r > x ? r - x : 0.0;
+            place_taken += (std::min)(r, x);
+            place_wins += x < r ? 1 : 0;
+        }
+        double const same = (c.age + r) * c.relative;
+        task_saved += r > same ? r - same : 0.0;
+        task_taken += (std::min)(r, same);
+        task_wins += same < r ? 1 : 0;
+    }
+    double const n = static_cast<double>(c.left.size());
+    double const p = (1 - c.of_task) / (n * static_cast<double>(c.there.size())), t = c.of_task / n;
+    copy_worth out;
+    out.saved = p * place_saved + t * task_saved;
+    out.taken = p * place_taken + t * task_taken;
+    out.by_place = place_wins / (n * static_cast<double>(c.there.size()));
+    out.by_task = task_wins / n;
+    out.win_probability = p * place_wins + t * task_wins;
+    return out;
+}
+
+/// By how much a job can be expected to end earlier if all of its late tasks get a copy: the expectation of
+/// the last of them, without and with copies.
+///
+/// One late task of ten is not worth a copy by itself, as the job waits for the other nine; all ten are.
+/// @param tasks the late ones
+/// @param next what the rest of the job still takes
+/// @pre the times of the tasks are as for `worth_of`
+/// @par Cost O(1000 tasks)
+[[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
+    constexpr std::size_t steps = 32;
+    double last = next;
+    for (copy_case const& c : tasks) last = (std::max)(last, c.left.back());
+    double const step = (last - next) / static_cast<double>(steps);
+    if (!(step > 0)) return 0;
+    auto const longer = [](std::span<double const> times, double t) {
+        auto const at = std::upper_bound(times.begin(), times.end(), t);
+        return static_cast<double>(times.end() - at) / static_cast<double>(times.size());
+    };
+    double gain = 0;
+    for (std::size_t i = 0; i < steps; ++i) {
+        double const t = next + (static_cast<double>(i) + 0.5) * step;
+        double without = 1, with = 1; // chances that all are done by then
+        for (copy_case const& c : tasks) {
+            double const left = longer(c.left, t);
+            // Beyond t, and the copy as well: those of the times that are too long for both.
+            double const same = (std::max)(t, t / c.relative - c.age);
+            double const both =
+                (1 - c.of_task) * left * longer(c.there, t) + c.of_task * longer(c.left, same);
+            without *= 1 - left;
+            with *= 1 - both;
+        }
+        gain += with - without;
+    }
+    return gain * step;
+}
+
+} // namespace straggle::assign

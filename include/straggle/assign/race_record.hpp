@@ -1,0 +1,173 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Copies that ran teach: do they win as often as was said, and are late tasks late because of where they run
+/// or because of what they are?
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
+/// What races are taken to show before there are any.
+struct race_record_options {
+    double of_task = 0.3;          ///< share of late tasks that are late because of what they are
+    double as_many = 6;            ///< races that this counts as
+    double remembered = 100;       ///< races, then older ones fade
+    std::size_t most_kinds = 1024; ///< kinds told apart; further ones share what all have shown
+};
+
+/// Learns from races between tasks and their copies.
+///
+/// Each race is compared with itself: won or lost, how likely was that if the place was to blame, and how
+/// likely if the task was? By Bayes it counts for the one or the other, for its kind and for all. On top,
+/// claimed probabilities are held against what came: if copies win less often than said, all claims come down
+/// on the scale of log-odds.
+///
+/// Source: ours; the correction is Platt's with slope 1.
+/// @par Cost O(log kinds); 24 bytes a kind
+/// @par Guarantees deterministic
+class race_record {
+  public:
+    /// @param options what is assumed before the first race
+    explicit race_record(race_record_options options = {}) : options_(options) {}
+
+    /// Chance that a late task of this kind is late because of what it is.
+    [[nodiscard]] double of_task(std::uint32_t kind) const noexcept {
+        double const all =
+            (options_.of_task * options_.as_many + all_.of_task) / (options_.as_many + all_.races);
+        tally const* const own = find(kind);
+        return own ? (all * options_.as_many + own->of_task) / (options_.as_many + own->races) : all;
+    }
+    /// What a claimed win probability has turned out to mean.
+    [[nodiscard]] double corrected(double claimed) const noexcept {
+        double const p = (std::min)((std::max)(claimed, 0.001), 0.999);
+        return 1 / (1 + (1 - p) / p * std::exp(-shift_));
+    }
+    /// A race is over.
+    /// @param by_place, by_task chance of the copy to win in either case, as `worth_of` said
+    /// @param claimed its win probability before any correction
+    /// @param copy_won which of the two ended first
+    void observe(std::uint32_t kind, double by_place, double by_task, double claimed, bool copy_won) {
+        double const t = of_task(kind);
+        auto const likely = [&](double p) {
+            double const q = 0.05 + 0.9 * p; // anything may happen
+            return copy_won ? q : 1 - q;
+        };
+        double const task = t * likely(by_task), place = (1 - t) * likely(by_place);
+        double const share = task / (task + place);
+        add(all_, share);
+        if (tally* const own = place_of(kind)) add(*own, share);
+        double const p = corrected(claimed);
+        information_ = (std::min)(information_ + p * (1 - p), 15.0);
+        shift_ += ((copy_won ? 1 : 0) - p) / (4 + information_);
+        shift_ = (std::min)((std::max)(shift_, -3.0), 3.0);
+        ++races_;
+        if (copy_won) ++won_;
+    }
+    /// Races seen, and those that the copy won.
+    [[nodiscard]] std::uint64_t races() const noexcept { return races_; }
+    /// Those that the copy won.
+    [[nodiscard]] std::uint64_t won() const noexcept { return won_; }
+
+    /// Appends what was learnt.
+    void write(byte_writer& out) const {
+        write(out, all_);
+        out.count(kinds_.size());
+        for (tally const& k : kinds_) {
+            out.u32(k.kind);
+            write(out, k);
+        }
+        out.real(shift_);
+        out.real(information_);
+        out.varint(races_);
+        out.varint(won_);
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and the record is then of no use.
+    void read(byte_reader& in) {
+        read(in, all_);
+        kinds_.clear();
+        for (std::size_t n = in.count(20); n > 0 && in.ok(); --n) {
+            tally k;
+            k.kind = in.u32();
+            read(in, k);
+            if (!in.expect(kinds_.empty() || kinds_.back().kind < k.kind)) return;
+            if (kinds_.size() < options_.most_kinds) kinds_.push_back(k);
+        }
+        shift_ = in.real();
+        information_ = in.real();
+        races_ = in.varint();
+        won_ = in.varint();
+        in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
+    }
+    /// Takes in the races of another one.
+    void merge(race_record const& other) {
+        double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
+        if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
+        information_ = (std::min)(information_ + other.information_, 15.0);
+        races_ += other.races_;
+        won_ += other.won_;
+        merge(all_, other.all_);
+        for (tally const& k : other.kinds_)
+            if (tally* const own = place_of(k.kind)) merge(*own, k);
+    }
+
+  private:
+    struct tally {
+        double of_task = 0, races = 0;
+        std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
+    };
+    [[nodiscard]] tally const* find(std::uint32_t kind) const noexcept {
+        auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
+                                         [](tally const& k, std::uint32_t id) { return k.kind < id; });
+        return at != kinds_.end() && at->kind == kind ? &*at : nullptr;
+    }
+    // That of a kind, made if there is room; null if not, or if the kind is not known.
+    tally* place_of(std::uint32_t kind) {
+        if (kind == (std::numeric_limits<std::uint32_t>::max)()) return nullptr;
+        auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
+                                         [](tally const& k, std::uint32_t id) { return k.kind < id; });
+        if (at != kinds_.end() && at->kind == kind) return &*at;
+        return kinds_.size() < options_.most_kinds ? &*kinds_.insert(at, tally{0, 0, kind}) : nullptr;
+    }
+    static void write(byte_writer& out, tally const& t) {
+        out.real(t.of_task);
+        out.real(t.races);
+    }
+    static void read(byte_reader& in, tally& t) {
+        t.of_task = in.real();
+        t.races = in.real();
+        in.expect(t.of_task >= 0 && t.of_task <= t.races && detail::is_finite(t.races));
+    }
+    void merge(tally& t, tally const& other) const noexcept {
+        t.of_task += other.of_task;
+        t.races += other.races;
+        if (!(t.races > options_.remembered)) return;
+        t.of_task *= options_.remembered / t.races;
+        t.races = options_.remembered;
+    }
+    void add(tally& t, double share) const noexcept {
+        t.of_task += share;
+        t.races += 1;
+        if (!(t.races > options_.remembered)) return;
+        t.of_task *= 0.5;
+        t.races *= 0.5;
+    }
+
+    race_record_options options_;
+    tally all_{};
+    std::vector<tally> kinds_{}; // by kind
+    double shift_ = 0, information_ = 0;
+    std::uint64_t races_ = 0, won_ = 0;
+};
+
+} // namespace straggle::assign

@@ -1,0 +1,95 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Where does a new task run best? Free nodes in the order in which a task would end there, and those that
+/// are worse than waiting left out.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/record/node_state.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
+/// A node as far as a new task is concerned.
+struct free_place {
+    std::uint32_t row = 0;   ///< the caller's
+    std::uint32_t free = 0;  ///< slots that idle
+    std::uint32_t slots = 1; ///< all slots
+    node_state state = node_state::healthy;
+    double slowdown = 1; ///< how many times as long a task takes there
+};
+
+/// A node for a new task, and when the task would end there.
+struct ranked_place {
+    std::uint32_t row = 0; ///< of the node
+    double end = 0;        ///< from now on; 0 where the time of the task is not known
+    friend constexpr bool operator==(ranked_place const&, ranked_place const&) = default;
+};
+
+/// Ranks the free nodes for a new task, best first.
+///
+/// Healthy nodes come in the order of the task's time there; what differs by less than 3 % is equal, and of
+/// equal nodes the one with the largest share of idle slots is first, then the one that comes next in turn:
+/// so that ties spread. A last resort follows, and only if the task would end there before it would end on a
+/// healthy slot it had to wait for; if a healthy slot is free, waiting takes no time.
+///
+/// Source: ours.
+/// @param usual time of the task on a node of slowdown 1; 0: not known
+/// @param wait until a healthy slot is free; infinite: there will be none
+/// @param turn any number that changes from call to call
+/// @param out written, its memory reused
+/// @par Cost O(n log n)
+/// @par Guarantees deterministic
+inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
+                        std::vector<ranked_place>& out) {
+    out.clear();
+    auto const step = [](double slowdown) { return std::floor(std::log(slowdown) / 0.03 + 0.5); };
+    double const time = usual > 0 ? usual : 0.0;
+    double best = std::numeric_limits<double>::infinity();
+    bool any = false;
+    for (free_place const& n : nodes) {
+        if (n.state != node_state::healthy) continue;
+        best = (std::min)(best, n.slowdown);
+        any = any || n.free > 0;
+    }
+    double const waiting = any ? 0.0 : wait;
+    double const otherwise = waiting + time * (best < std::numeric_limits<double>::infinity() ? best : 1.0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        free_place const& n = nodes[i];
+        if (n.free == 0 || !(n.slowdown > 0)) continue;
+        bool const last = n.state == node_state::last_resort;
+        if (n.state != node_state::healthy && !last) continue;
+        // With no idea of the task's time, a last resort is for when nothing else will ever be free.
+        if (last && !(time > 0 ? time * n.slowdown < otherwise
+                               : !(waiting < std::numeric_limits<double>::infinity())))
+            continue;
+        out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown)});
+    }
+    std::size_t const size = nodes.size();
+    std::size_t const first = size > 0 ? turn % size : 0;
+    auto const after = [&](std::uint32_t row) { return (row + size - first) % size; };
+    std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
+        free_place const &x = nodes[a.row], &y = nodes[b.row];
+        if (x.state != y.state) return x.state == node_state::healthy;
+        if (a.end < b.end || b.end < a.end) return a.end < b.end; // steps, for now
+        // free / slots, without dividing
+        std::uint64_t const u = std::uint64_t{x.free} * y.slots, v = std::uint64_t{y.free} * x.slots;
+        if (u != v) return u > v;
+        return after(a.row) < after(b.row);
+    });
+    for (ranked_place& p : out) {
+        free_place const& n = nodes[p.row];
+        p = {n.row, time * n.slowdown};
+    }
+}
+
+} // namespace straggle::assign

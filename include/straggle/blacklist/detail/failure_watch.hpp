@@ -1,0 +1,157 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `blacklist/node_decisions.hpp`: which nodes fail their tasks.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/attempt_event.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
+// withdrawn.
+class failure_watch {
+  public:
+    // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
+    // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
+    void observe(ended_attempt const& a) {
+        if (a.as == ended_as::killed || a.as == ended_as::outrun) return;
+        if (a.node >= nodes_.size()) nodes_.resize(std::size_t{a.node} + 1);
+        node_failures& n = nodes_[a.node];
+        if (a.as == ended_as::success) {
+            n.succeeded += 1;
+            n.consecutive = 0;
+            all_succeeded_ += 1;
+        } else {
+            ++n.consecutive;
+            if (!is_charged(a)) return;
+            n.failed += 1;
+            all_failed_ += 1;
+        }
+        if (n.failed > 0 && !(evidence(a.node) > 0)) n.failed = n.succeeded = 0;
+        if (n.failed == 0) n.succeeded = 0;
+        if (all_failed_ + all_succeeded_ > 4096) {
+            all_failed_ /= 2;
+            all_succeeded_ /= 2;
+        }
+    }
+    [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size() || !(nodes_[node].failed > 0)) return 0;
+        node_failures const& n = nodes_[node];
+        double const usual = usual_rate(n);
+        double best = -1e300, sum = 0;
+        std::array<double, 2> logs{};
+        for (std::size_t k = 0; k < rates.size(); ++k) {
+            double const rate = (std::max)(rates[k], (1 + usual) / 2);
+            logs[k] = n.failed * std::log(rate / usual) + n.succeeded * std::log((1 - rate) / (1 - usual));
+            best = (std::max)(best, logs[k]);
+        }
+        for (double const l : logs) sum += std::exp(l - best);
+        return best + std::log(sum / static_cast<double>(rates.size()));
+    }
+    // Share of attempts that fail here and elsewhere.
+    [[nodiscard]] double rate(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return 0;
+        node_failures const& n = nodes_[node];
+        return n.failed > 0 ? n.failed / (n.failed + n.succeeded) : 0.0;
+    }
+    [[nodiscard]] double usual_rate() const noexcept { return usual_rate(node_failures{}); }
+    [[nodiscard]] std::uint32_t consecutive(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].consecutive : 0;
+    }
+    [[nodiscard]] double distinct(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].failed : 0;
+    }
+    // A trial begins: what was before counts no more.
+    void forget(std::uint32_t node) noexcept {
+        if (node < nodes_.size()) nodes_[node] = {};
+    }
+
+    void write(byte_writer& out) const {
+        out.real(all_failed_);
+        out.real(all_succeeded_);
+        out.count(nodes_.size());
+        for (node_failures const& n : nodes_) {
+            out.real(n.failed);
+            out.real(n.succeeded);
+            out.u32(n.consecutive);
+        }
+    }
+    status read(byte_reader& in, std::uint32_t max_nodes) {
+        all_failed_ = in.real();
+        all_succeeded_ = in.real();
+        in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && all_failed_ + all_succeeded_ < 1e5);
+        std::size_t const nodes = in.count(20);
+        if (!in.expect(nodes <= max_nodes)) return in.reason();
+        nodes_.resize(nodes);
+        for (node_failures& n : nodes_) {
+            n.failed = in.real();
+            n.succeeded = in.real();
+            n.consecutive = in.u32();
+            in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15);
+        }
+        return in.reason();
+    }
+
+  private:
+    struct node_failures {
+        double failed = 0, succeeded = 0; // since the evidence began
+        std::uint32_t consecutive = 0;
+    };
+    struct failed_task {
+        std::uint64_t key = 0;
+        std::uint32_t node = 0; // where it failed first
+        bool charged = false;   // to that node
+        bool used = false;
+    };
+    static constexpr std::array<double, 2> rates{0.5, 0.95};
+    static constexpr std::size_t max_tasks = 4096;
+
+    [[nodiscard]] double usual_rate(node_failures const& apart) const noexcept {
+        double const failed = (std::max)(0.0, all_failed_ - apart.failed);
+        double const all = (std::max)(0.0, all_failed_ + all_succeeded_ - apart.failed - apart.succeeded);
+        return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
+    }
+    // Whether a failure counts for its node.
+    bool is_charged(ended_attempt const& a) {
+        if (a.task == no_task) return true;
+        std::uint64_t const key = spread(spread(a.job) ^ a.task);
+        if (tasks_.empty()) tasks_.resize(max_tasks);
+        // Two places each; the older failure gives way.
+        failed_task* place = nullptr;
+        for (std::size_t const at : {key % max_tasks, (key >> 32) % max_tasks}) {
+            if (tasks_[at].used && tasks_[at].key == key) {
+                failed_task& t = tasks_[at];
+                if (t.node == a.node) return false; // the same task again
+                if (t.charged) {
+                    if (t.node < nodes_.size() && nodes_[t.node].failed > 0) {
+                        nodes_[t.node].failed -= 1;
+                        all_failed_ = (std::max)(0.0, all_failed_ - 1);
+                    }
+                    t.charged = false;
+                }
+                return false;
+            }
+            if (place == nullptr || !tasks_[at].used) place = &tasks_[at];
+        }
+        *place = {key, a.node, true, true};
+        return true;
+    }
+
+    std::vector<node_failures> nodes_;
+    std::vector<failed_task> tasks_;
+    double all_failed_ = 0, all_succeeded_ = 0;
+};
+
+} // namespace straggle::detail

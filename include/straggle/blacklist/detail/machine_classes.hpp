@@ -1,0 +1,156 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `blacklist/node_decisions.hpp`: which slowdown of a node is nobody's fault.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What is known of the machine behind a node.
+struct machine {
+    double usual = 1;        // slowdown of its class
+    bool was_fast = false;   // it has been seen without a slowdown
+    bool is_grouped = false; // it belongs to the class that nobody told
+};
+
+// Machines that are told to be of one class are compared with each other. Of those of which nothing is told,
+// a group that has been slow since it was first seen, and is larger than what may be excluded at all, is
+// another generation; a group that was faster before is at fault, and so is a node alone.
+class machine_classes {
+  public:
+    [[nodiscard]] double usual(std::uint32_t node) const noexcept {
+        return node < machines_.size() ? machines_[node].usual : 1.0;
+    }
+    void forget(std::uint32_t node) noexcept {
+        if (node < machines_.size()) machines_[node] = {};
+    }
+
+    // Brings classes up to date, and tells the evidence.
+    void update(std::span<blacklist::node_row const> rows, slowdown_evidence& evidence,
+                std::uint32_t max_nodes, double least_share) {
+        entries_.clear();
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= max_nodes) continue;
+            if (row.node >= machines_.size()) machines_.resize(std::size_t{row.node} + 1);
+            machine& m = machines_[row.node];
+            slowdown const s = evidence.estimate_of(row.node);
+            if (s.is_known() && s.tasks >= 8 && (s.high < 1.2 || (s.tasks >= 20 && s.value < 1.08)))
+                m.was_fast = true;
+            entries_.push_back({row.machine_class, row.slots, row.node, s});
+        }
+        std::sort(entries_.begin(), entries_.end(), [](entry const& a, entry const& b) {
+            if (a.told != b.told) return a.told < b.told;
+            if (a.known.value != b.known.value) return a.known.value < b.known.value;
+            return a.node < b.node;
+        });
+        for (std::size_t first = 0; first < entries_.size();) {
+            std::size_t last = first;
+            while (last < entries_.size() && entries_[last].told == entries_[first].told) ++last;
+            std::span<entry const> const alike = std::span(entries_).subspan(first, last - first);
+            if (entries_[first].told != 0)
+                judge_told(alike, evidence);
+            else
+                judge_untold(alike, evidence, least_share);
+            first = last;
+        }
+    }
+
+    void write(byte_writer& out) const {
+        out.count(machines_.size());
+        for (machine const& m : machines_) {
+            out.real(m.usual);
+            out.flag(m.was_fast);
+            out.flag(m.is_grouped);
+        }
+    }
+    status read(byte_reader& in, std::uint32_t max_nodes) {
+        std::size_t const nodes = in.count(10);
+        if (!in.expect(nodes <= max_nodes)) return in.reason();
+        machines_.resize(nodes);
+        for (machine& m : machines_) {
+            m.usual = in.real();
+            m.was_fast = in.flag();
+            m.is_grouped = in.flag();
+            in.expect(is_finite(m.usual) && m.usual > 0);
+        }
+        return in.reason();
+    }
+
+  private:
+    struct entry {
+        std::uint32_t told, slots, node;
+        slowdown known;
+    };
+
+    // By value, in their order: the slot-weighted median of those that are chosen.
+    template <class Choose>
+    static double median(std::span<entry const> entries, Choose&& choose) {
+        double all = 0, below = 0;
+        for (entry const& e : entries) all += choose(e) ? e.slots : 0;
+        for (entry const& e : entries) {
+            if (!choose(e)) continue;
+            below += e.slots;
+            if (2 * below >= all) return e.known.value;
+        }
+        return 1;
+    }
+    // Small steps are left out: they are noise, and each costs evidence.
+    void set(std::uint32_t node, double usual, slowdown_evidence& evidence) {
+        machine& m = machines_[node];
+        if (usual < 1.05 * m.usual && m.usual < 1.05 * usual) return;
+        m.usual = usual;
+        evidence.tolerate(node, usual);
+    }
+    void judge_told(std::span<entry const> alike, slowdown_evidence& evidence) {
+        auto const is_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
+        std::size_t known = 0;
+        for (entry const& e : alike) known += is_known(e) ? 1u : 0u;
+        if (known < 3 || 2 * known < alike.size()) return;
+        double const usual = median(alike, is_known);
+        for (entry const& e : alike) set(e.node, usual, evidence);
+    }
+    void judge_untold(std::span<entry const> alike, slowdown_evidence& evidence, double least_share) {
+        auto const is_slow = [this](entry const& e) {
+            machine const& m = machines_[e.node];
+            if (m.was_fast) return false;
+            return m.is_grouped || (e.known.is_known() && e.known.tasks >= 3 && e.known.low > 1.05);
+        };
+        double known = 0, slow = 0;
+        std::size_t nodes = 0;
+        bool was_grouped = false;
+        for (entry const& e : alike) {
+            machine const& m = machines_[e.node];
+            if (e.known.is_known()) known += e.slots;
+            was_grouped = was_grouped || m.is_grouped;
+            if (!is_slow(e)) continue;
+            slow += e.slots;
+            ++nodes;
+        }
+        bool const is_class = nodes >= 3 && slow > (was_grouped ? 0.5 : 1.0) * least_share * known;
+        double const usual =
+            is_class ? median(alike, [&](entry const& e) { return is_slow(e) && e.known.is_known(); }) : 1.0;
+        for (entry const& e : alike) {
+            machine& m = machines_[e.node];
+            m.is_grouped = is_class && is_slow(e);
+            set(e.node, m.is_grouped ? (std::max)(usual, 1.0) : 1.0, evidence);
+        }
+    }
+
+    std::vector<machine> machines_;
+    std::vector<entry> entries_;
+};
+
+} // namespace straggle::detail

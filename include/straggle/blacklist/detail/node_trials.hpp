@@ -1,0 +1,262 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `blacklist/node_decisions.hpp`: what is held against nodes, and how trials end.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/blacklist/detail/exclusion_record.hpp>
+#include <straggle/blacklist/detail/failure_watch.hpp>
+#include <straggle/blacklist/detail/load_watch.hpp>
+#include <straggle/blacklist/detail/machine_classes.hpp>
+#include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+class node_trials {
+  protected:
+    using record = exclusion_record;
+    using operator_word = blacklist::operator_word;
+    using cause = blacklist::cause;
+    using spared = blacklist::spared;
+
+    explicit node_trials(node_decisions_options const& options)
+        : options_(options), evidence_(options.evidence) {}
+
+    void forget(std::uint32_t node) {
+        evidence_.forget_node(node);
+        failures_.forget(node);
+        classes_.forget(node);
+        if (node < records_.size()) records_[node] = {};
+    }
+
+    void take_rows(std::span<blacklist::node_row const> rows) {
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= options_.evidence.max_nodes) continue;
+            if (row.node >= records_.size()) {
+                records_.resize(std::size_t{row.node} + 1);
+                slots_.resize(records_.size(), 0);
+            }
+            slots_[row.node] = row.slots;
+            records_[row.node].seen = now_;
+            records_[row.node].present = true;
+        }
+        double const gone = 64 * evidence_.window_length();
+        for (std::uint32_t i = 0; i < records_.size(); ++i) {
+            record& r = records_[i];
+            if (r.present && now_ - r.seen > gone && gone > 0) forget(i);
+        }
+    }
+
+    // In what a usual node does.
+    [[nodiscard]] double pace(std::uint32_t node) const noexcept {
+        slowdown const s = evidence_.slowdown_of(node);
+        double const known = s.is_known() ? s.value : records_[node].guilty_of.value;
+        return known > 1 ? 1 / known : 1.0;
+    }
+    void observe_load(std::span<blacklist::node_row const> rows, cluster_load const& load) {
+        double busy = 0, busy_slots = 0;
+        capacity_ = out_ = 0;
+        total_slots_ = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size() || row.word == operator_word::away ||
+                row.word == operator_word::denied)
+                continue;
+            double const p = pace(row.node);
+            busy += row.busy * p;
+            busy_slots += row.busy;
+            capacity_ += row.slots * p;
+            total_slots_ += row.slots;
+            if (records_[row.node].is_out()) out_ += row.slots * p;
+        }
+        if (load.slots != 0 && load.busy != 0 && !(busy_slots > 0))
+            busy = busy_slots = static_cast<double>(load.busy);
+        load_.observe(now_, evidence_.usual_duration(), busy, busy_slots, static_cast<double>(load.waiting));
+    }
+
+    // New exclusions are rationed: a quarter of the nodes at once, and as many again in 32 windows.
+    void refill(std::size_t nodes) {
+        double const most = (std::max)(4.0, static_cast<double>(nodes) / 4);
+        std::uint64_t const windows = evidence_.windows();
+        if (!refilled_) {
+            refilled_ = true;
+            allowance_ = most;
+        } else {
+            allowance_ = (std::min)(most, allowance_ + most * static_cast<double>(windows - refilled_at_) / 32);
+        }
+        refilled_at_ = windows;
+    }
+
+    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
+    void weigh(std::span<blacklist::node_row const> rows) {
+        double const threshold = std::log(3 * options_.windows_per_error *
+                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size()) continue;
+            record& r = records_[row.node];
+            if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
+            slowdown const s = evidence_.estimate_of(row.node);
+            double const stuck = evidence_.stuck_for(row.node);
+            bool const hangs = evidence_.hung_evidence(row.node) > threshold;
+            if (evidence_.evidence(row.node) > threshold && is_plain(row.node, s))
+                accuse(row.node, cause::slow, s,
+                       {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
+                        "slowdown"});
+            else if (hangs && stuck > 2)
+                accuse(row.node, cause::slow, at_least(stuck),
+                       {stuck, evidence_.tolerated(), 1, "running_time"});
+            if (hangs && stuck > 8) accuse(row.node, cause::hung, at_least(stuck), {stuck, 8, 1, "hung"});
+            if (failures_.evidence(row.node) > threshold)
+                accuse(row.node, cause::failing, s,
+                       {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
+                        "failures"});
+            if (row.word == operator_word::denied)
+                accuse(row.node, cause::denied, s, {0, 0, 0, "denied"});
+            else
+                r.acquit(cause::denied);
+            if (r.state == node_state::last_resort) reconsider(row.node);
+        }
+    }
+    // One job may have given a node its hard tasks.
+    [[nodiscard]] bool is_plain(std::uint32_t node, slowdown const& s) const noexcept {
+        return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
+               s.low > options_.evidence.least_slowdown * classes_.usual(node);
+    }
+    // Attempts that still run have taken so long.
+    static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
+    void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why) {
+        record& r = records_[node];
+        bool const is_new = !blacklist::has(r.causes, c);
+        r.causes = static_cast<std::uint8_t>(r.causes | static_cast<std::uint8_t>(c));
+        if (!is_new) {
+            if (c == cause::slow && s.is_known()) r.guilty_of = s;
+            return;
+        }
+        r.why = why;
+        r.guilty_of = s;
+        r.struck = false;
+        if (c == cause::slow)
+            evidence_.charge(node, (std::max)(s.low / classes_.usual(node), options_.evidence.least_slowdown));
+    }
+    // A last resort works, so it can show that it has recovered.
+    void reconsider(std::uint32_t node) {
+        record& r = records_[node];
+        if (blacklist::has(r.causes, cause::slow) && evidence_.restored_evidence(node) > plain_relief) {
+            r.acquit(cause::slow);
+            evidence_.end_trial(node, now_);
+        }
+        if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
+        if (blacklist::has(r.causes, cause::failing) && !(failures_.evidence(node) > 0))
+            r.acquit(cause::failing);
+    }
+
+    // Time passes: exclusions end, trials are decided.
+    void advance(std::span<blacklist::node_row const> rows) {
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size()) continue;
+            record& r = records_[row.node];
+            if (row.word == operator_word::away) {
+                if (r.state != node_state::away) r.enter(node_state::away, now_);
+                continue;
+            }
+            if (r.state == node_state::away) {
+                // What it did before it went away says little of it now.
+                r.enter(node_state::healthy, now_);
+                r.causes = 0;
+                evidence_.end_trial(row.node, now_);
+                failures_.forget(row.node);
+            }
+            if (r.state == node_state::excluded && now_ >= r.until &&
+                !blacklist::has(r.causes, cause::denied)) {
+                r.enter(node_state::on_probation, now_);
+                r.stage = 0;
+                r.stage_since = now_;
+                r.stage_tasks = 0;
+                evidence_.begin_trial(row.node, now_);
+                failures_.forget(row.node);
+            } else if (r.state == node_state::on_probation) {
+                judge(row);
+            } else if (r.state == node_state::healthy && r.strikes != 0 &&
+                       now_ - r.since > 2 * exclusion_length(row.node, r.strikes)) {
+                --r.strikes;
+                r.since = now_;
+            }
+        }
+    }
+    void judge(blacklist::node_row const& row) {
+        record& r = records_[row.node];
+        double const against = evidence_.evidence(row.node),
+                     in_favour = evidence_.restored_evidence(row.node);
+        double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
+        bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
+        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
+        if (fails || hangs || (against > relief && tasks >= 3)) {
+            r.struck = false;
+            r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
+            r.relapse = true;
+            return;
+        }
+        bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
+        double const here = now_ - r.stage_since;
+        bool const shown = tasks - r.stage_tasks >=
+                           (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
+        bool const idle = !(tasks > 0);
+        if (idle) {
+            // Nobody gave it anything: it is not waited for for ever.
+            if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
+        } else if (!full) {
+            if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
+                ++r.stage;
+                r.stage_since = now_;
+                r.stage_tasks = tasks;
+            }
+        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || here > 8 * window) {
+            release(row.node);
+        }
+    }
+    void release(std::uint32_t node) {
+        record& r = records_[node];
+        r.enter(node_state::healthy, now_);
+        r.causes = 0;
+        r.guilty_of = {};
+        evidence_.end_trial(node, now_);
+    }
+
+    // In units of time; doubled with each strike.
+    [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
+        double const windows = (std::min)(options_.longest_exclusion,
+                                        options_.first_exclusion * std::exp2((std::min)(strikes, 40u) - 1.0));
+        // Nodes that went together do not come back together.
+        std::uint64_t const mixed = spread(spread(node + 1) + strikes);
+        double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
+        return windows * (1 + jitter / 4) * evidence_.window_length();
+    }
+
+    static constexpr double relief = 2.995732273553991;       // ln 20: of a trial
+    static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
+
+    node_decisions_options options_;
+    slowdown_evidence evidence_;
+    failure_watch failures_;
+    load_watch load_;
+    machine_classes classes_;
+    std::vector<record> records_;
+    std::vector<std::uint32_t> slots_;
+    double now_ = 0, allowance_ = 0, capacity_ = 0, out_ = 0, total_slots_ = 0;
+    std::uint64_t refilled_at_ = 0;
+    bool refilled_ = false;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,294 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which nodes get no work, which get it only where nothing better is free, and how a node comes back: all
+/// that is decided about nodes, over numbers instead of names.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/blacklist/detail/node_trials.hpp>
+#include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Decides on nodes: observe what ended, then decide.
+///
+/// A node is out that is provably slower than is tolerated (`slowdown_evidence`), whose attempts do not end,
+/// or that fails its tasks. A slow node is excluded only while the others can carry its work: what its
+/// exclusion adds to the wait of tasks is compared with what its tasks cost. What load or a limit spares is a
+/// last resort. Hung and failing nodes are excluded whatever the load.
+///
+/// An exclusion is followed by probation with 1, 2, 4, ... slots; what the node does then decides, and
+/// without any probe it is back after as long as its exclusion lasted.
+/// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
+/// time.
+class node_decisions : private detail::node_trials {
+  public:
+    /// @param options how
+    explicit node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
+        STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
+                         options.windows_per_error >= 1 && options.first_exclusion > 0 &&
+                         options.longest_exclusion >= options.first_exclusion);
+    }
+
+    /// Takes in an attempt that ended, however it did.
+    /// @return whether its length is used
+    bool observe(ended_attempt const& attempt, double /*now*/) {
+        if (attempt.node < options_.evidence.max_nodes) failures_.observe(attempt);
+        return evidence_.observe(attempt);
+    }
+
+    /// Decides.
+    /// @param now not before the last; an earlier one changes nothing
+    /// @param running every attempt that runs, copies too
+    /// @param rows every node of the cluster; a node that is missing for 64 windows is forgotten
+    /// @param load how busy the cluster is
+    /// @param may_exclude false: no new exclusions; those that stand go on and end
+    void decide(double now, std::span<running_attempt const> running,
+                std::span<blacklist::node_row const> rows, cluster_load const& load,
+                bool may_exclude = true) {
+        if (!detail::is_finite(now) || (decided_ && now < now_)) return;
+        decided_ = true;
+        now_ = now;
+        take_rows(rows);
+        evidence_.update(now, running, slots_);
+        observe_load(rows, load);
+        refill(rows.size());
+        classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
+        weigh(rows);
+        advance(rows);
+        admit(rows, may_exclude);
+        write_verdicts();
+    }
+
+    /// Where a node stands; healthy if nothing is known of it.
+    [[nodiscard]] node_state state(std::uint32_t node) const noexcept {
+        return node < records_.size() ? records_[node].state : node_state::healthy;
+    }
+    /// How many times as long its tasks take; unknown without enough evidence.
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
+        return evidence_.slowdown_of(node);
+    }
+    /// How many attempts it may run at a time.
+    [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
+        if (node >= records_.size()) return 1;
+        switch (records_[node].state) {
+        case node_state::excluded:
+        case node_state::away:
+            return 0;
+        case node_state::on_probation:
+            return (std::min)(slots_[node], std::uint32_t{1} << (std::min)(records_[node].stage, 30u));
+        default:
+            return slots_[node];
+        }
+    }
+    /// The nodes that are not simply healthy: excluded ones first, then by slowdown. Valid until the next
+    /// decision.
+    [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const noexcept { return verdicts_; }
+    /// A job is over.
+    void finish_job(std::uint64_t job) { evidence_.finish_job(job); }
+    /// A node is gone for good; its number may be given to another.
+    void forget_node(std::uint32_t node) { forget(node); }
+    /// Whether slow nodes could be excluded at the last decision without making tasks wait.
+    [[nodiscard]] bool load_allows_exclusion() const noexcept { return load_allows_; }
+    /// How long a task usually takes; 0 if not known yet.
+    [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
+    /// The evidence on speed.
+    [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
+    /// What became of what was observed.
+    [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
+
+    /// Appends all that is known and decided.
+    void write(byte_writer& out) const {
+        evidence_.write(out);
+        failures_.write(out);
+        load_.write(out);
+        classes_.write(out);
+        out.real(now_);
+        out.flag(decided_);
+        out.real(allowance_);
+        out.flag(refilled_);
+        out.u64(refilled_at_);
+        out.count(records_.size());
+        for (std::size_t i = 0; i < records_.size(); ++i) {
+            records_[i].write(out);
+            out.u32(slots_[i]);
+        }
+    }
+    /// Reads it into a fresh object, which then decides as the other would have.
+    status read(byte_reader& in) {
+        if (status const s = evidence_.read(in); s != status::ok) return s;
+        if (status const s = failures_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
+        if (status const s = load_.read(in); s != status::ok) return s;
+        if (status const s = classes_.read(in, options_.evidence.max_nodes); s != status::ok) return s;
+        now_ = in.real();
+        decided_ = in.flag();
+        allowance_ = in.real();
+        refilled_ = in.flag();
+        refilled_at_ = in.u64();
+        in.expect(detail::is_finite(allowance_) && refilled_at_ <= evidence_.windows());
+        std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
+        if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
+        records_.resize(nodes);
+        slots_.resize(nodes);
+        for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
+            records_[i].read(in);
+            slots_[i] = in.u32();
+        }
+        return in.reason();
+    }
+
+  private:
+    // Who of those that something is held against is out: who is out already first, then the worst.
+    void admit(std::span<blacklist::node_row const> rows, bool may_exclude) {
+        order_.clear();
+        double doubted = 0;
+        std::size_t present = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.node >= records_.size() || row.word == operator_word::away) continue;
+            ++present;
+            record& r = records_[row.node];
+            r.spared_by = spared::no;
+            if (r.causes == 0) {
+                if (r.state == node_state::last_resort) r.enter(node_state::healthy, now_);
+                continue;
+            }
+            order_.push_back({row.node, row.slots, row.domain, row.word});
+            if (!blacklist::has(r.causes, cause::denied)) doubted += row.slots;
+        }
+        std::sort(order_.begin(), order_.end(),
+                  [this](candidate const& a, candidate const& b) { return goes_before(a, b); });
+        bool const open = doubted > options_.fail_open * total_slots_;
+        double out_slots = 0, out_capacity = 0, excess = 0;
+        std::size_t out = 0;
+        load_allows_ = true;
+        for (candidate const& c : order_) {
+            record& r = records_[c.node];
+            if (c.word == operator_word::denied) {
+                exclude(c.node, r);
+                continue;
+            }
+            bool const urgent =
+                blacklist::has(r.causes, cause::hung) || blacklist::has(r.causes, cause::failing);
+            bool const was_out = r.is_out();
+            double const p = pace(c.node);
+            double const more = c.slots * (1 / p - 1);
+            spared by = spared::no;
+            bool const few = out_slots + c.slots <= options_.share_of_slots * total_slots_ ||
+                             (out == 0 && 2.0 * c.slots <= total_slots_);
+            if (c.word == operator_word::pinned)
+                by = spared::by_operator;
+            else if (open)
+                by = spared::by_fail_open;
+            else if (present < 3 || !few)
+                by = spared::by_limit;
+            else if (is_last_of_domain(rows, c))
+                by = spared::by_domain;
+            else if (!urgent &&
+                     !pays(out_slots + c.slots, out_capacity + c.slots * p, excess + more, was_out))
+                by = spared::by_load;
+            else if (!was_out && !may_exclude)
+                by = spared::by_caller;
+            else if (!was_out && allowance_ < 1)
+                by = spared::by_action_cap;
+            if (by == spared::by_load) load_allows_ = false;
+            r.spared_by = by;
+            if (by != spared::no) {
+                node_state const kept =
+                    by == spared::by_fail_open ? node_state::healthy : node_state::last_resort;
+                if (r.state != kept) r.enter(kept, now_);
+                continue;
+            }
+            out_slots += c.slots;
+            out_capacity += c.slots * p;
+            excess += more;
+            ++out;
+            if (!was_out || r.relapse) exclude(c.node, r);
+        }
+    }
+    // Whether a set of slow nodes costs more in service than out of it. In service, a job that meets one of
+    // them ends later by about half of what a task takes longer there; out of service, every task waits
+    // longer. To exclude takes a gain of twice the cost, to keep out of service a gain.
+    [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) const noexcept {
+        double const share = slots / total_slots_, slower = excess / slots;
+        double const tasks = (std::max)(1.0, evidence_.usual_tasks());
+        double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
+        double const gain = met * slower / 2;
+        return gain > (was_out ? 1 : 2) * load_.wait_added(capacity_, capacity, out_);
+    }
+    struct candidate {
+        std::uint32_t node, slots, domain;
+        operator_word word;
+    };
+    // Who is denied; who is out already; what makes things worst.
+    [[nodiscard]] bool goes_before(candidate const& a, candidate const& b) const noexcept {
+        record const &x = records_[a.node], &y = records_[b.node];
+        auto const rank = [](candidate const& c, record const& r) {
+            return c.word == operator_word::denied ? 0 : r.is_out() ? 1 : r.causes > 1 ? 2 : 3;
+        };
+        int const i = rank(a, x), j = rank(b, y);
+        if (i != j) return i < j;
+        if (x.guilty_of.value != y.guilty_of.value) return x.guilty_of.value > y.guilty_of.value;
+        return a.node < b.node;
+    }
+    // Whether all others of its failure domain are out.
+    [[nodiscard]] bool is_last_of_domain(std::span<blacklist::node_row const> rows,
+                                         candidate const& c) const noexcept {
+        if (c.domain == 0 || records_[c.node].is_out()) return false;
+        std::size_t members = 0, in_service = 0;
+        for (blacklist::node_row const& row : rows) {
+            if (row.domain != c.domain || row.node >= records_.size() || row.word == operator_word::away)
+                continue;
+            ++members;
+            if (!records_[row.node].is_out()) ++in_service;
+        }
+        return members > 1 && in_service <= 1;
+    }
+
+    void exclude(std::uint32_t node, record& r) {
+        if (r.state == node_state::excluded && !r.relapse) return;
+        if (!r.struck && r.strikes < 32) ++r.strikes;
+        if (!r.relapse) allowance_ -= 1;
+        r.struck = true;
+        r.relapse = false;
+        r.enter(node_state::excluded, now_);
+        r.excluded_at = now_;
+        r.until = now_ + exclusion_length(node, (std::max)(r.strikes, 1u));
+    }
+
+    void write_verdicts() {
+        verdicts_.clear();
+        for (std::uint32_t i = 0; i < records_.size(); ++i) {
+            record const& r = records_[i];
+            if (r.state == node_state::healthy && r.spared_by == spared::no) continue;
+            slowdown const s = evidence_.slowdown_of(i);
+            verdicts_.push_back({i, r.state, r.is_out() || !s.is_known() ? r.guilty_of : s, r.why, r.causes,
+                                 r.spared_by, r.strikes, r.since, r.until,
+                                 r.state == node_state::on_probation ? probe_slots(i) : 0u});
+        }
+        std::sort(verdicts_.begin(), verdicts_.end(), [](auto const& a, auto const& b) {
+            if (a.state != b.state) return a.state > b.state;
+            if (a.slow.value != b.slow.value) return a.slow.value > b.slow.value;
+            return a.node < b.node;
+        });
+    }
+
+    std::vector<candidate> order_;
+    std::vector<blacklist::node_verdict> verdicts_;
+    bool decided_ = false, load_allows_ = true;
+};
+
+} // namespace straggle

@@ -1,0 +1,203 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which running tasks are late, how long have they left, and which of them is worth a copy, where?
+#pragma once
+
+#include <straggle/assign/race_record.hpp>
+#include <straggle/assign/rank_places.hpp>
+#include <straggle/assign/slot_price.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/mitigate/copy_planner_options.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/detail/copy_offers.hpp>
+#include <straggle/mitigate/detail/late_scan.hpp>
+#include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/predict/sibling_times.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// Can run any task anywhere.
+struct runs_anywhere {
+    /// @param task_row, node_row the caller's
+    constexpr bool operator()(std::uint32_t task_row, std::uint32_t node_row) const noexcept {
+        return static_cast<void>(task_row), static_cast<void>(node_row), true;
+    }
+};
+
+/// Plans copies, round by round, and learns from what became of them.
+///
+/// **Late** is a task that, by its siblings' times given that it still runs, and by its progress as far as
+/// that has proved to be trusted, will more likely than not take longer than `straggler_threshold` times the
+/// usual time and longer than the spread of its job explains.
+///
+/// **A copy** is launched where what the job can be expected to gain exceeds the slot time that others lose,
+/// at the price of slot time: see `assign::worth_of`, `assign::slot_price`, `assign::race_record`. It goes to
+/// the free healthy node where it ends first, never where the task runs.
+///
+/// **A probe** is a copy on a node on probation. It costs nobody a slot and needs no gain.
+///
+/// State follows what is seen, not what was advised: a plan nobody obeys changes nothing.
+///
+/// Source: ours.
+/// @par Cost `plan` O(n log n) in rows, some 5 us per job and 1 us per late task; allocates nothing once it
+/// has grown
+/// @par Guarantees deterministic; times of another unit, or another origin, give the same plans
+class copy_planner {
+  public:
+    /// @param options shares and factors; the defaults are meant to be used
+    explicit copy_planner(copy_planner_options options = {})
+        : options_(options), scan_(options), offers_(options), price_(options.price), races_(options.races) {}
+
+    /// An attempt ended. In any order.
+    /// @return false for what is no time: nothing is learnt
+    bool observe_ended(ended_row const& e) {
+        detail::task_note* const n = e.task == unnamed_task ? nullptr : book_.find(e.job, e.task);
+        bool const over = e.how == attempt_end::success;
+        if (n && !n->over && over && n->racing)
+            races_.observe(n->kind, n->by_place, n->by_task, n->claimed, e.is_copy);
+        if (n && over) n->over = true;
+        if (!(e.end > e.start)) return false;
+        if (e.is_copy || e.how == attempt_end::failed) return true; // a copy is one of a hard task
+        if (over) just_ended_ += 1;
+        return scan_.observe(e, n);
+    }
+
+    /// Plans a round. The answers are valid until the next one.
+    /// @param now of the caller's clock
+    /// @param running all attempts that run
+    /// @param places all nodes
+    /// @param load of the cluster; `waiting` is read: tasks that wait make the price
+    /// @param can_run `(task_row, node_row) -> bool`, asked only for what would be launched
+    template <class CanRun = runs_anywhere>
+    void plan(double now, std::span<running_row const> running, std::span<place_row const> places,
+              cluster_load const& load, CanRun&& can_run = {}) {
+        copies_.clear();
+        notes_ = {};
+        scan_.look(now, running, places, book_);
+        detail::slot_supply supply = supply_of(places, load);
+        std::uint64_t slots = 0;
+        for (place_row const& p : places) slots += p.state != node_state::away ? p.slots : 0;
+        price_.observe(now, load.waiting, slots, supply.free, scan_.usual());
+        supply.price = price_.price();
+        supply.most_copies = options_.most_copies * static_cast<double>(slots);
+        note(now, supply.price);
+        if (!notes_.storm)
+            offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
+        offers_.probe(scan_.probes_, running, places, can_run, copies_);
+    }
+
+    /// Copies to launch, best first; probes behind.
+    [[nodiscard]] std::span<copy_row const> copies() const noexcept { return copies_; }
+    /// Attempts to stop.
+    [[nodiscard]] std::span<kill_row const> kills() const noexcept { return scan_.kills_; }
+    /// Late tasks, those with the most time left first.
+    [[nodiscard]] std::span<late_row const> suspects() const noexcept { return scan_.late_; }
+    /// What the round was like.
+    [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
+
+    /// A new task: where does it run best? Between two plans.
+    /// @param job, kind, input of the task
+    /// @param places all nodes, with what is free now
+    /// @param load of the cluster; `waiting` tasks come before this one
+    /// @param out written, best first; see `assign::rank_places`
+    void rank_places(std::uint64_t job, std::uint32_t kind, double input, std::span<place_row const> places,
+                     cluster_load const& load, std::vector<assign::ranked_place>& out) {
+        free_.clear();
+        double busy = 0;
+        for (place_row const& p : places) {
+            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow)});
+            if (p.state == node_state::healthy && !p.hung && p.slots > p.free) busy += p.slots - p.free;
+        }
+        // Busy healthy slots come free once in usual / busy.
+        double const wait = busy > 0 ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / busy
+                                     : std::numeric_limits<double>::infinity();
+        assign::rank_places(free_, scan_.usual_of(job, kind, input), wait, turn_++, out);
+    }
+
+    /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for
+    /// longer than their longest task are over by themselves.
+    void finish_job(std::uint64_t job) { scan_.siblings().finish(job); }
+
+    /// Appends what was learnt of kinds, progress and races; nothing of what runs.
+    void write(byte_writer& out) const {
+        scan_.write(out);
+        races_.write(out);
+    }
+    /// Replaces what was learnt by what `write` has appended.
+    /// @return the reason of the reader; nothing has changed if it is not `ok`
+    status read(byte_reader& in) {
+        copy_planner next(options_);
+        next.scan_.read(in);
+        next.races_.read(in);
+        if (in.ok()) *this = std::move(next);
+        return in.reason();
+    }
+    /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run
+    /// are left to who runs them.
+    void merge(copy_planner const& other) {
+        scan_.merge(other.scan_);
+        races_.merge(other.races_);
+    }
+
+    /// What is known of the times of tasks.
+    [[nodiscard]] predict::sibling_times const& times() const noexcept { return scan_.siblings(); }
+    /// What races have shown.
+    [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
+    /// The options it was made with.
+    [[nodiscard]] copy_planner_options const& options() const noexcept { return options_; }
+
+  private:
+    [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
+                                                cluster_load const& load) const noexcept {
+        detail::slot_supply supply;
+        for (place_row const& p : places)
+            if (p.state == node_state::healthy && !p.hung) supply.free += p.free;
+        // Slots that those who wait are about to take are for copies that save more than they take.
+        supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
+        supply.copies = static_cast<double>(scan_.copies_running_);
+        return supply;
+    }
+
+    void note(double now, double price) {
+        double const passed = begun_ && now > now_ ? now - now_ : 0.0, usual = scan_.usual();
+        recent_ = (usual > 0 ? recent_ * std::exp(-passed / usual) : 0.0) + just_ended_;
+        just_ended_ = 0;
+        if (!begun_ || now > now_) now_ = now;
+        begun_ = true;
+        notes_.price = price;
+        notes_.tasks = scan_.tasks_;
+        notes_.no_estimate = scan_.no_estimate_;
+        notes_.late = static_cast<std::uint32_t>(scan_.late_.size());
+        // Hung nodes are no storm. Where little else runs, those that are late are many of few: the ones that
+        // ended count as well.
+        double const late = static_cast<double>(notes_.late - scan_.hung_);
+        double const all = static_cast<double>(notes_.tasks - scan_.hung_) + recent_;
+        constexpr double few = 10;
+        notes_.storm = all >= few && late > options_.storm * all;
+    }
+
+    copy_planner_options options_;
+    detail::late_scan scan_;
+    detail::copy_offers offers_;
+    assign::slot_price price_;
+    assign::race_record races_;
+    detail::task_book book_{};
+    double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
+    bool begun_ = false;
+    std::uint64_t turn_ = 0;
+    std::vector<assign::free_place> free_{};
+    std::vector<copy_row> copies_{};
+    copy_notes notes_{};
+};
+
+} // namespace straggle::mitigate

@@ -1,0 +1,32 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `mitigate/copy_planner.hpp`: its options.
+#pragma once
+
+#include <straggle/assign/race_record.hpp>
+#include <straggle/assign/slot_price.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/predict/sibling_times.hpp>
+
+#include <cstdint>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// How copies are planned. Shares and factors, no times.
+struct copy_planner_options {
+    double straggler_threshold = 1.5;       ///< late is what takes longer than this times the usual time,
+    double deviations = 1.645;              ///< and longer than so many deviations of its siblings
+    double least_win = 0.25;                ///< a copy that is less likely to be first is not launched
+    double most_copies = 0.15;              ///< share of the slots that copies may take
+    double storm = 0.3;                     ///< more than this share of the tasks is late: copy nothing
+    std::uint32_t copies_per_task = 2;      ///< launched one after the other; one at a time
+    bool use_progress = true;               ///< false: siblings alone tell what is late
+    bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs
+    predict::sibling_times_options times{}; ///< what is remembered of the times of tasks
+    assign::slot_price_options price{};     ///< how the price of a slot follows the load
+    assign::race_record_options races{};    ///< how races between tasks and copies teach
+};
+
+} // namespace straggle::mitigate

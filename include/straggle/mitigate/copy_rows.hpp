@@ -1,0 +1,113 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What goes into a `copy_planner` and what comes out: plain rows of numbers.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/record/comparison.hpp>
+#include <straggle/record/node_state.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// A kind, or a node, that is not known.
+inline constexpr std::uint32_t not_known = (std::numeric_limits<std::uint32_t>::max)();
+/// A task that has no name: it is taken for a task of its own, whose copies cannot be told from others.
+inline constexpr std::uint64_t unnamed_task = (std::numeric_limits<std::uint64_t>::max)();
+
+/// An attempt that runs now. Originals and copies have a row each, with the same job and task.
+struct running_row {
+    std::uint32_t row = 0;                                      ///< the caller's, handed back
+    std::uint64_t job = 0;                                      ///< siblings are tasks of one job
+    std::uint64_t task = 0;                                     ///< within the job
+    std::uint32_t kind = not_known;                             ///< jobs of the same work
+    std::uint32_t node = 0;                                     ///< as in `place_row`
+    double start = 0;                                           ///< on the caller's clock
+    double progress = std::numeric_limits<double>::quiet_NaN(); ///< in [0, 1]; NaN: not known
+    double reported = std::numeric_limits<double>::quiet_NaN(); ///< time of the report; NaN: now
+    double input = std::numeric_limits<double>::quiet_NaN();    ///< size, above 0; NaN: not known
+    std::uint32_t attempts = 1; ///< of the task that run now or are being launched, this one counted
+    bool is_copy = false;       ///< not the original
+    bool may_copy = true;       ///< false: a task with side effects, a task of a gang
+};
+
+/// A node. All nodes are told, those that are full or out of service too.
+struct place_row {
+    std::uint32_t row = 0;                  ///< the caller's, handed back
+    std::uint32_t node = 0;                 ///< a small number
+    std::uint32_t slots = 1;                ///< all of them
+    std::uint32_t free = 0;                 ///< slots that idle
+    node_state state = node_state::healthy; ///< read, not decided here
+    slowdown slow{}; ///< of all its tasks, whatever the cause; believed as far as the interval proves it
+    std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
+    bool hung = false;             ///< what runs there does not advance
+};
+
+/// How an attempt ended.
+enum class attempt_end : std::uint8_t {
+    success, ///< the task is done
+    failed,  ///< by itself
+    killed,  ///< stopped, for instance because another attempt of the task was first
+};
+
+/// An attempt that ended.
+struct ended_row {
+    std::uint64_t job = 0, task = 0;                         ///< as in `running_row`
+    std::uint32_t kind = not_known;                          ///< as in `running_row`
+    std::uint32_t node = 0;                                  ///< as in `running_row`
+    double start = 0, end = 0;                               ///< on the caller's clock
+    double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
+    attempt_end how = attempt_end::success;                  ///< its status
+    bool is_copy = false;                                    ///< not the original
+};
+
+/// A time that is not known exactly: the 10 %, 50 % and 90 % quantiles.
+struct time_range {
+    double low = 0, middle = 0, high = 0; ///< ascending
+    friend constexpr bool operator==(time_range const&, time_range const&) = default;
+};
+
+/// A task that takes longer than the spread of its job explains.
+struct late_row {
+    std::uint32_t task_row = 0; ///< the caller's
+    time_range left{};          ///< what it still takes
+    comparison reason{};        ///< its predicted time against the threshold and the usual time of its job
+};
+
+/// A copy to launch.
+struct copy_row {
+    std::uint32_t task_row = 0, node_row = 0; ///< the caller's
+    time_range left{};                        ///< what the task still takes where it runs
+    time_range there{};                       ///< what the copy takes
+    double win_probability = 0;               ///< that the copy ends first
+    double gain = 0;                          ///< time that the job can be expected to end earlier
+    double cost = 0;     ///< net slot time at its price; below 0 where slot time is saved
+    comparison reason{}; ///< as in `late_row`
+    bool probe = false;  ///< to try a node on probation, not to help the task
+};
+
+/// An attempt to stop.
+struct kill_row {
+    std::uint32_t task_row = 0; ///< the caller's
+};
+
+/// What a round was like.
+struct copy_notes {
+    bool storm = false;            ///< too many tasks look late: nothing is copied, the baseline is suspected
+    std::uint32_t tasks = 0;       ///< that run
+    std::uint32_t late = 0;        ///< of those
+    std::uint32_t no_estimate = 0; ///< too little is known of their job and kind
+    std::uint32_t priced = 0;      ///< late tasks for which a copy was considered
+    std::uint32_t not_worth = 0;   ///< of those, gain was below cost or the copy would rather lose
+    std::uint32_t over_limit = 0;  ///< of those, too many copies run already
+    std::uint32_t no_place = 0;    ///< of those, no node was free or could run it
+    double price = 0;              ///< of slot time in time of jobs; see `assign::slot_price`
+    friend constexpr bool operator==(copy_notes const&, copy_notes const&) = default;
+};
+
+} // namespace straggle::mitigate

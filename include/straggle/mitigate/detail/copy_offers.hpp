@@ -1,0 +1,207 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: prices copies of late tasks and finds nodes for them.
+#pragma once
+
+#include <straggle/assign/copy_worth.hpp>
+#include <straggle/assign/race_record.hpp>
+#include <straggle/assign/rank_places.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/mitigate/copy_planner_options.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/detail/late_scan.hpp>
+#include <straggle/mitigate/detail/task_book.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What the slots of a round allow.
+struct slot_supply {
+    std::uint64_t idle = 0; // healthy ones that nobody waits for
+    std::uint64_t free = 0; // healthy ones, also those that somebody waits for
+    double most_copies = 0; // that may run
+    double copies = 0;      // that run
+    double price = 0;
+};
+
+class copy_offers {
+    using place_row = mitigate::place_row;
+    using running_row = mitigate::running_row;
+
+  public:
+    explicit copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
+
+    // Appends copies, best first, and counts what came of the candidates.
+    template <class CanRun>
+    void launch(late_scan& scan, std::span<running_row const> running, std::span<place_row const> places,
+                slot_supply supply, assign::race_record const& races, task_book& book, CanRun& can_run,
+                std::vector<mitigate::copy_row>& out, mitigate::copy_notes& notes) {
+        std::vector<copy_candidate>& candidates = scan.candidates_;
+        notes.priced = static_cast<std::uint32_t>(candidates.size());
+        if (candidates.empty()) return;
+        sort_places(places);
+        if (supply.free == 0 || order_.empty()) { // nothing is priced that cannot be launched
+            notes.no_place = notes.priced;
+            return;
+        }
+        double const best = free_[order_.front()].slowdown;
+        for (candidate_group const& g : scan.groups_) share_gain(g, candidates, races);
+        for (copy_candidate& c : candidates) {
+            offer const o = price(c, scan.groups_[c.group], best, supply.price, races);
+            c.expected = is_worth(o, supply) ? o.gain - o.cost : -1;
+            if (c.expected < 0) ++notes.not_worth;
+        }
+        std::sort(candidates.begin(), candidates.end(), [](copy_candidate const& a, copy_candidate const& b) {
+            return a.expected > b.expected || (!(b.expected > a.expected) && a.at < b.at);
+        });
+        std::size_t first_free = 0;
+        for (copy_candidate const& c : candidates) {
+            if (!(c.expected >= 0)) break;
+            if (!(supply.copies + 1 <= (std::max)(supply.most_copies, 1.0))) {
+                ++notes.over_limit;
+                continue;
+            }
+            while (first_free < order_.size() && free_[order_[first_free]].free == 0) ++first_free;
+            candidate_group const& group = scan.groups_[c.group];
+            running_row const& t = running[c.at];
+            bool found = false;
+            constexpr int most_tries = 64; // nodes that are asked whether they can run it
+            int tries = 0;
+            for (std::size_t i = first_free; i < order_.size() && tries < most_tries; ++i) {
+                assign::free_place& f = free_[order_[i]];
+                place_row const& p = places[order_[i]];
+                if (f.free == 0 || p.node == t.node) continue;
+                ++tries;
+                if (!can_run(t.row, p.row)) continue;
+                offer const o = price(c, group, f.slowdown, supply.price, races);
+                if (!is_worth(o, supply)) break; // slower nodes are not worth it either
+                --f.free;
+                if (supply.idle > 0) --supply.idle;
+                supply.copies += 1;
+                advise(c, o, book);
+                out.push_back({t.row, p.row, range_of(c.left, 1),
+                               range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
+                               c.reason, false});
+                // Of nodes that are equal the next copy takes another.
+                auto const at = order_.begin() + static_cast<std::ptrdiff_t>(i);
+                std::rotate(at, at + 1, order_.begin() + static_cast<std::ptrdiff_t>(equal_from(i)));
+                found = true;
+                break;
+            }
+            if (!found) ++notes.no_place;
+        }
+    }
+
+    // Young tasks try the nodes on probation.
+    template <class CanRun>
+    void probe(std::vector<probe_candidate>& tasks, std::span<running_row const> running,
+               std::span<place_row const> places, CanRun& can_run, std::vector<mitigate::copy_row>& out) {
+        std::size_t next = 0;
+        bool sorted = false;
+        for (place_row const& p : places) {
+            if (p.state != node_state::on_probation || p.hung) continue;
+            std::uint32_t const busy = p.slots > p.free ? p.slots - p.free : 0;
+            std::uint32_t room = p.probe_slots > busy ? (std::min)(p.probe_slots - busy, p.free) : 0;
+            if (room > 0 && !sorted) {
+                std::sort(tasks.begin(), tasks.end(), [](probe_candidate const& a, probe_candidate const& b) {
+                    return a.age < b.age || (!(b.age < a.age) && a.at < b.at);
+                });
+                sorted = true;
+            }
+            for (; room > 0 && next < tasks.size(); ++next) {
+                running_row const& t = running[tasks[next].at];
+                if (t.node == p.node || !can_run(t.row, p.row)) continue;
+                out.push_back({.task_row = t.row, .node_row = p.row, .probe = true});
+                --room;
+            }
+        }
+    }
+
+  private:
+    struct offer {
+        double gain, cost, win;
+        assign::copy_worth worth;
+    };
+
+    // What the job gains by copies of all its late tasks is shared by what each of them saves.
+    void share_gain(candidate_group const& group, std::vector<copy_candidate>& candidates,
+                    assign::race_record const& races) {
+        cases_.clear();
+        std::size_t const size = group.last - group.first;
+        if (there_.size() < size) there_.resize(size);
+        double const of_task = races.of_task(group.kind);
+        for (std::size_t i = 0; i < size; ++i) {
+            copy_candidate const& c = candidates[group.first + i];
+            for (std::size_t k = 0; k < predict::time_points::count; ++k)
+                there_[i].at[k] = group.fresh.at[k] * c.input_factor;
+            cases_.push_back({c.left.at, there_[i].at, c.age, 1 / c.slow, of_task});
+        }
+        double const gain = assign::job_gain(cases_, group.next);
+        double saved = 0;
+        for (assign::copy_case const& c : cases_) saved += assign::worth_of(c).saved;
+        for (std::size_t i = group.first; i < group.last; ++i)
+            candidates[i].share = saved > 0 ? gain / saved : 0.0;
+    }
+
+    [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
+                                     double slot, assign::race_record const& races) noexcept {
+        predict::time_points there = group.fresh;
+        for (double& x : there.at) x *= c.input_factor * slow;
+        assign::copy_worth const w =
+            assign::worth_of({c.left.at, there.at, c.age, slow / c.slow, races.of_task(group.kind)});
+        double const win = races.corrected(w.win_probability);
+        double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
+        return {c.share * w.saved * trust, slot * (w.taken - w.saved * trust), win, w};
+    }
+    // While tasks wait, only what gives back more slot time than it takes.
+    [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
+        return o.win >= options_.least_win && o.gain > o.cost && (supply.idle > 0 || o.worth.saves());
+    }
+
+    void sort_places(std::span<place_row const> places) {
+        free_.clear();
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            place_row const& p = places[i];
+            bool const open = p.state == node_state::healthy && !p.hung;
+            free_.push_back(
+                {static_cast<std::uint32_t>(i), open ? p.free : 0, p.slots, p.state, believed(p.slow)});
+        }
+        assign::rank_places(free_, 1, 0, turn_++, ranked_);
+        order_.clear();
+        for (assign::ranked_place const& r : ranked_) order_.push_back(r.row);
+    }
+    // Behind the last place that is as fast as this one.
+    [[nodiscard]] std::size_t equal_from(std::size_t i) const noexcept {
+        constexpr std::size_t most = 64;
+        double const slowest = free_[order_[i]].slowdown * 1.03;
+        std::size_t end = i + 1;
+        while (end < order_.size() && end < i + most && free_[order_[end]].slowdown <= slowest) ++end;
+        return end;
+    }
+    static void advise(copy_candidate const& c, offer const& o, task_book& book) noexcept {
+        if (c.note == no_note) return;
+        task_note& n = book[c.note];
+        n.advised = true;
+        n.by_place = o.worth.by_place;
+        n.by_task = o.worth.by_task;
+        n.claimed = o.worth.win_probability;
+    }
+
+    mitigate::copy_planner_options options_;
+    std::uint64_t turn_ = 0;
+    std::vector<predict::time_points> there_{};
+    std::vector<assign::copy_case> cases_{};
+    std::vector<assign::free_place> free_{};
+    std::vector<assign::ranked_place> ranked_{};
+    std::vector<std::uint32_t> order_{}; // free places, best first
+};
+
+} // namespace straggle::detail

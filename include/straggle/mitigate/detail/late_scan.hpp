@@ -1,0 +1,353 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: goes through the running tasks job by job, and says which are
+/// late and what they have left.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/mitigate/copy_planner_options.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/predict/progress_trust.hpp>
+#include <straggle/predict/sibling_times.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A slowdown as far as it is proved: 1 where the interval is too wide to tell.
+[[nodiscard]] inline double believed(slowdown const& s) noexcept {
+    if (!s.is_known() || !(s.value > 0) || !(s.low > 0)) return 1;
+    constexpr double widths = 3.92; // of an interval of 95 %, in standard errors
+    double const log = std::log(s.value), error = std::log(s.high / s.low) / widths;
+    double const square = log * log, keep = square > 0 ? 1 - error * error / square : 0.0;
+    return keep > 0 ? std::exp(log * keep) : 1.0;
+}
+
+[[nodiscard]] inline mitigate::time_range range_of(predict::time_points const& t, double scale) noexcept {
+    return {t.quantile(0.1) * scale, t.quantile(0.5) * scale, t.quantile(0.9) * scale};
+}
+
+// A late task that may get a copy.
+struct copy_candidate {
+    predict::time_points left;
+    std::size_t note; // in the book, or `no_note`
+    std::size_t group = 0;
+    double age, input_factor, slow; // of its input, of its node
+    double share = 0;               // gain of the job for each unit of slot time that a copy saves
+    double expected = 0;            // net gain on the best node
+    comparison reason;
+    std::uint32_t at; // among the running
+};
+inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();
+
+// The late tasks of one job that may get a copy.
+struct candidate_group {
+    std::size_t first, last;    // candidates
+    predict::time_points fresh; // times of a new task of the job, where the factor is 1
+    double next;                // what the rest of the job still takes
+    std::uint32_t kind;
+};
+
+// A task that is not late and could try a node.
+struct probe_candidate {
+    double age;
+    std::uint32_t at;
+};
+
+class late_scan {
+    using running_row = mitigate::running_row;
+
+  public:
+    explicit late_scan(mitigate::copy_planner_options const& options)
+        : options_(options), siblings_(options.times), progress_(options.times.most_kinds) {}
+
+    // A task ended well, or was stopped. False for what is no time.
+    bool observe(mitigate::ended_row const& e, task_note const* note) {
+        double const took = e.end - e.start, slow = slow_of(e.node);
+        if (e.how != mitigate::attempt_end::success)
+            return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
+        if (note) progress_.observe_ended(e.kind, note->track, e.end);
+        if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
+        ended_ = (std::min)(ended_ + 1, 200.0);
+        usual_ += (took - usual_) / ended_;
+        return true;
+    }
+
+    void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
+              task_book& book) {
+        begin(places);
+        sort_tasks(running);
+        book.begin();
+        for (std::size_t first = 0; first < order_.size();) {
+            std::size_t last = first + 1;
+            while (last < order_.size() && order_[last].job == order_[first].job) ++last;
+            look_at_job(now, running, std::span(order_).subspan(first, last - first), book);
+            first = last;
+        }
+        book.end();
+        end_idle_jobs(now);
+        std::sort(late_.begin(), late_.end(), [](mitigate::late_row const& a, mitigate::late_row const& b) {
+            double const x = a.left.middle, y = b.left.middle;
+            return x > y || (!(y > x) && a.task_row < b.task_row);
+        });
+    }
+    // The usual time of a task of the cluster; 0: not known.
+    [[nodiscard]] double usual() const noexcept { return usual_; }
+    // That of a task of a job on a usual node.
+    [[nodiscard]] double usual_of(std::uint64_t job, std::uint32_t kind, double input) {
+        if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
+        return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
+    }
+    [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
+    [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
+
+    void write(byte_writer& out) const {
+        siblings_.write(out);
+        progress_.write(out);
+        out.real(usual_);
+        out.real(ended_);
+    }
+    void read(byte_reader& in) {
+        siblings_.read(in);
+        progress_.read(in);
+        double const usual = in.real(), ended = in.real();
+        if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
+        usual_ = usual;
+        ended_ = ended;
+    }
+    void merge(late_scan const& other) {
+        siblings_.merge(other.siblings_);
+        progress_.merge(other.progress_);
+        double const all = ended_ + other.ended_;
+        if (all > 0) usual_ = (usual_ * ended_ + other.usual_ * other.ended_) / all;
+        ended_ = (std::min)(all, 200.0);
+    }
+
+    // Of the last look.
+    std::vector<mitigate::late_row> late_{};
+    std::vector<mitigate::kill_row> kills_{};
+    std::vector<copy_candidate> candidates_{};
+    std::vector<candidate_group> groups_{};
+    std::vector<probe_candidate> probes_{};
+    std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
+    std::size_t copies_running_ = 0;
+
+  private:
+    struct sorted_row {
+        std::uint64_t job, task;
+        std::uint32_t at; // among the running
+        bool is_copy;
+    };
+    struct job_note {
+        std::uint64_t job;
+        double seen, longest;
+    };
+
+    [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
+        return node < slow_.size() ? slow_[node] : 1.0;
+    }
+    [[nodiscard]] bool hangs(std::uint32_t node) const noexcept {
+        return node < hung_nodes_.size() && hung_nodes_[node] != 0;
+    }
+
+    void begin(std::span<mitigate::place_row const> places) {
+        late_.clear();
+        kills_.clear();
+        candidates_.clear();
+        groups_.clear();
+        probes_.clear();
+        tasks_ = no_estimate_ = hung_ = 0;
+        copies_running_ = 0;
+        slow_.assign(slow_.size(), 1.0);
+        hung_nodes_.assign(hung_nodes_.size(), 0);
+        constexpr std::uint32_t most =
+            0xffffff; // a node number beyond is a mistake, and no reason for so much memory
+        for (mitigate::place_row const& p : places) {
+            if (p.node < most && p.node >= slow_.size()) {
+                slow_.resize(p.node + std::size_t{1}, 1.0);
+                hung_nodes_.resize(p.node + std::size_t{1}, 0);
+            }
+            if (p.node >= slow_.size()) continue;
+            slow_[p.node] = believed(p.slow);
+            hung_nodes_[p.node] = p.hung ? 1 : 0;
+        }
+    }
+
+    void sort_tasks(std::span<running_row const> running) {
+        order_.clear();
+        for (std::size_t i = 0; i < running.size(); ++i)
+            order_.push_back(
+                {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy});
+        std::sort(order_.begin(), order_.end(), [&](sorted_row const& a, sorted_row const& b) {
+            if (a.job != b.job) return a.job < b.job;
+            if (a.task != b.task) return a.task < b.task;
+            if (a.is_copy != b.is_copy) return b.is_copy;
+            return a.at < b.at;
+        });
+    }
+
+    // All tasks of one job.
+    void look_at_job(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                     task_book& book) {
+        running_row const& any = running[rows.front().at];
+        sized_.clear();
+        double longest = 0;
+        for (sorted_row const& r : rows) {
+            running_row const& t = running[r.at];
+            longest = (std::max)(longest, now - t.start);
+            if (r.is_copy || hangs(t.node)) continue;
+            sized_.push_back({now - t.start, slow_of(t.node), t.input});
+        }
+        seen(any.job, now, longest);
+        bool const known = siblings_.outlook(any.job, any.kind, sized_, outlook_);
+        std::size_t const first = candidates_.size();
+        double next = 0, threshold = 0;
+        if (known)
+            threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
+                                                      std::exp(options_.deviations * outlook_.spread()));
+        for (std::size_t i = 0; i < rows.size();) {
+            std::size_t end = i + 1;
+            while (end < rows.size() && rows[end].task == rows[i].task &&
+                   rows[i].task != mitigate::unnamed_task)
+                ++end;
+            look_at_task(now, running, rows.subspan(i, end - i), known, threshold, next, book);
+            i = end;
+        }
+        if (candidates_.size() == first) return;
+        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
+        for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
+    }
+
+    // One task: its original, or what is left of it, and its copies. `next` is what the rest of the job
+    // takes.
+    void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                      bool known, double threshold, double& next, task_book& book) {
+        running_row const& t = running[rows.front().at];
+        std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
+        copies_running_ += copies;
+        ++tasks_;
+        task_note* note = nullptr;
+        if (t.task != mitigate::unnamed_task) {
+            note = &book.turn_to(t.job, t.task);
+            read_note(*note, now, t, running, rows);
+        }
+        if (!known) {
+            ++no_estimate_;
+            return;
+        }
+        double const age = (std::max)(now - t.start, 0.0), slow = slow_of(t.node);
+        double const factor = siblings_.factor(t.job, t.kind, {age, slow, t.input});
+        double const limit = threshold * factor / slow, usual = outlook_.usual() * factor / slow;
+        bool const hung = hangs(t.node);
+        bool const one = rows.size() == 1 && t.attempts <= 1;
+        predict::progress_worth worth;
+        bool const by_progress = options_.use_progress && note && note->track.promise() > 0 &&
+                                 (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
+        double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
+        predict::time_points left;
+        bool asked = false;
+        if (by_progress && !hung) {
+            left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
+            asked = true;
+            if (age < limit) {
+                double later = 0;
+                for (double const l : left.at) later += age + l > limit ? 1 : 0;
+                chance = later / static_cast<double>(predict::time_points::count);
+            }
+        }
+        if (!(chance >= 0.5)) {
+            next = (std::max)(next, asked ? left.quantile(0.5)
+                                          : outlook_.median_after(age / factor) * factor - age);
+            if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
+            return;
+        }
+        if (hung) {
+            ++hung_;
+            left.at.fill(100 * outlook_.usual() * factor + age); // as good as never
+        } else if (!asked) {
+            left = outlook_.times_after(age / factor);
+            for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
+        }
+        comparison const reason{age + left.quantile(0.5), limit, usual, "late for its siblings"};
+        late_.push_back({t.row, range_of(left, 1), reason});
+        bool const again = note && note->launched >= options_.copies_per_task;
+        if (!one || !t.may_copy || t.is_copy || again) {
+            double rest = left.quantile(0.5);
+            if (copies > 0) { // the copy may be there first
+                running_row const& c = running[rows.back().at];
+                double const f = factor / slow * slow_of(c.node), a = (std::max)(now - c.start, 0.0);
+                rest = (std::min)(rest, outlook_.median_after(a / f) * f - a);
+                if (options_.kill_hung && hung && !t.is_copy && !hangs(c.node)) kills_.push_back({t.row});
+            }
+            next = (std::max)(next, rest);
+            return;
+        }
+        candidates_.push_back({.left = left,
+                               .note = note ? book.last() : no_note,
+                               .age = age,
+                               .input_factor = factor / slow,
+                               .slow = slow,
+                               .reason = reason,
+                               .at = rows.front().at});
+    }
+
+    void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
+                   std::span<sorted_row const> rows) {
+        if (!rows.front().is_copy &&
+            (n.start < t.start || t.start < n.start)) { // another attempt, or the first
+            n.track = {};
+            n.start = t.start;
+        }
+        n.kind = t.kind;
+        if (options_.use_progress && !t.is_copy)
+            n.track.observe(t.progress, t.reported <= now ? t.reported : now);
+        n.racing = rows.size() > 1 && n.advised;
+        if (rows.back().is_copy) {
+            double const began = running[rows.back().at].start;
+            if (n.launched == 0 || n.copy_start < began || began < n.copy_start) ++n.launched;
+            n.copy_start = began;
+        }
+    }
+
+    void seen(std::uint64_t job, double now, double longest) {
+        auto at = std::lower_bound(jobs_.begin(), jobs_.end(), job,
+                                   [](job_note const& n, std::uint64_t id) { return n.job < id; });
+        if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});
+        at->seen = now;
+        at->longest = (std::max)(at->longest, longest);
+    }
+    void end_idle_jobs(double now) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < jobs_.size(); ++i) {
+            if (now - jobs_[i].seen > 2 * (std::max)(jobs_[i].longest, usual_))
+                siblings_.finish(jobs_[i].job);
+            else
+                jobs_[kept++] = jobs_[i];
+        }
+        jobs_.resize(kept);
+    }
+
+    mitigate::copy_planner_options options_;
+    predict::sibling_times siblings_;
+    predict::progress_trust progress_;
+    double usual_ = 0, ended_ = 0; // time of a task of the cluster
+    predict::time_outlook outlook_{};
+    std::vector<double> slow_{};
+    std::vector<unsigned char> hung_nodes_{};
+    std::vector<sorted_row> order_{};
+    std::vector<predict::sized_task> sized_{};
+    std::vector<job_note> jobs_{};
+};
+
+} // namespace straggle::detail

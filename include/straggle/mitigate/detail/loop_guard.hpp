@@ -1,0 +1,186 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/mitigator.hpp`: whether what is known is fit to act on. Looks at clocks and
+/// at how news comes in; everything is told in multiples of how long attempts and rounds take here.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/finite.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// How the time of the caller went since the last decision.
+enum class clock_step : std::uint8_t { usual, back, forward };
+
+class loop_guard {
+  public:
+    // Begins a round at `now` of the caller's clock.
+    clock_step begin(double now) noexcept {
+        clock_step step = clock_step::usual;
+        if (rounds_ != 0) {
+            double const gap = now - raw_;
+            if (gap < 0) {
+                // Threads that tell the time out of order are no jump of the clock.
+                if (-gap > slack()) {
+                    step = clock_step::back;
+                    // What began before the jump began by another clock; after a large one none of that
+                    // runs any more by the time when this clock reads what the other one did.
+                    trusted_from_ = -gap > 10 * longest() ? now : raw_;
+                    shift_ += -gap;
+                    raw_ = now;
+                }
+            } else {
+                if (was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest()) {
+                    step = clock_step::forward;
+                    trusted_from_ = now;
+                }
+                raw_ = now;
+                if (step == clock_step::usual) gaps_[rounds_ % gaps_.size()] = gap;
+            }
+        } else {
+            raw_ = now;
+        }
+        ++rounds_;
+        if (step != clock_step::usual) quiet_until_ = this->now() + longest();
+        if (news_ < this->now() && step != clock_step::usual) news_ = this->now();
+        return step;
+    }
+    // The library's time: never goes back.
+    [[nodiscard]] double now() const noexcept { return raw_ + shift_; }
+    // A point of the caller's clock in the library's time.
+    [[nodiscard]] double at(double raw) const noexcept { return raw + shift_; }
+    // Whether something that began then began by the same clock as it is now.
+    [[nodiscard]] bool trusts(double raw_start) const noexcept { return !(raw_start < trusted_from_); }
+
+    // The caller told the time between two decisions.
+    void tick(double raw) noexcept {
+        if (rounds_ != 0 && raw > raw_ && raw - raw_ <= slack()) raw_ = raw;
+    }
+    void ended(double duration) noexcept {
+        news_ = now();
+        if (!(duration >= 0)) return;
+        // The longest of the last ones and a slow memory of those before.
+        if (duration > longest_now_) longest_now_ = duration;
+        if (++ended_ % 256 == 0) {
+            longest_before_ = longest_now_ > longest_before_ / 2 ? longest_now_ : longest_before_ / 2;
+            longest_now_ = 0;
+        }
+    }
+    void news() noexcept { news_ = now(); }
+    void runs(std::size_t attempts) noexcept {
+        was_busy_ = attempts != 0;
+        if (!was_busy_) news_ = now(); // where nothing runs nothing is to be told
+    }
+
+    // Nothing was told for long though something runs.
+    [[nodiscard]] bool is_stale() const noexcept {
+        return was_busy_ && longest() > 0 && now() - news_ > 5 * longest() &&
+               now() - news_ > 20 * usual_gap();
+    }
+    // Stale for so long that what was decided before is no longer to be relied on.
+    [[nodiscard]] bool is_void() const noexcept { return is_stale() && now() - news_ > 20 * longest(); }
+    [[nodiscard]] bool is_quiet() const noexcept { return now() < quiet_until_; }
+    void keep_quiet() noexcept { quiet_until_ = now() + longest(); }
+    // The longest attempt of late; 0 where none has ended.
+    [[nodiscard]] double longest() const noexcept {
+        return longest_now_ > longest_before_ ? longest_now_ : longest_before_;
+    }
+
+    void write(byte_writer& out) const {
+        for (double const x :
+             {raw_, shift_, trusted_from_, news_, quiet_until_, longest_now_, longest_before_})
+            out.real(x);
+        for (double const x : gaps_) out.real(x);
+        out.varint(rounds_);
+        out.varint(ended_);
+        out.flag(was_busy_);
+    }
+    void read(byte_reader& in) {
+        for (double* const x :
+             {&raw_, &shift_, &trusted_from_, &news_, &quiet_until_, &longest_now_, &longest_before_}) {
+            *x = in.real();
+            in.expect(is_finite(*x) || x == &trusted_from_);
+        }
+        in.expect(longest_now_ >= 0 && longest_before_ >= 0 && !is_nan(trusted_from_));
+        for (double& x : gaps_) {
+            x = in.real();
+            in.expect(is_finite(x) && x >= 0);
+        }
+        rounds_ = in.varint();
+        ended_ = in.varint();
+        was_busy_ = in.flag();
+    }
+
+  private:
+    [[nodiscard]] double usual_gap() const noexcept {
+        double most = 0;
+        for (double const g : gaps_) most = g > most ? g : most;
+        return most;
+    }
+    [[nodiscard]] double slack() const noexcept {
+        double const g = usual_gap(), l = longest() / 10;
+        return g > l ? g : l;
+    }
+
+    double raw_ = 0, shift_ = 0;
+    double trusted_from_ = -1e300;
+    double news_ = 0, quiet_until_ = -1e300;
+    double longest_now_ = 0, longest_before_ = 0;
+    std::array<double, 8> gaps_{};
+    std::uint64_t rounds_ = 0, ended_ = 0;
+    bool was_busy_ = false;
+};
+
+// How many actions there were within a period that moves along, in eighths of it.
+class action_meter {
+  public:
+    // Moves on to `now`. A period of 0 counts nothing.
+    void advance(double now, double period) noexcept {
+        if (!(period > 0)) return;
+        double const step = period / static_cast<double>(counts_.size());
+        while (now >= begin_ + step) {
+            if (now - begin_ > 2 * period || !(begin_ + step > begin_)) { // nothing of it is left
+                counts_ = {};
+                begin_ = now;
+                return;
+            }
+            begin_ += step;
+            head_ = (head_ + 1) % counts_.size();
+            counts_[head_] = 0;
+        }
+    }
+    void charge(std::uint64_t actions) noexcept { counts_[head_] += actions; }
+    [[nodiscard]] std::uint64_t total() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint64_t const n : counts_) sum += n;
+        return sum;
+    }
+    void write(byte_writer& out) const {
+        out.real(begin_);
+        for (std::size_t i = 0; i < counts_.size(); ++i) out.varint(counts_[(head_ + i) % counts_.size()]);
+    }
+    void read(byte_reader& in) {
+        begin_ = in.real();
+        in.expect(is_finite(begin_));
+        head_ = 0;
+        for (std::uint64_t& n : counts_) {
+            n = in.varint();
+            in.expect(n < (std::uint64_t{1} << 48));
+        }
+    }
+
+  private:
+    std::array<std::uint64_t, 9>
+        counts_{}; // one more than a period holds: the oldest goes only when it is over
+    std::size_t head_ = 0;
+    double begin_ = 0; // of the step going on
+};
+
+} // namespace straggle::detail

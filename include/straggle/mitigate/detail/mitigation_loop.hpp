@@ -1,0 +1,423 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/mitigator.hpp`: one round of deciding, on plain numbers. What the parts say goes
+/// through here, and only what is safe, allowed and not known to be useless becomes a plan.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/detail/job_log.hpp>
+#include <straggle/mitigate/detail/loop_guard.hpp>
+#include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/plan.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A part that can be told what another one of its type has learnt, by an index of this one for each node of
+// the other, and one that can be stored.
+template <class Part>
+concept merging_part =
+    requires(Part& a, Part const& b, std::span<std::uint32_t const> map) { a.merge(b, map); };
+template <class Part>
+concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_reader& in) {
+    b.write(out);
+    { a.read(in) } -> std::same_as<status>;
+};
+
+// What a round is given beside its records.
+struct round_facts {
+    clock_step step = clock_step::usual;
+    bool may_decide = true; // no other decider holds the lease
+    std::span<read_running_row const> running;
+    std::span<blacklist::node_row const> nodes;
+    std::span<std::size_t const> user_rows; // by place in `nodes`
+    std::size_t user_nodes = 0;
+    cluster_load load;
+};
+
+template <class NodePart, class CopyPart>
+class mitigation_loop {
+  public:
+    mitigation_loop(mitigator_options const& options, NodePart node_part, CopyPart copy_part)
+        : options_(options),
+          nodes_(std::move(node_part)),
+          copies_(std::move(copy_part)),
+          effects_(options.effects),
+          jobs_(options.most_jobs) {}
+
+    [[nodiscard]] loop_guard& guard() noexcept { return guard_; }
+    [[nodiscard]] loop_guard const& guard() const noexcept { return guard_; }
+    [[nodiscard]] mitigate::effect_meter& effects() noexcept { return effects_; }
+    [[nodiscard]] mitigate::effect_meter const& effects() const noexcept { return effects_; }
+    [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
+    [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
+    // What was last said of a node, for who places work.
+    [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
+        return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
+                                                                            : nullptr;
+    }
+
+    bool ended(ended_attempt const& attempt, std::uint32_t kind, double input, bool is_left_alone) {
+        bool const used = nodes_.observe(attempt, guard_.now());
+        using how = mitigate::attempt_end;
+        how const as = attempt.as == ended_as::success  ? how::success
+                       : attempt.as == ended_as::failed ? how::failed
+                                                        : how::killed;
+        copies_.observe_ended({.job = attempt.job,
+                               .task = attempt.task,
+                               .kind = kind,
+                               .node = attempt.node,
+                               .start = attempt.start,
+                               .end = attempt.end,
+                               .input = input,
+                               .how = as,
+                               .is_copy = attempt.copy});
+        guard_.ended(attempt.end - attempt.start);
+        if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
+            attempt.as == ended_as::success ? job_log::ended(*job, attempt.start, attempt.end)
+                                            : job_log::ran(*job, attempt.start, attempt.end);
+        if (attempt.as == ended_as::success && attempt.task != no_task_key)
+            jobs_.task_ended(attempt.task, attempt.end, effects_);
+        return used;
+    }
+    void finish(std::uint64_t job) {
+        jobs_.finish(job, effects_);
+        nodes_.finish_job(job);
+        copies_.finish_job(job);
+    }
+    void forget_node(std::uint32_t node) {
+        nodes_.forget_node(node);
+        if constexpr (requires { copies_.forget_node(node); }) copies_.forget_node(node);
+        if (node < memory_.size()) memory_[node] = {};
+    }
+    void enable(bool is_enabled) noexcept { options_.is_enabled = is_enabled; }
+
+    // One round; `can_run` is asked by places in `running` and `nodes`.
+    template <class CanRun>
+    void decide(round_facts const& facts, mitigation_plan& plan, CanRun&& can_run) {
+        plan_writer out(plan);
+        out.clear();
+        bool const is_fit = look(facts, out);
+        learn(facts);
+        std::uint64_t left = actions_left();
+        if (left == 0) out.note(mitigate::plan_note::action_limit);
+        nodes_.decide(guard_.now(), attempts_, facts.nodes, facts.load,
+                      is_fit && left != 0 && !effects_.is_stopped(mitigate::action_kind::exclusion));
+        write_nodes(facts, is_fit, left, out);
+        make_places(facts);
+        copies_.plan(guard_.now(), rows_, places_, facts.load, can_run);
+        write_copies(facts, is_fit, left, out);
+        judge(out);
+        last_round_ = guard_.now();
+        jobs_.sweep(guard_.now(), effects_);
+    }
+
+    // The nodes for a new task, best first; `places` with the states of `shown`.
+    void rank(std::uint64_t job, std::uint32_t kind, double input, std::span<mitigate::place_row const> places,
+              cluster_load const& load, std::vector<assign::ranked_place>& out) {
+        copies_.rank_places(job, kind, input, places, load, out);
+    }
+    [[nodiscard]] bool places_by_time() const noexcept {
+        return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
+    }
+    void placed(std::uint64_t job, bool is_left_alone, std::uint32_t kind) {
+        if (!(options_.effects.left_alone > 0)) return;
+        if (auto* const entry = jobs_.touch(job, guard_.now(), is_left_alone, kind))
+            job_log::expose(*entry, mitigate::action_kind::placement);
+    }
+
+    void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map) {
+        if constexpr (merging_part<NodePart>) nodes_.merge(other.nodes_, node_map);
+        if constexpr (merging_part<CopyPart>) copies_.merge(other.copies_, node_map);
+        effects_.merge(other.effects_);
+    }
+
+    void write(byte_writer& out) const {
+        guard_.write(out);
+        meter_.write(out);
+        effects_.write(out);
+        out.count(memory_.size());
+        for (node_memory const& m : memory_) {
+            out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
+            out.real(m.since);
+        }
+        out.real(last_round_);
+        out.flag(storing_part<NodePart>);
+        if constexpr (storing_part<NodePart>) nodes_.write(out);
+        out.flag(storing_part<CopyPart>);
+        if constexpr (storing_part<CopyPart>) copies_.write(out);
+    }
+    // Into one that has seen nothing.
+    status read(byte_reader& in) {
+        guard_.read(in);
+        meter_.read(in);
+        effects_.read(in);
+        memory_.resize(in.count(9));
+        for (node_memory& m : memory_) {
+            std::uint8_t const bits = in.u8();
+            in.expect(bits <= 3);
+            m.is_allowed = (bits & 1) != 0;
+            m.is_charged = (bits & 2) != 0;
+            m.since = in.real();
+            in.expect(is_finite(m.since));
+        }
+        last_round_ = in.real();
+        in.expect(is_finite(last_round_));
+        if (!in.expect(in.flag() == storing_part<NodePart>, status::wrong_kind)) return in.reason();
+        if constexpr (storing_part<NodePart>)
+            if (status const s = nodes_.read(in); s != status::ok) return s;
+        if (!in.expect(in.flag() == storing_part<CopyPart>, status::wrong_kind)) return in.reason();
+        if constexpr (storing_part<CopyPart>)
+            if (status const s = copies_.read(in); s != status::ok) return s;
+        is_restored_ = true;
+        return in.finish();
+    }
+
+  private:
+    struct node_memory {
+        bool is_allowed = false; // its exclusion was let through
+        bool is_charged = false; // and was seen to be obeyed
+        double since = 0;        // when it was let through
+        double newest_start = -1e300;
+        std::uint64_t verdict = 0;                        // the round in which it was last spoken of
+        std::size_t shown = static_cast<std::size_t>(-1); // place in `shown_`
+    };
+
+    [[nodiscard]] std::uint64_t actions_left() const noexcept {
+        if (options_.actions.most == 0 || !(options_.actions.period > 0)) return ~std::uint64_t{0};
+        std::uint64_t const done = meter_.total();
+        return done < options_.actions.most ? options_.actions.most - done : 0;
+    }
+
+    // Whether what is known may be acted on; says why not.
+    bool look(round_facts const& facts, plan_writer& out) {
+        guard_.runs(facts.running.size());
+        meter_.advance(guard_.now(), options_.actions.period);
+        if (facts.step == clock_step::back) quiet_why_ = mitigate::plan_note::clock_went_back;
+        if (facts.step == clock_step::forward) quiet_why_ = mitigate::plan_note::clock_jumped;
+        if (is_restored_) {
+            is_restored_ = false;
+            double const age = guard_.now() - last_round_;
+            if (facts.step == clock_step::forward || (age > 3 * guard_.longest() && guard_.longest() > 0)) {
+                quiet_why_ = mitigate::plan_note::old_state;
+                guard_.keep_quiet();
+                if (age > 20 * guard_.longest()) withdraw();
+            }
+        }
+        bool is_fit = true;
+        auto const unfit = [&](bool holds, mitigate::plan_note why) {
+            if (!holds) return;
+            out.note(why);
+            is_fit = false;
+        };
+        std::uint64_t slots = 0;
+        for (auto const& n : facts.nodes) slots += n.slots;
+        unfit(!options_.is_enabled, mitigate::plan_note::switched_off);
+        unfit(!facts.may_decide, mitigate::plan_note::not_the_decider);
+        unfit(slots == 0, mitigate::plan_note::empty_fleet);
+        unfit(guard_.is_quiet(), quiet_why_);
+        unfit(guard_.is_stale(), mitigate::plan_note::stale_feed);
+        if (guard_.is_void() || !options_.is_enabled || !facts.may_decide) withdraw();
+        return is_fit;
+    }
+    // Nothing that was decided before holds any longer.
+    void withdraw() noexcept {
+        for (node_memory& m : memory_) m.is_allowed = m.is_charged = false;
+    }
+
+    // What runs: as the parts read it, and what it says about what was obeyed.
+    void learn(round_facts const& facts) {
+        attempts_.clear();
+        rows_.clear();
+        std::size_t nodes = memory_.size();
+        for (auto const& n : facts.nodes)
+            if (n.node >= nodes) nodes = n.node + std::size_t{1};
+        for (auto const& r : facts.running)
+            if (r.node >= nodes) nodes = r.node + std::size_t{1};
+        memory_.resize(nodes);
+        std::uint64_t new_copies = 0;
+        bool const is_first = last_round_ <= -1e300; // what ran before is nobody's action here
+        double newest = -1e300;
+        for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
+            read_running_row const& r = facts.running[i];
+            attempts_.push_back(
+                {.node = r.node, .job = r.job, .task = r.task, .start = r.start, .copy = r.is_copy});
+            rows_.push_back({.row = i,
+                             .job = r.job,
+                             .task = r.task,
+                             .kind = r.kind,
+                             .node = r.node,
+                             .start = r.start,
+                             .progress = r.progress,
+                             .reported = r.reported,
+                             .input = r.input,
+                             .attempts = r.attempts,
+                             .is_copy = r.is_copy,
+                             .may_copy = r.may_copy});
+            node_memory& m = memory_[r.node];
+            if (r.start > last_round_) {
+                if (r.is_copy && !is_first) ++new_copies;
+                guard_.news();
+            }
+            if (!r.is_copy && r.start > m.newest_start) m.newest_start = r.start;
+            if (r.start > newest) newest = r.start;
+            if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
+            if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
+                job_log::ran(*job, r.start, guard_.now());
+                if (excluded_ != 0) job_log::expose(*job, mitigate::action_kind::exclusion);
+            }
+            if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
+        }
+        for (node_memory& m : memory_)
+            if (m.is_allowed && !m.is_charged && m.newest_start <= m.since && newest > m.since) {
+                m.is_charged = true;
+                ++new_copies;
+            }
+        meter_.charge(new_copies);
+    }
+
+    void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, plan_writer& out) {
+        auto& planned = out.nodes();
+        planned.resize(facts.user_nodes);
+        for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = mitigate::planned_node{.row = i};
+        for (node_memory& m : memory_) m.shown = static_cast<std::size_t>(-1);
+        for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
+            mitigate::planned_node& n = planned[facts.user_rows[i]];
+            memory_[facts.nodes[i].node].shown = facts.user_rows[i];
+            n.slow = nodes_.slowdown_of(facts.nodes[i].node);
+            n.probe_slots = facts.nodes[i].slots;
+        }
+        bool const obeys =
+            options_.is_enabled && facts.may_decide && !effects_.is_stopped(mitigate::action_kind::exclusion);
+        excluded_ = 0;
+        ++verdicts_;
+        for (auto const& v : nodes_.verdicts()) {
+            if (v.node >= memory_.size() || memory_[v.node].shown >= planned.size()) continue;
+            node_memory& m = memory_[v.node];
+            m.verdict = verdicts_;
+            mitigate::planned_node& n = planned[m.shown];
+            n.slow = v.slow;
+            node_state state = v.state;
+            bool const is_told = state == node_state::away ||
+                                 (v.causes & static_cast<std::uint8_t>(blacklist::cause::denied)) != 0;
+            if (v.spared_by == blacklist::spared::by_fail_open) out.note(mitigate::plan_note::fail_open);
+            if (!is_told) {
+                if (!obeys) state = node_state::healthy;
+                if (state == node_state::excluded && !m.is_allowed) {
+                    if (is_fit && left > 0) {
+                        m.is_allowed = true;
+                        m.is_charged = false;
+                        m.since = guard_.now();
+                        if (left != ~std::uint64_t{0}) --left;
+                    } else {
+                        state = node_state::healthy;
+                    }
+                }
+                if (state == node_state::on_probation && !m.is_allowed) state = node_state::healthy;
+                if (state == node_state::excluded || state == node_state::on_probation) ++excluded_;
+            }
+            n.state = state;
+            if (state == node_state::healthy) continue;
+            n.why = v.why;
+            n.causes = v.causes;
+            n.strikes = v.strikes;
+            if (state == node_state::on_probation) n.probe_slots = v.probe_slots;
+            n.served = guard_.now() - v.since;
+            n.left = v.until > guard_.now() ? v.until - guard_.now() : 0;
+        }
+        for (node_memory& m : memory_)
+            if (m.verdict != verdicts_) m.is_allowed = m.is_charged = false;
+        shown_.assign(planned.begin(), planned.end());
+    }
+
+    void make_places(round_facts const& facts) {
+        places_.clear();
+        for (std::uint32_t i = 0; i < facts.nodes.size(); ++i) {
+            auto const& n = facts.nodes[i];
+            mitigate::planned_node const& said = shown_[facts.user_rows[i]];
+            bool const is_hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0;
+            places_.push_back({.row = i,
+                               .node = n.node,
+                               .slots = n.slots,
+                               .free = n.slots > n.busy ? n.slots - n.busy : 0,
+                               .state = nodes_.state(n.node),
+                               .slow = said.slow,
+                               .probe_slots = nodes_.probe_slots(n.node),
+                               .hung = is_hung});
+        }
+    }
+
+    void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
+        auto const& notes = copies_.notes();
+        if (notes.storm) out.note(mitigate::plan_note::storm);
+        if (!is_fit) return;
+        bool const is_stopped = effects_.is_stopped(mitigate::action_kind::copy);
+        for (auto const& c : copies_.copies()) {
+            read_running_row const& r = facts.running[c.task_row];
+            if (options_.effects.left_alone > 0 && !c.probe && !is_stopped)
+                jobs_.plan_copy(r.task, r.kind, r.left_alone, guard_.now(), c.left.middle);
+            if (r.left_alone || is_stopped || left == 0) continue;
+            if (left != ~std::uint64_t{0}) --left;
+            out.copies().push_back({.row = r.row,
+                                    .node_row = facts.user_rows[c.node_row],
+                                    .left = {c.left.low, c.left.middle, c.left.high},
+                                    .there = {c.there.low, c.there.middle, c.there.high},
+                                    .win_probability = c.win_probability,
+                                    .gain = c.gain,
+                                    .cost = c.cost,
+                                    .why = c.reason,
+                                    .is_probe = c.probe});
+        }
+        if (is_stopped) return;
+        for (auto const& k : copies_.kills())
+            if (!facts.running[k.task_row].left_alone)
+                out.kills().push_back({.row = facts.running[k.task_row].row});
+    }
+
+    // Does it help?
+    void judge(plan_writer& out) {
+        constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
+                                   mitigate::plan_note::cooldown_stopped, mitigate::plan_note::placement_stopped};
+        for (std::size_t k = 0; k < mitigate::action_kind_count; ++k) {
+            effects_.judge(static_cast<mitigate::action_kind>(k));
+            if (effects_.is_stopped(static_cast<mitigate::action_kind>(k))) out.note(notes[k]);
+        }
+    }
+
+    mitigator_options options_;
+    loop_guard guard_;
+    NodePart nodes_;
+    CopyPart copies_;
+    mitigate::effect_meter effects_;
+    job_log jobs_;
+    action_meter meter_;
+    std::vector<node_memory> memory_; // by index of the node
+    std::vector<mitigate::planned_node> shown_; // by row of the last round
+    double last_round_ = -1e300;
+    std::uint64_t verdicts_ = 0;
+    std::size_t excluded_ = 0;
+    mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
+    bool is_restored_ = false;
+
+    std::vector<running_attempt> attempts_;
+    std::vector<mitigate::running_row> rows_;
+    std::vector<mitigate::place_row> places_;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,149 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/mitigator.hpp`: the user's records as plain numbers. What a record does not have
+/// is unknown, never a reason to refuse it.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/record/attempt.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/record/running.hpp>
+#include <straggle/mitigate/detail/id_table.hpp>
+#include <straggle/mitigate/detail/time_line.hpp>
+#include <straggle/record/node.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+// A task that has no name: it is nobody's copy.
+inline constexpr std::uint64_t no_task_key = ~std::uint64_t{0};
+
+constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t key) noexcept {
+    h ^= key * 0x9E3779B97F4A7C15u;
+    h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
+    h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
+    return h ^ (h >> 31);
+}
+
+// A name as a number that no two names share but by one chance in 2^64.
+template <class Id>
+std::uint64_t key_of(Id const& id, std::uint64_t key) {
+    std::uint64_t h = 0;
+    if constexpr (text<Id>)
+        h = hash_text(std::string_view(id));
+    else
+        h = std::hash<Id>{}(id);
+    h = mixed(h, key + 1);
+    return h == no_task_key ? 0 : h;
+}
+
+// Fields that only some aggregates have.
+template <class Fields>
+concept has_job = requires { requires given<decltype(Fields::job)>; };
+template <class Fields>
+concept has_task = requires { requires given<decltype(Fields::task)>; };
+template <class Fields>
+concept has_kind = requires { requires given<decltype(Fields::kind)>; };
+template <class Fields>
+concept has_input = requires { requires given<decltype(Fields::input)>; };
+template <class Fields>
+concept has_start = requires { requires given<decltype(Fields::start)>; };
+template <class Fields>
+concept has_end = requires { requires given<decltype(Fields::end)>; };
+template <class Fields>
+concept has_progress = requires { requires given<decltype(Fields::progress)>; };
+template <class Fields>
+concept has_reported = requires { requires given<decltype(Fields::reported)>; };
+template <class Fields>
+concept has_copies = requires { requires given<decltype(Fields::copies)>; };
+template <class Fields>
+concept has_may_copy = requires { requires given<decltype(Fields::may_copy)>; };
+template <class Fields>
+concept has_is_copy = requires { requires given<decltype(Fields::is_copy)>; };
+template <class Fields>
+concept has_outrun = requires { requires given<decltype(Fields::outrun)>; };
+template <class Fields>
+concept has_machine_class = requires { requires given<decltype(Fields::machine_class)>; };
+template <class Fields>
+concept has_domain = requires { requires given<decltype(Fields::domain)>; };
+template <class Fields>
+concept has_slots = requires { requires given<decltype(Fields::slots)>; };
+template <class Fields>
+concept has_busy = requires { requires given<decltype(Fields::busy)>; };
+
+// An attempt that ended.
+struct read_attempt_row {
+    std::uint64_t job = 0, task = no_task_key;
+    double start = 0, end = 0; // by the caller's clock, from the origin
+    double input = unknown;
+    attempt_status status = attempt_status::success;
+    bool says_copy = false, says_outrun = false, knows_copy = false;
+};
+// An attempt that runs.
+struct read_running_row {
+    std::uint32_t row = 0, node = no_index, kind = no_index;
+    std::uint64_t job = 0, task = no_task_key;
+    double start = 0, progress = unknown, reported = unknown, input = unknown;
+    std::uint32_t attempts = 0; // 0: not told
+    bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
+};
+
+template <class Projection, class Record>
+bool read_flag(Projection const& projection, Record const& record, bool otherwise) {
+    auto const& field = project(projection, record);
+    return is_present(field) ? static_cast<bool>(unwrap(field)) : otherwise;
+}
+template <class Projection, class Record>
+double read_number(Projection const& projection, Record const& record) {
+    auto const& field = project(projection, record);
+    return is_present(field) ? static_cast<double>(unwrap(field)) : unknown;
+}
+template <class Line, class Projection, class Record>
+double read_point(Line const& line, Projection const& projection, Record const& record) {
+    auto const& field = project(projection, record);
+    return is_present(field) ? line.at(unwrap(field)) : unknown;
+}
+template <class Projection, class Record>
+std::uint64_t read_key(Projection const& projection, Record const& record, std::uint64_t key,
+                       std::uint64_t otherwise) {
+    auto const& field = project(projection, record);
+    return is_present(field) ? key_of(unwrap(field), key) : otherwise;
+}
+
+// Its times: false, and counted, for what makes no sense.
+template <class Line, class Fields, class Record>
+bool read_times(Line const& line, Fields const& fields, Record const& record, double now, double& start,
+                double& end, attempt_counts& counts) {
+    auto const reject = [&](rejection r) { return ++counts.rejected[static_cast<std::size_t>(r)], false; };
+    auto const time = read_time(fields, record);
+    if (!time.usable()) return reject(time.reason);
+    if constexpr (has_duration<Fields, Record>) {
+        auto const& field = project(fields.duration, record);
+        double const took = to_time(unwrap(field));
+        end = now;
+        if constexpr (has_end<Fields>) {
+            double const told = read_point(line, fields.end, record);
+            if (is_finite(told)) end = told;
+        } else if constexpr (has_start<Fields>) {
+            double const told = read_point(line, fields.start, record);
+            if (is_finite(told)) end = told + took;
+        }
+        start = end - took;
+    } else {
+        start = read_point(line, fields.start, record);
+        end = read_point(line, fields.end, record);
+    }
+    return is_finite(start) && is_finite(end) ? true : reject(rejection::not_finite);
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,81 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: what is kept of each running task from round to round.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/predict/progress_trust.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A running task: its reports, and its race if it has a copy.
+struct task_note {
+    std::uint64_t job = 0, task = 0;
+    double start = 0; // of its original
+    predict::progress_track track{};
+    double by_place = 0, by_task = 0, claimed = 0; // of the last copy advised
+    double copy_start = 0;
+    std::uint32_t kind = mitigate::not_known;
+    std::uint32_t round = 0;    // seen last
+    std::uint16_t launched = 0; // copies seen
+    bool advised = false, racing = false, over = false;
+
+    [[nodiscard]] bool is_before(std::uint64_t other_job, std::uint64_t other_task) const noexcept {
+        return job != other_job ? job < other_job : task < other_task;
+    }
+};
+
+// Notes in the order of job and task. A round reads them in that order and writes the next ones.
+class task_book {
+  public:
+    void begin() {
+        next_.clear();
+        at_ = 0;
+        ++round_;
+    }
+    // The note of a task, in ascending order of job and task.
+    task_note& turn_to(std::uint64_t job, std::uint64_t task) {
+        while (at_ < notes_.size() && notes_[at_].is_before(job, task)) keep(notes_[at_++]);
+        if (at_ < notes_.size() && notes_[at_].job == job && notes_[at_].task == task && !notes_[at_].over)
+            next_.push_back(notes_[at_++]);
+        else
+            next_.push_back({});
+        task_note& n = next_.back();
+        n.job = job;
+        n.task = task;
+        n.round = round_;
+        return n;
+    }
+    void end() {
+        while (at_ < notes_.size()) keep(notes_[at_++]);
+        notes_.swap(next_);
+    }
+    [[nodiscard]] task_note* find(std::uint64_t job, std::uint64_t task) noexcept {
+        auto const at = std::lower_bound(notes_.begin(), notes_.end(), 0,
+                                         [&](task_note const& n, int) { return n.is_before(job, task); });
+        return at != notes_.end() && at->job == job && at->task == task ? &*at : nullptr;
+    }
+    // Where the last note written will be once the round has ended.
+    [[nodiscard]] std::size_t last() const noexcept { return next_.size() - 1; }
+    [[nodiscard]] task_note& operator[](std::size_t i) noexcept { return notes_[i]; }
+    [[nodiscard]] std::size_t size() const noexcept { return notes_.size(); }
+
+  private:
+    // A task that is not told this time may be between two attempts, or its end be told a little later.
+    void keep(task_note const& n) {
+        if (!n.over && round_ - n.round < 3) next_.push_back(n);
+    }
+    std::vector<task_note> notes_{}, next_{};
+    std::size_t at_ = 0;
+    std::uint32_t round_ = 0;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,253 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Does it help? A random share of jobs is left alone; what became of them, set against the others, is the
+/// effect of each kind of action on the cluster where it runs. A kind that provably does not help is stopped.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/finite.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// What a mitigator may advise.
+enum class action_kind : std::uint8_t {
+    exclusion, ///< a node gets no new tasks
+    copy,      ///< a running task gets a second attempt elsewhere
+    cooldown,  ///< a node with several stragglers gets no new tasks for as long as tasks take
+    placement, ///< a new task goes where it ends first
+};
+/// How many kinds there are.
+inline constexpr std::size_t action_kind_count = 4;
+
+/// The name of a kind as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(action_kind kind) noexcept {
+    constexpr std::array<std::string_view, action_kind_count> names{"exclusion", "copy", "cooldown",
+                                                                    "placement"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// How many times as long things take with a kind of action as without: below 1 it helps.
+struct effect {
+    double value = 1;                                      ///< best estimate
+    double low = 0;                                        ///< lower end of the interval
+    double high = std::numeric_limits<double>::infinity(); ///< upper end
+    std::uint64_t treated = 0;                             ///< things that were acted on
+    std::uint64_t alone = 0;                               ///< like things that were left alone
+    bool is_stopped = false;                               ///< the interval excluded any benefit
+
+    /// There is an interval: the comparisons sufficed for one.
+    [[nodiscard]] constexpr bool is_known() const noexcept {
+        return high < std::numeric_limits<double>::infinity();
+    }
+    friend constexpr bool operator==(effect const&, effect const&) = default;
+};
+
+/// How effects are measured.
+struct effect_options {
+    double left_alone = 0.02;   ///< share of the jobs that nothing is done for; 0 measures nothing
+    std::uint64_t key = 0;      ///< which jobs these are: the same key, the same jobs; draw it if you like
+    double level = 0.95;        ///< of the interval, which holds at all times at once
+    std::uint64_t least = 20;   ///< things on the smaller side before anything is said
+    std::uint64_t most = 20000; ///< things remembered of a kind: beyond, older ones count half
+};
+
+/// Compares what was acted on with what was left alone, in strata of like things.
+///
+/// Outcomes are logarithms of times. Within a stratum the means of the two sides are compared; strata are
+/// weighed by what they tell, n m / (n + m). The interval is a confidence sequence (a normal mixture, H.
+/// Robbins, Statistical methods related to the law of the iterated logarithm, 1970,
+/// doi:10.1214/aoms/1177696786): it may be looked at as often as one likes.
+///
+/// Known weakness: what an action does to everybody at once, such as a queue that grows because slots are
+/// gone, is the same for those who are left alone and does not show.
+/// @par Cost `observe` O(1), `effect_of` O(strata); 24 KB, allocates nothing
+/// @par Guarantees sums are whole numbers on a fixed grid: order and merging change no bit. noexcept but for
+/// contracts
+class effect_meter {
+  public:
+    /// @pre `left_alone` in [0, 1), `level` in (0, 1), `most > 0`
+    explicit effect_meter(effect_options options = {}) : options_(options) {
+        STRAGGLE_EXPECTS(options.left_alone >= 0 && options.left_alone < 1);
+        STRAGGLE_EXPECTS(options.level > 0 && options.level < 1);
+        STRAGGLE_EXPECTS(options.most > 0);
+    }
+
+    /// Whether a job is one of those that nothing is done for.
+    /// @param job_hash any hash of its name
+    [[nodiscard]] bool is_left_alone(std::uint64_t job_hash) const noexcept {
+        // The finaliser of splitmix64: a hash of the standard library may be the number itself.
+        std::uint64_t h = job_hash + options_.key * 0x9E3779B97F4A7C15u + 0x9E3779B97F4A7C15u;
+        h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
+        h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
+        h ^= h >> 31;
+        return static_cast<double>(h >> 11) * 0x1p-53 < options_.left_alone;
+    }
+
+    /// Takes in how long one thing took.
+    /// @param stratum what it is like; any number, folded into 32 strata for each kind
+    /// @param acted_on false for one that was left alone though it would have been acted on
+    /// @param time in any unit, the same within a stratum, or relative to what was expected; what is not
+    /// above 0 and finite is passed over
+    void observe(action_kind kind, std::uint64_t stratum, bool acted_on, double time) noexcept {
+        if (!(time > 0) || !detail::is_finite(time)) return;
+        tally& t = tallies_[static_cast<std::size_t>(kind)];
+        std::uint64_t const folded = (stratum ^ (stratum >> 29)) * 0xBF58476D1CE4E5B9u;
+        sums& s = t.strata[static_cast<std::size_t>(folded >> 59)][acted_on ? 1 : 0];
+        double const log_time = std::log(time) * grid;
+        auto const x = static_cast<std::int64_t>(
+            std::llrint(log_time > limit ? limit : (log_time < -limit ? -limit : log_time)));
+        ++s.count;
+        s.sum += x;
+        s.squares += x * x;
+        if (++t.seen > options_.most) fade(t);
+    }
+
+    /// The effect of a kind, as far as it is known.
+    [[nodiscard]] effect effect_of(action_kind kind) const noexcept {
+        tally const& t = tallies_[static_cast<std::size_t>(kind)];
+        effect e{.is_stopped = t.is_stopped};
+        double weight = 0, difference = 0, within = 0, freedom = 0;
+        for (auto const& stratum : t.strata) {
+            sums const &alone = stratum[0], &treated = stratum[1];
+            e.alone += alone.count;
+            e.treated += treated.count;
+            if (alone.count == 0 || treated.count == 0) continue;
+            double const n = static_cast<double>(alone.count), m = static_cast<double>(treated.count);
+            double const w = n * m / (n + m);
+            weight += w;
+            difference += w * (mean(treated) - mean(alone));
+            within += spread(alone) + spread(treated);
+            freedom += n + m - 2;
+        }
+        if (e.alone < options_.least || e.treated < options_.least || !(freedom >= 2) || !(weight > 0))
+            return e;
+        difference /= weight * grid;
+        double const deviation = std::sqrt(within / freedom) / grid;
+        // The mixture's width is least where about 30 things weigh in.
+        constexpr double tuned = 10;
+        double const alpha = 1 - options_.level;
+        double const half = deviation * std::sqrt((weight + tuned) / (weight * weight) *
+                                                  std::log((weight + tuned) / (tuned * alpha * alpha)));
+        e.value = std::exp(difference);
+        e.low = std::exp(difference - half);
+        e.high = std::exp(difference + half);
+        return e;
+    }
+
+    /// Stops a kind whose interval lies wholly above 1, where things take longer with it than without.
+    /// @return true when it is stopped by this call
+    bool judge(action_kind kind) noexcept {
+        tally& t = tallies_[static_cast<std::size_t>(kind)];
+        if (t.is_stopped || !(effect_of(kind).low > 1)) return false;
+        return t.is_stopped = true;
+    }
+    /// Whether a kind has been stopped.
+    [[nodiscard]] bool is_stopped(action_kind kind) const noexcept {
+        return tallies_[static_cast<std::size_t>(kind)].is_stopped;
+    }
+    /// Lets a kind try again and forgets what was known of it.
+    void resume(action_kind kind) noexcept { tallies_[static_cast<std::size_t>(kind)] = {}; }
+
+    /// Takes in what another one has seen; a kind stopped there is judged anew here.
+    void merge(effect_meter const& other) noexcept {
+        for (std::size_t k = 0; k < action_kind_count; ++k) {
+            tally& t = tallies_[k];
+            for (std::size_t s = 0; s < strata_count; ++s)
+                for (std::size_t side = 0; side < 2; ++side)
+                    t.strata[s][side].add(other.tallies_[k].strata[s][side]);
+            t.seen += other.tallies_[k].seen;
+            if (t.seen > options_.most) fade(t);
+        }
+    }
+
+    /// Appends it to a payload.
+    void write(byte_writer& out) const {
+        for (tally const& t : tallies_) {
+            out.flag(t.is_stopped);
+            out.varint(t.seen);
+            for (auto const& stratum : t.strata)
+                for (sums const& s : stratum) {
+                    out.varint(s.count);
+                    if (s.count == 0) continue;
+                    out.i64(s.sum);
+                    out.i64(s.squares);
+                }
+        }
+    }
+    /// Reads what `write` wrote; fails the reader where it makes no sense.
+    void read(byte_reader& in) {
+        for (tally& t : tallies_) {
+            t.is_stopped = in.flag();
+            t.seen = in.varint();
+            in.expect(t.seen <= most_ever);
+            for (auto& stratum : t.strata)
+                for (sums& s : stratum) {
+                    s = {};
+                    s.count = in.varint();
+                    if (s.count == 0) continue;
+                    s.sum = in.i64();
+                    s.squares = in.i64();
+                    auto const most = static_cast<std::int64_t>(limit);
+                    if (!in.expect(s.count <= most_ever)) return;
+                    auto const n = static_cast<std::int64_t>(s.count);
+                    in.expect(s.sum <= n * most && s.sum >= -n * most && s.squares >= 0 &&
+                              s.squares <= n * most * most);
+                }
+        }
+    }
+
+  private:
+    static constexpr std::size_t strata_count = 32;
+    static constexpr double grid = 4096;                               // steps of a logarithm
+    static constexpr double limit = 6 * 4096;                          // a factor of 400 either way
+    static constexpr std::uint64_t most_ever = std::uint64_t{1} << 31; // of a kind: no sum overflows
+
+    struct sums {
+        std::uint64_t count = 0;
+        std::int64_t sum = 0, squares = 0;
+        void add(sums const& o) noexcept {
+            count += o.count;
+            sum += o.sum;
+            squares += o.squares;
+        }
+    };
+    struct tally {
+        std::array<std::array<sums, 2>, strata_count> strata{};
+        std::uint64_t seen = 0;
+        bool is_stopped = false;
+    };
+
+    static double mean(sums const& s) noexcept {
+        return static_cast<double>(s.sum) / static_cast<double>(s.count);
+    }
+    static double spread(sums const& s) noexcept {
+        double const about = static_cast<double>(s.squares) - static_cast<double>(s.sum) * mean(s);
+        return about > 0 ? about : 0;
+    }
+    static void fade(tally& t) noexcept {
+        t.seen = 0;
+        for (auto& stratum : t.strata)
+            for (sums& s : stratum) {
+                // A half of each sum, of the mean times the count that is left for what does not divide.
+                s = {.count = s.count / 2, .sum = s.sum / 2, .squares = s.squares / 2};
+                if (s.count == 0) s = {};
+                t.seen += s.count;
+            }
+    }
+
+    effect_options options_;
+    std::array<tally, action_kind_count> tallies_{};
+};
+
+} // namespace straggle::mitigate

@@ -1,0 +1,507 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// All of it in one object: which nodes to avoid, which tasks to run twice and where, where a new task runs
+/// best. A scheduler tells it what ended, what runs and what nodes there are; it gets a plan of plain
+/// structs.
+///
+/// It watches itself: a share of the jobs is left alone, and a kind of action that does not help is stopped.
+/// What it knows is not fit to act on, such as after a jump of the clock or while no news comes in, it does
+/// not act on. Nothing is charged for advice that nobody takes.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/published.hpp>
+#include <straggle/mitigate/detail/mitigation_loop.hpp>
+#include <straggle/mitigate/detail/node_reader.hpp>
+#include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/mitigate/detail/task_reader.hpp>
+#include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/lease.hpp>
+#include <straggle/mitigate/mitigator_counts.hpp>
+#include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/plan.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Pointer>
+struct record_behind;
+template <class Member, class Record>
+struct record_behind<Member Record::*> {
+    using type = Record;
+};
+// The record that a member pointer among the fields names.
+template <class Fields>
+using record_of = typename record_behind<decltype(Fields::node)>::type;
+
+template <class Fields, class Record>
+struct own_time;
+template <class Fields, class Record>
+    requires base::clock_time<field_value_t<decltype(Fields::start), Record>>
+struct own_time<Fields, Record> {
+    using type = field_value_t<decltype(Fields::start), Record>;
+};
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// Tells a scheduler what to do about stragglers.
+///
+/// Source: ours; the parts name theirs.
+///
+/// @par Example
+/// `mitigator m(attempt_fields{...}, task_fields{...}, node_fields{...});` where the fields are members; with
+/// callables name the records: `auto m = mitigator_of<attempt, task, host>(fields...);`
+///
+/// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
+/// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
+/// starts and ends are told by.
+///
+/// What to do with a plan: send new tasks to `healthy` nodes; to `last_resort` ones where waiting would take
+/// longer; to one on probation as many as its `probe_slots`; to others none. Launch the copies, best first,
+/// for which you have room. Kill what is named. A plan is advice: what you do not do costs nothing.
+///
+/// @tparam Attempt, Running, Node the user's record types
+/// @tparam AttemptFields, RunningFields, NodeFields which members are what
+/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
+/// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
+/// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
+/// options; the steady state allocates nothing
+/// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: then the last plan
+/// stands, and the call may be made again. One thread calls; any number of threads read `published()`
+/// @snippet scheduler.cpp mitigator
+template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
+          class NodeFields, class NodePart = node_decisions, class CopyPart = mitigate::copy_planner>
+    requires record::attempt_fields_for<AttemptFields, Attempt> && record::running_attempt_fields_for<RunningFields, Running> &&
+             record::node_fields_for<NodeFields, Node>
+class mitigator {
+    using task_reader = detail::task_reader<Running, RunningFields>;
+    using node_reader = detail::node_reader<Node, NodeFields>;
+    using loop_type = detail::mitigation_loop<NodePart, CopyPart>;
+    using kind_table = typename task_reader::kind_table;
+
+  public:
+    /// Points of time: what running attempts start at.
+    using time_type = typename detail::own_time<RunningFields, Running>::type;
+    /// How nodes are named.
+    using node_id = typename node_reader::node_id;
+    /// How jobs are named.
+    using job_id = owned_identifier_t<detail::field_value_t<decltype(RunningFields::job), Running>>;
+    /// What jobs are named by in calls: `std::string_view` for text.
+    using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
+    /// What other threads see: a state for each node, for as long as it is held.
+    using snapshot = typename published<mitigate::fleet_view<node_id>>::snapshot;
+
+    /// @param attempts an `attempt_fields`, @param running a `task_fields`, @param nodes a `node_fields`
+    explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                       mitigator_options options = {})
+        requires std::constructible_from<NodePart, decltype(options.nodes)> &&
+                 std::constructible_from<CopyPart, decltype(options.copies)>
+        : mitigator(std::move(attempts), std::move(running), std::move(nodes), options,
+                    NodePart(options.nodes), CopyPart(options.copies)) {}
+    /// The same with parts of the caller's own.
+    mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
+              NodePart node_part, CopyPart copy_part)
+        : attempt_fields_(std::move(attempts)),
+          options_(options),
+          blank_nodes_(node_part),
+          blank_copies_(copy_part),
+          tasks_(std::move(running), options.hash_key),
+          fleet_(std::move(nodes), options.most_nodes),
+          kinds_(detail::make_table<kind_table>(options.most_nodes)),
+          loop_(options, std::move(node_part), std::move(copy_part)) {}
+    mitigator(mitigator const&) = delete;
+    mitigator& operator=(mitigator const&) = delete;
+
+    /// Takes in an attempt that has ended, whichever way.
+    /// @param now by the clock of the starts and ends
+    /// @return whether it is used; if not, `counts` tells why
+    bool observe(Attempt const& attempt, time_type const& now) {
+        tell(now);
+        ++counts_.attempts.seen;
+        return take(attempt);
+    }
+    /// The same for many, such as those that came with a heartbeat.
+    /// @return how many are used
+    template <std::ranges::input_range Attempts>
+        requires std::convertible_to<std::ranges::range_reference_t<Attempts>, Attempt const&>
+    std::size_t observe(Attempts&& attempts, time_type const& now) {
+        std::size_t used = 0;
+        for (Attempt const& attempt : attempts) used += observe(attempt, now) ? 1u : 0u;
+        return used;
+    }
+
+    /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
+    /// was seen of it for long.
+    template <base::identifier Job>
+        requires std::convertible_to<Job const&, job_key>
+    void finish(Job const& job) {
+        loop_.finish(key_of_job(job));
+    }
+
+    /// Decides, at each heartbeat or more often.
+    /// @param now not earlier than before; what happens if it is: see `plan_note`
+    /// @param running all attempts that run now, copies too, one record for each
+    /// @param nodes all nodes there are, full and excluded ones too
+    /// @param load how many tasks wait; the slots may be left out
+    /// @param can_run `can_run(running, node)` with two of the caller's records: whether a copy may run
+    /// there; asked only for what is about to be planned, so it may take its time
+    /// @return the plan, valid until the next call
+    template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes, class CanRun>
+    mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
+                                  cluster_load load, CanRun&& can_run) {
+        if (!line_.is_set()) line_.set_origin(now);
+        detail::clock_step const step = loop_.guard().begin(line_.at(now));
+        fleet_.read(nodes, loop_.guard().now());
+        counts_.no_room += fleet_.no_room();
+        counts_.nodes_refused += fleet_.twice();
+        tasks_.read(
+            running, line_, loop_.guard(), [this](auto const& name) { return node_of(name); },
+            [this](auto const& name) { return kinds_.insert(name, loop_.guard().now()); },
+            [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
+            counts_.other_clock);
+        fleet_.count_busy(tasks_.rows());
+        if (load.slots == 0)
+            for (auto const& n : fleet_.rows()) {
+                if (n.word == blacklist::operator_word::away) continue;
+                load.slots += n.slots;
+                load.busy += n.busy < n.slots ? n.busy : n.slots;
+            }
+        load_ = load;
+        loop_.decide({.step = step,
+                      .may_decide = holds_lease(now),
+                      .running = tasks_.rows(),
+                      .nodes = fleet_.rows(),
+                      .user_rows = fleet_.user_rows(),
+                      .user_nodes = fleet_.total(),
+                      .load = load},
+                     next_, [&](std::uint32_t task, std::uint32_t node) -> bool {
+                         return can_run(row_of(running, tasks_.rows()[task].row),
+                                        row_of(nodes, fleet_.user_rows()[node]));
+                     });
+        publish();
+        std::swap(plan_, next_);
+        ++counts_.decisions;
+        if (double const longest = loop_.guard().longest(); longest > 0)
+            fleet_.forget_before(loop_.guard().now() - 10 * longest,
+                                 [this](std::uint32_t node) { loop_.forget_node(node); });
+        return plan_;
+    }
+    /// The same where every task can run everywhere.
+    template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes>
+    mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
+                                  cluster_load load = {}) {
+        return decide(now, running, nodes, load, [](Running const&, Node const&) { return true; });
+    }
+
+    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first; none
+    /// where it does better to wait. Between two decisions; tell the busy slots as they are now.
+    /// @param job of the task
+    /// @param nodes the caller's, all or those that come into question
+    /// @param kind index of `kind_of`, and @param input how much it reads, where known
+    /// @return valid until the next call
+    template <base::identifier Job, std::ranges::forward_range Nodes>
+        requires std::convertible_to<Job const&, job_key>
+    std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
+                                               std::uint32_t kind = detail::no_index,
+                                               double input = detail::unknown) {
+        return rank(key_of_job(job), kind, input, nodes);
+    }
+    /// The same for a record of the task, of which the job, the kind and the input are read.
+    template <std::ranges::forward_range Nodes>
+    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
+        using detail::project;
+        std::uint32_t kind = detail::no_index;
+        double input = detail::unknown;
+        if constexpr (detail::has_kind<RunningFields>) {
+            auto const& name = project(tasks_.fields().kind, task);
+            if (detail::is_present(name)) kind = kinds_.insert(detail::unwrap(name), loop_.guard().now());
+        }
+        if constexpr (detail::has_input<RunningFields>)
+            input = detail::read_number(tasks_.fields().input, task);
+        auto const& job = project(tasks_.fields().job, task);
+        return rank(detail::is_present(job) ? key_of_job(detail::unwrap(job)) : 0, kind, input, nodes);
+    }
+
+    /// Whether a job is one of those that nothing is done for: place its tasks as if there were no plan.
+    template <base::identifier Job>
+        requires std::convertible_to<Job const&, job_key>
+    [[nodiscard]] bool is_left_alone(Job const& job) const {
+        return loop_.effects().is_left_alone(key_of_job(job));
+    }
+
+    /// Tells who holds the lease, before each `decide` where `options.decider` is not 0: who does not hold it
+    /// learns and decides nothing, and its exclusions end.
+    void hold(mitigate::lease const& shared) noexcept { lease_ = shared; }
+
+    /// The last plan.
+    [[nodiscard]] mitigation_plan const& plan() const& noexcept { return plan_; }
+    void plan() const&& = delete;
+    /// What the last plan says of nodes, for any thread: never waits, and never makes `decide` wait.
+    [[nodiscard]] snapshot published() const noexcept { return latest_.read(); }
+    /// Where a node stands, by its name, for the thread that decides. O(1)
+    template <base::identifier Name>
+        requires std::convertible_to<Name const&, typename interner<node_id>::key_type>
+    [[nodiscard]] node_state state(Name const& node) const {
+        std::uint32_t const at = fleet_.ids().find(node);
+        mitigate::planned_node const* const shown = at == detail::no_index ? nullptr : loop_.shown(at);
+        return shown == nullptr ? node_state::healthy : shown->state;
+    }
+    /// What a kind of action does, as far as the jobs that are left alone can tell.
+    [[nodiscard]] mitigate::effect effect_of(mitigate::action_kind kind) const noexcept {
+        return loop_.effects().effect_of(kind);
+    }
+    /// Lets a kind of action that was stopped try again.
+    void resume(mitigate::action_kind kind) noexcept { loop_.effects().resume(kind); }
+    /// Turns everything off or on, between two decisions.
+    void enable(bool is_enabled) noexcept { loop_.enable(is_enabled); }
+    /// Actions charged within the period of `options.actions`.
+    [[nodiscard]] std::uint64_t actions() const noexcept { return loop_.actions(); }
+    /// What became of all records there ever were.
+    [[nodiscard]] mitigate::mitigator_counts const& counts() const noexcept { return counts_; }
+    /// The part that decides about nodes.
+    [[nodiscard]] NodePart const& node_part() const noexcept { return loop_.nodes(); }
+    /// The part that decides about copies.
+    [[nodiscard]] CopyPart const& copy_part() const noexcept { return loop_.copies(); }
+
+    /// Takes in what another one has learnt of the same cluster; its exclusions and its plan stay its own.
+    /// @pre the same options, and not this one
+    void merge(mitigator const& other) {
+        STRAGGLE_EXPECTS(&other != this);
+        std::vector<std::uint32_t> map(other.fleet_.ids().bound(), detail::no_index);
+        for (std::uint32_t i = 0; i < map.size(); ++i)
+            if (other.fleet_.ids().contains(i))
+                map[i] = fleet_.ids().insert(other.fleet_.ids()[i], loop_.guard().now());
+        loop_.merge(other.loop_, map);
+    }
+
+    /// All that was learnt and decided, as bytes that `restore` reads on any machine.
+    [[nodiscard]] std::vector<std::byte> serialize() const
+        requires base::storable_identifier<node_id>
+    {
+        byte_writer out;
+        line_.write(out);
+        fleet_.write(out);
+        detail::write_table(out, kinds_);
+        loop_.write(out);
+        return std::move(out).seal(kind_of_frame, 1);
+    }
+    /// Becomes what was serialised; nothing changes when that fails. What is older than tasks take is not
+    /// acted on before something new is known.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
+    /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
+    /// allow
+    [[nodiscard]] status restore(std::span<std::byte const> bytes)
+        requires base::storable_identifier<node_id>
+    {
+        auto const frame = open_frame(bytes, kind_of_frame, 1);
+        if (!frame) return frame.reason();
+        byte_reader in = frame->payload;
+        auto line = line_;
+        line.read(in);
+        typename node_reader::tables_type tables(options_.most_nodes);
+        tables.read(in);
+        kind_table kinds = detail::make_table<kind_table>(options_.most_nodes);
+        detail::read_table(in, kinds);
+        if (!in.ok()) return in.reason();
+        loop_type loop(options_, blank_nodes_, blank_copies_);
+        if (status const s = loop.read(in); s != status::ok) return s;
+        line_ = line;
+        fleet_.adopt(std::move(tables));
+        kinds_ = std::move(kinds);
+        loop_ = std::move(loop);
+        return status::ok;
+    }
+
+  private:
+    static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr");
+
+    template <class Job>
+    [[nodiscard]] std::uint64_t key_of_job(Job const& job) const {
+        return detail::key_of(static_cast<job_key>(job), options_.hash_key);
+    }
+    template <class Name>
+    std::uint32_t node_of(Name const& name) {
+        std::uint32_t const node = fleet_.ids().insert(name, loop_.guard().now());
+        if (node == detail::no_index) ++counts_.no_room;
+        return node;
+    }
+    template <class Range>
+    static decltype(auto) row_of(Range& range, std::size_t row) {
+        return *std::ranges::next(std::ranges::begin(range),
+                                  static_cast<std::ranges::range_difference_t<Range>>(row));
+    }
+    void tell(time_type const& now) {
+        if (!line_.is_set()) line_.set_origin(now);
+        loop_.guard().tick(line_.at(now));
+    }
+    [[nodiscard]] bool holds_lease(time_type const& now) const noexcept {
+        if (options_.decider == 0) return true;
+        return lease_.holder == options_.decider && line_.absolute(line_.at(now)) < lease_.until;
+    }
+
+    bool take(Attempt const& attempt) {
+        using detail::project;
+        auto const reject = [&](rejection why) {
+            ++counts_.attempts.rejected[static_cast<std::size_t>(why)];
+            return false;
+        };
+        auto const& job = project(attempt_fields_.job, attempt);
+        if (!detail::is_present(job)) return reject(rejection::missing_job);
+        auto const& name = project(attempt_fields_.node, attempt);
+        if (!detail::is_present(name)) return reject(rejection::missing_node);
+        ended_attempt out{};
+        detail::loop_guard const& guard = loop_.guard();
+        double const raw_now = guard.now() - guard.at(0);
+        if (!detail::read_times(line_, attempt_fields_, attempt, raw_now, out.start, out.end,
+                                counts_.attempts))
+            return false;
+        if (!guard.trusts(out.start)) return ++counts_.other_clock, false;
+        out.start = guard.at(out.start);
+        out.end = guard.at(out.end);
+        if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind
+            out.start -= out.end - guard.now();
+            out.end = guard.now();
+        }
+        out.node = node_of(detail::unwrap(name));
+        if (out.node == detail::no_index) return false;
+        out.job = key_of_job(detail::unwrap(job));
+        out.task = detail::no_task_key;
+        if constexpr (detail::has_task<AttemptFields>)
+            out.task = detail::read_key(attempt_fields_.task, attempt, out.job, detail::no_task_key);
+        double input = detail::unknown;
+        if constexpr (detail::has_input<AttemptFields>)
+            input = detail::read_number(attempt_fields_.input, attempt);
+        if (!(input > 0) || !detail::is_finite(input)) input = detail::unknown;
+        std::uint32_t kind = detail::no_index;
+        if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
+            auto const& told = project(attempt_fields_.kind, attempt);
+            if (detail::is_present(told)) kind = kinds_.insert(detail::unwrap(told), guard.now());
+        } else if constexpr (detail::has_kind<RunningFields>) {
+            if (auto const* const known = loop_.jobs().find(out.job)) kind = known->kind;
+        }
+        judge_end(attempt, out);
+        bool const used = loop_.ended(out, kind, input, loop_.effects().is_left_alone(out.job));
+        ++(out.as == ended_as::success  ? counts_.attempts.used
+           : out.as == ended_as::failed ? counts_.attempts.failed
+                                        : counts_.attempts.killed);
+        return used;
+    }
+    // How it ended, and whether it was a copy: as told, or as the attempts of its task that ran beside say.
+    void judge_end(Attempt const& attempt, ended_attempt& out) const {
+        auto const* const race = tasks_.races().find(out.task);
+        out.copy = race != nullptr && out.start > race->first_start;
+        if constexpr (detail::has_is_copy<AttemptFields>)
+            out.copy = detail::read_flag(attempt_fields_.is_copy, attempt, out.copy);
+        bool is_outrun = race != nullptr;
+        if constexpr (detail::has_outrun<AttemptFields>)
+            is_outrun = detail::read_flag(attempt_fields_.outrun, attempt, is_outrun);
+        switch (detail::read_status(attempt_fields_, attempt)) {
+        case attempt_status::success:
+            out.as = ended_as::success;
+            break;
+        case attempt_status::failed:
+            out.as = ended_as::failed;
+            break;
+        case attempt_status::killed:
+            out.as = is_outrun ? ended_as::outrun : ended_as::killed;
+            break;
+        }
+    }
+
+    template <class Nodes>
+    std::span<mitigate::planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input, Nodes&& nodes) {
+        bool const is_alone = loop_.effects().is_left_alone(job);
+        loop_.placed(job, is_alone, kind);
+        ranked_.clear();
+        free_.clear();
+        std::size_t row = 0;
+        for (Node const& node : nodes) {
+            std::size_t const at = row++;
+            auto const& name = detail::project(fleet_.fields().node, node);
+            if (!detail::is_present(name)) continue;
+            auto place = fleet_.place_of(node, loop_);
+            if (place.free == 0 || place.state == node_state::away) continue;
+            place.row = static_cast<std::uint32_t>(at);
+            free_.push_back(place);
+        }
+        if (is_alone || !loop_.places_by_time()) {
+            for (auto const& place : free_)
+                if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
+            return ranked_;
+        }
+        loop_.rank(job, kind, input, free_, load_, placed_);
+        for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
+        return ranked_;
+    }
+
+    void publish() {
+        latest_.publish([this](mitigate::fleet_view<node_id>& view) {
+            view.clear();
+            for (std::size_t i = 0; i < fleet_.rows().size(); ++i) {
+                mitigate::planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
+                if (n.state != node_state::healthy)
+                    view.add(fleet_.ids()[fleet_.rows()[i].node], {n.state, n.probe_slots, n.slow});
+            }
+        });
+    }
+
+    AttemptFields attempt_fields_;
+    mitigator_options options_;
+    NodePart blank_nodes_; // that have seen nothing
+    CopyPart blank_copies_;
+    detail::time_line<time_type> line_;
+    task_reader tasks_;
+    node_reader fleet_;
+    [[no_unique_address]] kind_table kinds_;
+    loop_type loop_;
+    mitigation_plan plan_, next_;
+    mitigate::mitigator_counts counts_;
+    cluster_load load_;
+    mitigate::lease lease_;
+    straggle::published<mitigate::fleet_view<node_id>> latest_;
+    std::vector<mitigate::place_row> free_;
+    std::vector<assign::ranked_place> placed_;
+    std::vector<mitigate::planned_place> ranked_;
+};
+
+template <class AttemptFields, class RunningFields, class NodeFields>
+mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
+    -> mitigator<detail::record_of<AttemptFields>, detail::record_of<RunningFields>,
+                 detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
+
+/// A mitigator of records that are named: for fields that are callables.
+/// @par Example `auto m = mitigator_of<attempt, task, host>(attempt_fields, task_fields, node_fields);`
+template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
+          class NodeFields>
+[[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                                mitigator_options options = {}) {
+    return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields>(
+        std::move(attempts), std::move(running), std::move(nodes), options);
+}
+/// The same for records whose `task_traits` name the fields.
+template <class Attempt, class Running, class Node>
+    requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
+[[nodiscard]] auto mitigator_of(mitigator_options options = {}) {
+    return mitigator_of<Attempt, Running, Node>(task_traits<Attempt>::fields, task_traits<Running>::fields,
+                                                task_traits<Node>::fields, options);
+}
+
+} // namespace straggle

@@ -1,0 +1,168 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What a scheduler is told to do: plain structs, each with what was compared and a reason in words. Rows are
+/// those of the ranges that `mitigator::decide` was given.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/record/comparison.hpp>
+#include <straggle/record/node_state.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// Where a node stands, and why.
+struct planned_node {
+    std::size_t row = 0;                    ///< of the range of nodes
+    node_state state = node_state::healthy; ///< what to do with it: see `node_state`
+    slowdown slow{};                        ///< how many times as long tasks take there as elsewhere
+    comparison why{};                       ///< what was compared for the state; empty where it is healthy
+    std::uint8_t causes = 0;                ///< what is held against it, as bits: `blacklist::cause`
+    std::uint32_t strikes = 0;              ///< how many times it has been excluded of late
+    std::uint32_t probe_slots = 0;          ///< on probation: attempts that may run there at a time
+    double served = 0;                      ///< for how long the state holds, in the unit of the times
+    double left = 0;                        ///< for how long it holds at most, unless something new is seen
+};
+
+/// A range of times: one time in ten is below `low`, one in ten above `high`.
+struct planned_time {
+    double low = 0;    ///< one in ten is shorter
+    double middle = 0; ///< the median
+    double high = 0;   ///< one in ten is longer
+};
+
+/// A second attempt that is worth launching.
+struct planned_copy {
+    std::size_t row = 0;        ///< of the range of running attempts: the original
+    std::size_t node_row = 0;   ///< of the range of nodes: where it goes
+    planned_time left{};        ///< what the original still takes
+    planned_time there{};       ///< what the copy takes
+    double win_probability = 0; ///< how likely the copy ends first
+    double gain = 0;            ///< time that the job wins on average
+    double cost = 0;            ///< what it costs, in the same unit
+    comparison why{};           ///< the task against its siblings
+    bool is_probe = false;      ///< goes to a node on probation, to try the node
+};
+
+/// An attempt that may be killed.
+struct planned_kill {
+    std::size_t row = 0; ///< of the range of running attempts
+};
+
+/// A node where a new task can run.
+struct planned_place {
+    std::size_t row = 0; ///< of the range of nodes
+    double time = 0;     ///< how long the task is expected to take there; 0 where that is not known
+};
+
+/// What else there is to say of a decision.
+enum class plan_note : std::uint8_t {
+    switched_off,         ///< the options say so: nothing is decided
+    not_the_decider,      ///< another decider holds the lease: nothing is decided
+    empty_fleet,          ///< there is no node, or none with a slot
+    clock_went_back,      ///< the clock jumped back: attempts from before it are not used
+    clock_jumped,         ///< the clock jumped ahead: attempts from before it are not used
+    stale_feed,           ///< nothing was told for long although tasks run: nothing new is decided
+    old_state,            ///< what was restored is old: nothing new is decided yet
+    action_limit,         ///< the cap of actions is reached
+    storm,                ///< too many tasks look like stragglers: it is not them
+    fail_open,            ///< too many nodes look slow: it is not them
+    progress_not_trusted, ///< progress does not say when tasks end
+    exclusion_stopped,    ///< exclusions did not help: they are stopped
+    copy_stopped,         ///< copies did not help: they are stopped
+    cooldown_stopped,     ///< cooldowns did not help: they are stopped
+    placement_stopped,    ///< placing by predicted time did not help: it is stopped
+};
+/// How many notes there are.
+inline constexpr std::size_t plan_note_count = 15;
+
+/// The name of a note as it stands in the source, for logs and JSON.
+[[nodiscard]] constexpr std::string_view to_string(plan_note note) noexcept {
+    constexpr std::array<std::string_view, plan_note_count> names{
+        "switched_off",    "not_the_decider",      "empty_fleet",
+        "clock_went_back", "clock_jumped",         "stale_feed",
+        "old_state",       "action_limit",         "storm",
+        "fail_open",       "progress_not_trusted", "exclusion_stopped",
+        "copy_stopped",    "cooldown_stopped",     "placement_stopped"};
+    return names[static_cast<std::size_t>(note)];
+}
+
+} // namespace straggle::mitigate
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+class plan_writer;
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// What `mitigator::decide` says.
+///
+/// A plan is advice: what is not done is not held against anybody, and asked again it comes again.
+/// @par Guarantees stays as it is until the next `decide`; a copy keeps for ever
+class mitigation_plan {
+  public:
+    /// All nodes, in the order of their range.
+    [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept { return nodes_; }
+    /// Copies to launch, best first.
+    [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept { return copies_; }
+    /// Attempts that may be killed: a copy of theirs runs, and they will not end before it.
+    [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept { return kills_; }
+    /// What else there is to say, each once.
+    [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept { return {notes_.data(), noted_}; }
+    /// Whether a note is among them.
+    [[nodiscard]] bool has(mitigate::plan_note note) const noexcept {
+        for (mitigate::plan_note const n : notes())
+            if (n == note) return true;
+        return false;
+    }
+    /// Where a node stands. O(1).
+    /// @param row of the range of nodes; one that had none there is healthy
+    [[nodiscard]] node_state state(std::size_t row) const noexcept {
+        return row < nodes_.size() ? nodes_[row].state : node_state::healthy;
+    }
+
+  private:
+    friend class detail::plan_writer;
+    std::vector<mitigate::planned_node> nodes_;
+    std::vector<mitigate::planned_copy> copies_;
+    std::vector<mitigate::planned_kill> kills_;
+    std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
+    std::size_t noted_ = 0;
+};
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Who may write a plan.
+class plan_writer {
+  public:
+    explicit plan_writer(mitigation_plan& plan) noexcept : plan_(plan) {}
+    void clear() noexcept {
+        plan_.nodes_.clear();
+        plan_.copies_.clear();
+        plan_.kills_.clear();
+        plan_.noted_ = 0;
+    }
+    [[nodiscard]] std::vector<mitigate::planned_node>& nodes() noexcept { return plan_.nodes_; }
+    [[nodiscard]] std::vector<mitigate::planned_copy>& copies() noexcept { return plan_.copies_; }
+    [[nodiscard]] std::vector<mitigate::planned_kill>& kills() noexcept { return plan_.kills_; }
+    void note(mitigate::plan_note note) noexcept {
+        if (!plan_.has(note)) plan_.notes_[plan_.noted_++] = note;
+    }
+
+  private:
+    mitigation_plan& plan_;
+};
+
+} // namespace straggle::detail

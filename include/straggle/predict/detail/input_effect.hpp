@@ -1,0 +1,100 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/sibling_times.hpp`: does time grow with input, and how fast? Learnt inside jobs,
+/// on logarithmic scales.
+#pragma once
+
+#include <cmath>
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Sums of squares of deviations, of x = log input and y = log time.
+struct input_sums {
+    double n = 0, x = 0, y = 0; // means
+    double xx = 0, xy = 0, yy = 0;
+
+    // Adds one, and says by how much the squares grew.
+    input_sums add(double log_input, double log_time) noexcept {
+        n += 1;
+        double const dx = log_input - x, dy = log_time - y;
+        x += dx / n;
+        y += dy / n;
+        input_sums more;
+        more.n = n > 1 ? 1 : 0; // the first of a job says nothing
+        more.xx = dx * (log_input - x);
+        more.xy = dx * (log_time - y);
+        more.yy = dy * (log_time - y);
+        xx += more.xx;
+        xy += more.xy;
+        yy += more.yy;
+        return more;
+    }
+};
+
+// The exponent of time in input, as a normal number.
+class input_effect {
+  public:
+    void add(input_sums const& more) noexcept {
+        n_ += more.n;
+        xx_ += more.xx;
+        xy_ += more.xy;
+        yy_ += more.yy;
+        constexpr double most = 5000; // tasks, then older ones fade
+        if (n_ > most)
+            for (double* const s : {&n_, &xx_, &xy_, &yy_}) *s *= 0.5;
+    }
+    void add(input_effect const& other) noexcept {
+        add({.n = other.n_, .xx = other.xx_, .xy = other.xy_, .yy = other.yy_});
+    }
+    void write(byte_writer& out) const {
+        for (double const x : {n_, xx_, xy_, yy_}) out.real(x);
+    }
+    void read(byte_reader& in) {
+        for (double* const x : {&n_, &xx_, &xy_, &yy_}) *x = in.real();
+        in.expect(n_ >= 0 && is_finite(n_) && xx_ >= 0 && is_finite(xx_) && is_finite(xy_) && yy_ >= 0 &&
+                  is_finite(yy_));
+    }
+    // Joined with what others show, which counts as one witness that differs as kinds do.
+    [[nodiscard]] input_effect over(input_effect const& others) const noexcept {
+        // With nothing known the exponent is between 0 and 1.
+        constexpr double middle = 0.5, variance = 0.25, between = 0.04;
+        double prior = middle, prior_variance = variance;
+        if (others.xx_ > 0) {
+            double const v = others.noise() / others.xx_;
+            double const precision = 1 / variance + 1 / (v + between);
+            prior = (middle / variance + others.xy_ / others.xx_ / (v + between)) / precision;
+            prior_variance = 1 / precision;
+        }
+        input_effect out = *this;
+        double const own = xx_ > 0 ? xx_ / noise() : 0.0, precision = own + 1 / prior_variance;
+        out.mean_ = ((xx_ > 0 ? own * (xy_ / xx_) : 0.0) + prior / prior_variance) / precision;
+        out.mean_ = out.mean_ > 0 ? (out.mean_ < 1.5 ? out.mean_ : 1.5) : 0.0;
+        out.deviation_ = std::sqrt(1 / precision);
+        return out;
+    }
+    [[nodiscard]] double mean() const noexcept { return mean_; }
+    // The logarithm by which a task of so much more input (a logarithm) is longer, at the upper side.
+    [[nodiscard]] double longest(double more) const noexcept {
+        if (!(more > 0 || more < 0)) return 0;
+        double const up = more > 0 ? mean_ + deviation_ : mean_ - deviation_;
+        return more * (up > 0 ? (up < 1.5 ? up : 1.5) : 0.0);
+    }
+
+  private:
+    // Variance of a time of known input; never less than what no task can be told apart by.
+    [[nodiscard]] double noise() const noexcept {
+        double const rest = yy_ - (xx_ > 0 ? xy_ * (xy_ / xx_) : 0.0);
+        constexpr double least = 1e-4, assumed = 0.1; // the latter as of two tasks
+        return ((rest > 0 ? rest : 0.0) + 2 * assumed) / (n_ + 2) + least;
+    }
+
+    double n_ = 0, xx_ = 0, xy_ = 0, yy_ = 0;
+    double mean_ = 0.5, deviation_ = 0.5;
+};
+
+} // namespace straggle::detail

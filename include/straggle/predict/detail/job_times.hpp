@@ -1,0 +1,205 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/sibling_times.hpp`: the times of one job and of one kind, as counts on a
+/// logarithmic scale, and what they say of the median and of the curve.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/predict/detail/input_effect.hpp>
+#include <straggle/predict/detail/time_shape.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+inline constexpr double no_input = -(std::numeric_limits<double>::max)();
+
+// The times of the tasks of a job, those of stopped ones apart, on a scale around its first ones.
+struct job_times {
+    static constexpr std::size_t early = 9; // kept as they are until the scale can be centred
+
+    log_counts ended{}, stopped{};
+    std::array<double, early> first{};
+    std::array<bool, early> first_ended{};
+    double origin = 0;       // logarithm at the centre of the bins
+    double input = no_input; // logarithm of the first input: sizes are relative to it
+    input_sums inputs{};
+    std::uint64_t seen = 0;
+    std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
+    std::uint32_t known = 0; // in `first`
+    bool centred = false;
+
+    void add(double log, bool has_ended) noexcept {
+        if (!centred && known < early) {
+            first[known] = log;
+            first_ended[known++] = has_ended;
+            return;
+        }
+        centre();
+        constexpr double most = 20000; // of each, then half is forgotten
+        (has_ended ? ended : stopped).add(log_bins::bin(log - origin), 1);
+        ended.bound(most);
+        stopped.bound(most);
+    }
+    void centre() noexcept {
+        if (centred || known == 0) return;
+        auto sorted = first;
+        std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+        origin = sorted[known / 2];
+        for (std::size_t i = 0; i < known; ++i)
+            (first_ended[i] ? ended : stopped).add(log_bins::bin(first[i] - origin), 1);
+        centred = true;
+    }
+};
+
+// How far down the curve of a job has been seen (Kaplan and Meier): the point nearest to its median.
+struct seen_quantile {
+    double survival = 1, place = 0, events = 0;
+
+    seen_quantile(log_counts const& ended, log_counts const& stopped) noexcept {
+        double at_risk = ended.total + stopped.total, survives = 1;
+        for (std::size_t b = 0; b < log_bins::count && at_risk > 0.5; ++b) {
+            double const d = static_cast<double>(ended.bins[b]);
+            if (d > 0) {
+                double const before = survives;
+                survives *= 1 - (std::min)(d / at_risk, 1.0);
+                events += d;
+                if (survival > 0.5) { // the median lies in this bin, or beyond
+                    double const part = survives < 0.5 ? (before - 0.5) / (before - survives) : 1.0;
+                    survival = (std::max)(survives, 0.5);
+                    place = static_cast<double>(b) + part;
+                }
+            }
+            at_risk -= d + static_cast<double>(stopped.bins[b]);
+        }
+    }
+    [[nodiscard]] bool is_median() const noexcept { return survival <= 0.5 && events >= 3; }
+};
+
+// What the jobs of a kind have shown: the shape around the median, and the median.
+struct kind_times {
+    log_counts shape{};
+    input_effect input{};
+    double level = 0, weight = 0, spread = 0; // of the logarithms of the medians of its jobs; a variance
+    double level_input = no_input;            // the input that the level is for
+    std::uint64_t seen = 0;
+
+    // A job of this median is over.
+    void add_level(double log, double job_input, double exponent) noexcept {
+        if (job_input > no_input) {
+            if (weight > 0 && level_input > no_input)
+                log -= exponent * (job_input - level_input);
+            else
+                level_input = job_input;
+        }
+        constexpr double remembered = 20; // jobs: then older ones fade
+        weight = (std::min)(weight + 1, remembered);
+        double const share = 1 / weight, step = log - level;
+        if (weight > 1) spread = (1 - share) * (spread + share * step * step);
+        level += share * step;
+    }
+    // The level for another input.
+    [[nodiscard]] double level_at(double other_input, double exponent) const noexcept {
+        bool const both = other_input > no_input && level_input > no_input;
+        return level + (both ? exponent * (other_input - level_input) : 0.0);
+    }
+    void merge(kind_times const& other, double most, double exponent) noexcept {
+        for (std::size_t b = 0; b < log_bins::count; ++b)
+            if (other.shape.bins[b] > 0) shape.add(b, static_cast<double>(other.shape.bins[b]));
+        shape.bound(most);
+        input.add(other.input);
+        double const all = weight + other.weight;
+        if (!(all > 0)) return;
+        double const share = other.weight / all,
+                     there = weight > 0 ? other.level_at(level_input, exponent) : other.level;
+        double const step = there - level;
+        spread = (1 - share) * spread + share * other.spread + share * (1 - share) * step * step;
+        level += share * step;
+        if (!(weight > 0)) level_input = other.level_input;
+        weight = (std::min)(all, 20.0);
+    }
+    void write(byte_writer& out) const {
+        write(out, shape);
+        input.write(out);
+        for (double const x : {level, weight, spread, level_input}) out.real(x);
+    }
+    void read(byte_reader& in) {
+        read(in, shape);
+        input.read(in);
+        for (double* const x : {&level, &weight, &spread, &level_input}) *x = in.real();
+        in.expect(is_finite(level) && is_finite(level_input) && weight >= 0 && weight <= 20 && spread >= 0 &&
+                  is_finite(spread));
+    }
+    // Bins that are not empty.
+    static void write(byte_writer& out, log_counts const& counts) {
+        std::size_t used = 0;
+        for (float const b : counts.bins) used += b > 0 ? 1 : 0;
+        out.count(used);
+        for (std::size_t b = 0; b < log_bins::count; ++b) {
+            if (!(counts.bins[b] > 0)) continue;
+            out.varint(b);
+            out.real(static_cast<double>(counts.bins[b]));
+        }
+    }
+    static void read(byte_reader& in, log_counts& counts) {
+        counts = {};
+        std::size_t next = 0;
+        for (std::size_t n = in.count(9); n > 0 && in.ok(); --n) {
+            std::uint64_t const b = in.varint();
+            double const x = in.real();
+            if (!in.expect(b >= next && b < log_bins::count && x > 0 && x < 1e9)) return;
+            counts.add(static_cast<std::size_t>(b), x);
+            next = static_cast<std::size_t>(b) + 1;
+        }
+    }
+};
+
+// What ended where, of a job that is over: stopped tasks count where those that lived on ended.
+struct ended_mass {
+    std::array<double, log_bins::count> at{};
+    double total = 0;  // tasks
+    double median = 0; // a place
+
+    // False where half of the tasks were not seen to end.
+    [[nodiscard]] bool read(job_times const& j) noexcept {
+        total = j.ended.total + j.stopped.total;
+        double at_risk = total, survives = 1;
+        for (std::size_t b = 0; b < log_bins::count && at_risk > 0.5; ++b) {
+            double const d = static_cast<double>(j.ended.bins[b]);
+            at[b] = survives * (std::min)(d / at_risk, 1.0);
+            survives -= at[b];
+            at_risk -= d + static_cast<double>(j.stopped.bins[b]);
+        }
+        if (!(j.ended.total >= 3) || !(survives < 0.5)) return false;
+        double sum = 0;
+        for (std::size_t b = 0; b < log_bins::count; ++b) {
+            if (sum + at[b] >= 0.5) {
+                median = static_cast<double>(b) + (at[b] > 0 ? (0.5 - sum) / at[b] : 0.5);
+                break;
+            }
+            sum += at[b];
+        }
+        return true;
+    }
+    // Adds it to others, its median at the centre.
+    void add_to(log_counts& counts, double most) const noexcept {
+        constexpr long last = static_cast<long>(log_bins::count) - 1;
+        long const shift = static_cast<long>(log_bins::centre) - static_cast<long>(std::floor(median));
+        for (long b = 0; b <= last; ++b) {
+            double const mass = at[static_cast<std::size_t>(b)];
+            if (mass > 0) counts.add(static_cast<std::size_t>(std::clamp(b + shift, 0L, last)), mass * total);
+        }
+        counts.bound(most);
+    }
+};
+
+} // namespace straggle::detail

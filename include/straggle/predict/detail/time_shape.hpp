@@ -1,0 +1,116 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/sibling_times.hpp`: how times are spread on a logarithmic scale, counted in bins
+/// of 3 %, and what is assumed of times before any is known.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <straggle/base/config.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Bins of a logarithmic scale, from 1/7 of the centre to 55 times it.
+struct log_bins {
+    static constexpr std::size_t count = 384;
+    static constexpr double centre = 128;
+    static constexpr double per_unit = 64; // bins per factor e
+
+    // The place of a logarithm relative to the centre; beyond the ends, the ends.
+    [[nodiscard]] static double place(double log) noexcept {
+        double const x = centre + log * per_unit;
+        constexpr double most = static_cast<double>(count) - 0.5;
+        return x > 0 ? (x < most ? x : most) : 0.0;
+    }
+    [[nodiscard]] static std::size_t bin(double log) noexcept { return static_cast<std::size_t>(place(log)); }
+    [[nodiscard]] static double log_at(double place) noexcept { return (place - centre) / per_unit; }
+};
+
+// Chances that a time is longer than the start of each bin, relative to the median of its job.
+using survival_curve = std::array<double, log_bins::count + 1>;
+
+// Chance that a normal number is larger: 1/2 at 0.
+[[nodiscard]] inline double normal_tail(double z) noexcept {
+    return 0.5 * std::erfc(z * 0.70710678118654752440);
+}
+
+// Mean logarithm of the factor by which trouble makes a task longer, as long as none has been seen.
+inline constexpr double assumed_tail = 0.7;
+
+// What is assumed before anything is known: nineteen tasks of twenty are lognormal, one has something happen
+// to it that makes it longer by a Pareto factor.
+[[nodiscard]] inline double assumed_survival(double log) noexcept {
+    constexpr double spread = 0.3; // of the lognormal part
+    constexpr double trouble = 0.05;
+    double const usual = normal_tail(log / spread);
+    double const late = log > 0 ? std::exp(-log / assumed_tail) : 1.0;
+    return (1 - trouble) * usual + trouble * late;
+}
+
+// Counts of logarithms by bin.
+struct log_counts {
+    std::array<float, log_bins::count> bins{};
+    double total = 0;
+
+    void add(std::size_t bin, double weight) noexcept {
+        bins[bin] += static_cast<float>(weight);
+        total += weight;
+    }
+    // Forgets a half once there is more than that.
+    void bound(double most) noexcept {
+        if (!(total > most)) return;
+        total = 0;
+        for (float& b : bins) {
+            b *= 0.5f;
+            total += static_cast<double>(b);
+        }
+    }
+    // Moves all by a number of bins; what leaves stays at the end.
+    void shift(long by) noexcept {
+        std::array<float, log_bins::count> moved{};
+        constexpr long last = static_cast<long>(log_bins::count) - 1;
+        for (long i = 0; i <= last; ++i) {
+            long const to = i + by < 0 ? 0 : (i + by > last ? last : i + by);
+            moved[static_cast<std::size_t>(to)] += bins[static_cast<std::size_t>(i)];
+        }
+        bins = moved;
+    }
+};
+
+// The curve of counts over what was assumed, which weighs as much as `prior` of them.
+inline void mix_into(survival_curve& curve, log_counts const& counts, double prior) noexcept {
+    double const all = counts.total + prior;
+    if (!(all > 0)) return;
+    double above = counts.total;
+    for (std::size_t b = 0; b <= log_bins::count; ++b) {
+        curve[b] = (prior * curve[b] + (above > 0 ? above : 0.0)) / all;
+        if (b < log_bins::count) above -= static_cast<double>(counts.bins[b]);
+    }
+}
+
+// The curve at a place between bins.
+[[nodiscard]] inline double curve_at(survival_curve const& curve, double place) noexcept {
+    if (!(place > 0)) return 1.0;
+    constexpr double most = static_cast<double>(log_bins::count);
+    if (!(place < most)) return curve[log_bins::count];
+    auto const b = static_cast<std::size_t>(place);
+    double const part = place - static_cast<double>(b);
+    return curve[b] + part * (curve[b + 1] - curve[b]);
+}
+
+// The place where the curve has fallen to a chance.
+[[nodiscard]] inline double place_of(survival_curve const& curve, double chance) noexcept {
+    std::size_t low = 0, high = log_bins::count; // curve[low] >= chance
+    while (high - low > 1) {
+        std::size_t const middle = low + (high - low) / 2;
+        (curve[middle] >= chance ? low : high) = middle;
+    }
+    double const fall = curve[low] - curve[high];
+    double const part = fall > 0 ? (curve[low] - chance) / fall : 0.5;
+    return static_cast<double>(low) + (part > 0 ? (part < 1 ? part : 1.0) : 0.0);
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,270 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How far can progress be trusted? Watches what the progress of tasks promised and when they really ended,
+/// and gives progress the weight that it has earned, no more.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/predict/time_outlook.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::predict {
+
+/// What the reports of one running attempt have shown so far. Kept by the caller beside the attempt.
+struct progress_track {
+    static constexpr std::size_t parts = 16; ///< equal parts of the way
+
+    double first_time = 0, first = 0;    ///< the first progress above 0, and when
+    double time = 0, last = 0;           ///< when progress rose for the last time, and to what
+    std::size_t reached = parts;         ///< the last part that was entered; `parts`: none yet
+    std::array<float, parts> promised{}; ///< what was left, as it looked on entering each part; 0: not seen
+    std::array<float, parts> since{};    ///< age of the track then
+
+    /// Takes in a report. Progress that falls, repeats itself or is no number changes nothing.
+    void observe(double progress, double when) noexcept {
+        if (!(progress > 0) || !(progress <= 1) || !detail::is_finite(when)) return;
+        if (first == 0) {
+            first = last = progress;
+            first_time = time = when;
+            return;
+        }
+        if (!(progress > last) || !(when > time)) return;
+        last = progress;
+        time = when;
+        auto const part = (std::min)(static_cast<std::size_t>(progress * parts), parts - 1);
+        if (promised[part] > 0 || !(progress < 1)) return;
+        promised[part] = static_cast<float>(left());
+        since[part] = static_cast<float>(time - first_time);
+        reached = part;
+    }
+    /// What is left, at `time`, if the work goes on as it has since the first report; 0: not known.
+    [[nodiscard]] double left() const noexcept {
+        double const done = last - first;
+        return done > 0 && last < 1 ? (1 - last) * (time - first_time) / done : 0.0;
+    }
+    /// What looked to be left on entering the last part; 0: none was entered.
+    [[nodiscard]] double promise() const noexcept {
+        return reached < parts ? static_cast<double>(promised[reached]) : 0.0;
+    }
+    /// How long ago that was. @pre a part was entered
+    [[nodiscard]] double since_promise(double now) const noexcept {
+        return now - first_time - static_cast<double>(since[reached]);
+    }
+};
+
+/// What progress is worth on entering one part of the way: a correction and its doubt, of the logarithm of
+/// what is left.
+struct progress_worth {
+    double bias = 0;     ///< promised more than was left where this is above 0
+    double variance = 0; ///< of the logarithm
+    double tasks = 0;    ///< that it was learnt from
+};
+
+/// Learns, by kind and part of the way, how what progress promised compares with what came.
+///
+/// A rate is counted from the first report above 0, not from the launch, so that a late start is no slow
+/// task. Errors are logarithms of promised / real time left: a phase that always runs fast or slow is a bias
+/// and is corrected, jumps and noise are a variance. Before tasks have ended progress weighs next to nothing.
+///
+/// Source: ours.
+/// @par Cost `observe_ended` and `worth` O(log kinds); 200 bytes a kind; allocates nothing once it has grown
+/// @par Guarantees noexcept but for memory; deterministic
+class progress_trust {
+  public:
+    /// @param most_kinds kinds kept; further ones share what all have shown
+    explicit progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
+
+    /// A task ended well at `end`: what its reports promised is held against it.
+    void observe_ended(std::uint32_t kind, progress_track const& track, double end) {
+        table* const own = of(kind);
+        for (std::size_t i = 0; i < progress_track::parts; ++i) {
+            double const promised = static_cast<double>(track.promised[i]);
+            double const left = end - (track.first_time + static_cast<double>(track.since[i]));
+            if (!(promised > 0) || !(left > 0)) continue;
+            double const error = std::log(promised / left);
+            all_[i].add(error);
+            if (own) (*own)[i].add(error);
+        }
+    }
+    /// What progress is worth in a part of the way.
+    [[nodiscard]] progress_worth worth(std::uint32_t kind, std::size_t part) const noexcept {
+        // Two tasks that erred by a factor of 4.5: not trusted until shown.
+        constexpr double doubt = 2.25, as_many = 2, kind_prior = 5;
+        errors const& all = all_[part];
+        double const n = all.n + as_many;
+        progress_worth out{all.n / n * all.mean, (all.square() + as_many * doubt) / n, all.n};
+        entry const* const e = find(kind);
+        if (!e) return out;
+        errors const& own = tables_[e->place][part];
+        double const m = own.n + kind_prior, apart = own.mean - out.bias;
+        out.variance =
+            (own.square() + kind_prior * out.variance + own.n * kind_prior / m * apart * apart) / m;
+        out.bias = (own.n * own.mean + kind_prior * out.bias) / m;
+        out.tasks = own.n;
+        return out;
+    }
+
+    /// Appends what was learnt.
+    void write(byte_writer& out) const {
+        write(out, all_);
+        out.count(kinds_.size());
+        for (entry const& e : kinds_) {
+            out.u32(e.kind);
+            write(out, tables_[e.place]);
+        }
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    void read(byte_reader& in) {
+        read(in, all_);
+        kinds_.clear();
+        tables_.clear();
+        for (std::size_t n = in.count(4 + 24 * progress_track::parts); n > 0 && in.ok(); --n) {
+            std::uint32_t const kind = in.u32();
+            table t;
+            read(in, t);
+            if (!in.expect(kinds_.empty() || kinds_.back().kind < kind)) return;
+            if (kinds_.size() >= most_kinds_) continue;
+            kinds_.push_back({kind, static_cast<std::uint32_t>(tables_.size())});
+            tables_.push_back(t);
+        }
+    }
+    /// Takes in what another one has learnt.
+    void merge(progress_trust const& other) {
+        for (std::size_t i = 0; i < progress_track::parts; ++i) all_[i].merge(other.all_[i]);
+        for (entry const& e : other.kinds_) {
+            table* const own = of(e.kind);
+            for (std::size_t i = 0; own && i < progress_track::parts; ++i)
+                (*own)[i].merge(other.tables_[e.place][i]);
+        }
+    }
+
+  private:
+    struct errors {
+        double n = 0, mean = 0, variance = 0;
+        void add(double error) noexcept {
+            constexpr double remembered = 200; // tasks, then older ones fade
+            n = (std::min)(n + 1, remembered);
+            double const step = error - mean, share = 1 / n;
+            mean += share * step;
+            variance = (1 - share) * (variance + share * step * step);
+        }
+        void merge(errors const& other) noexcept {
+            double const all = n + other.n, step = other.mean - mean;
+            if (!(all > 0)) return;
+            double const share = other.n / all;
+            variance = (1 - share) * variance + share * other.variance + share * (1 - share) * step * step;
+            mean += share * step;
+            n = (std::min)(all, 200.0);
+        }
+        [[nodiscard]] double square() const noexcept { return n * variance; }
+    };
+    using table = std::array<errors, progress_track::parts>;
+    struct entry {
+        std::uint32_t kind, place;
+    };
+
+    static void write(byte_writer& out, table const& t) {
+        for (errors const& e : t)
+            for (double const x : {e.n, e.mean, e.variance}) out.real(x);
+    }
+    static void read(byte_reader& in, table& t) {
+        for (errors& e : t) {
+            e.n = in.real();
+            e.mean = in.real();
+            e.variance = in.real();
+            in.expect(e.n >= 0 && e.n <= 200 && detail::is_finite(e.mean) && e.variance >= 0 &&
+                      detail::is_finite(e.variance));
+        }
+    }
+
+    [[nodiscard]] entry const* find(std::uint32_t kind) const noexcept {
+        auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
+                                         [](entry const& e, std::uint32_t k) { return e.kind < k; });
+        return at != kinds_.end() && at->kind == kind ? &*at : nullptr;
+    }
+    table* of(std::uint32_t kind) {
+        if (kind == (std::numeric_limits<std::uint32_t>::max)()) return nullptr;
+        if (entry const* const e = find(kind)) return &tables_[e->place];
+        if (kinds_.size() >= most_kinds_) return nullptr;
+        auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
+                                         [](entry const& e, std::uint32_t k) { return e.kind < k; });
+        kinds_.insert(at, {kind, static_cast<std::uint32_t>(tables_.size())});
+        return &tables_.emplace_back();
+    }
+
+    std::size_t most_kinds_;
+    table all_{};
+    std::vector<entry> kinds_{}; // by kind
+    std::vector<table> tables_{};
+};
+
+/// The time that a running task has left, from its siblings and its progress, each weighed by what it is
+/// worth: the siblings' curve, given its age, times the likelihood of what progress promises.
+/// @param outlook of its job
+/// @param factor of the task, `sibling_times::factor`
+/// @param age of the task now
+/// @param track its reports
+/// @param now on the clock of the reports
+/// @param worth of progress on entering the last part: what it promised then is what finished tasks are
+/// compared with
+/// @par Cost O(64), three logarithms or exponentials each
+[[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
+                                              progress_track const& track, double now,
+                                              progress_worth const& worth) {
+    time_points out = outlook.times_after(age / factor);
+    for (double& t : out.at) t = (std::max)(t * factor - age, 0.0);
+    double const promised = track.promise(), stale = promised > 0 ? track.since_promise(now) : 0.0;
+    if (!(promised > 0) || !(worth.tasks > 0)) return out;
+    constexpr std::size_t cells = 64;
+    constexpr double step = 0.14; // in logarithms: from 1/100 to 78 times the usual time
+    double const log_promised = std::log(promised) - worth.bias;
+    double const precision = 1 / (worth.variance + 0.0025);
+    std::array<double, cells> weight{};
+    double const first = outlook.usual() * factor * 0.01, grow = std::exp(step), half = std::exp(step / 2);
+    double low = first, before = outlook.survival_after(age / factor, (age + low) / factor), sum = 1 - before;
+    for (std::size_t i = 0; i < cells; ++i, low *= grow) {
+        double const after = outlook.survival_after(age / factor, (age + low * grow) / factor);
+        double const miss = std::log(low * half + (std::max)(stale, 0.0)) - log_promised;
+        // Errors are not normal: far ones are less unlikely (four degrees of freedom).
+        double const z = 1 + miss * miss * precision / 4;
+        weight[i] = (before - after) / (z * z * std::sqrt(z));
+        before = after;
+    }
+    {
+        double const miss = std::log(first / 2 + (std::max)(stale, 0.0)) - log_promised,
+                     z = 1 + miss * miss * precision / 4;
+        sum /= z * z * std::sqrt(z); // what ends almost at once
+    }
+    double all = sum;
+    for (double const w : weight) all += w;
+    if (!(all > 0)) return out;
+    double reached = sum, at = first;
+    std::size_t cell = 0;
+    for (std::size_t i = 0; i < time_points::count; ++i) {
+        double const target = all * (static_cast<double>(i) + 0.5) / static_cast<double>(time_points::count);
+        if (target <= sum) {
+            out.at[i] = first * target / sum;
+            continue;
+        }
+        while (cell + 1 < cells && reached + weight[cell] < target) {
+            reached += weight[cell++];
+            at *= grow;
+        }
+        double const part = weight[cell] > 0 ? (target - reached) / weight[cell] : 0.5;
+        out.at[i] = at * (1 + (part < 1 ? part : 1.0) * (grow - 1));
+    }
+    return out;
+}
+
+} // namespace straggle::predict

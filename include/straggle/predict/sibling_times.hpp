@@ -1,0 +1,307 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How long does a task take, here or there, if all that is known is how long its siblings took? Needs no
+/// progress and no profile: the durations of a job, of its kind and of the cluster are enough.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/predict/detail/id_places.hpp>
+#include <straggle/predict/detail/input_effect.hpp>
+#include <straggle/predict/detail/job_times.hpp>
+#include <straggle/predict/detail/time_shape.hpp>
+#include <straggle/predict/time_outlook.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace straggle::inline STRAGGLE_ABI::predict {
+
+/// What `sibling_times` may keep and how fast it learns.
+struct sibling_times_options {
+    std::size_t most_jobs = 4096;  ///< jobs remembered; the one not seen for longest goes first
+    std::size_t most_kinds = 1024; ///< kinds remembered, in the same way
+    double job_weight = 4;         ///< so many ended siblings count as much as what their kind says
+    double kind_weight = 30;       ///< so many tasks of a kind count as much as what the cluster says
+    double cluster_weight = 30;    ///< so many tasks of the cluster count as much as what is assumed
+    double kind_memory = 2000;     ///< tasks of a kind after which half is forgotten
+};
+
+/// A task as far as its time is concerned.
+struct sized_task {
+    double age = 0;                                          ///< since its start, in the unit of all times
+    double slowdown = 1;                                     ///< of its node
+    double input = std::numeric_limits<double>::quiet_NaN(); ///< size, above 0; NaN: unknown
+};
+
+/// Learns how long tasks take and says how long one will, given that it still runs.
+///
+/// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 1.6 %), by job; a job
+/// that is over is added to its kind and to the cluster, relative to its median. What a job shows of its
+/// times is joined with what its kind has shown as far as the job has few tasks: a beta process whose prior
+/// weighs `job_weight` tasks. So the median comes from the job where it can, and what nobody in the job has
+/// lived to show, the tail, comes from its kind, the cluster, and in the end from what is assumed: of twenty
+/// tasks one is longer by a Pareto factor of mean logarithm 0.7.
+///
+/// **Running siblings count.** Tasks of a burst end in the order of their lengths; those that still run are
+/// censored at their age and keep the median from being taken for that of the shortest. The job has an
+/// estimate when half of what was started has been seen to end, or when its kind is known.
+///
+/// **Node and input.** A duration is divided by the slowdown of its node. Where inputs are told, the exponent
+/// of time in input is learnt within jobs (0: time does not depend on it) and joined with what other kinds
+/// show; as long as it is not known, a task is taken to need more for more input, so that large inputs are no
+/// stragglers.
+///
+/// Source: N. L. Hjort, Nonparametric Bayes estimators based on beta processes in models for life history
+/// data (1990); E. L. Kaplan and P. Meier (1958) is the case of weight 0. Ours: the three layers, the shift
+/// of the prior to where the job's quantiles are.
+/// @par Cost `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
+/// nothing once it has grown
+/// @par Guarantees deterministic; times of another unit give the same answers in that unit
+class sibling_times {
+  public:
+    /// @param options weights and bounds
+    explicit sibling_times(sibling_times_options options = {}) : options_(options) {
+        for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
+            assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
+    }
+
+    /// A task ended well.
+    /// @param job, kind it belongs to; the largest number is a kind that is not known
+    /// @param duration above 0
+    /// @param slowdown of its node, above 0
+    /// @param input its size; NaN: not known
+    /// @return false, and nothing learnt, for what is no time
+    bool observe(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
+                 double input = std::numeric_limits<double>::quiet_NaN()) {
+        return take(job, kind, {duration, slowdown, input}, true);
+    }
+    /// A task was stopped after `duration`, for instance because its copy was first: it would have taken
+    /// longer. The parameters are those of `observe`.
+    bool observe_censored(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
+                          double input = std::numeric_limits<double>::quiet_NaN()) {
+        return take(job, kind, {duration, slowdown, input}, false);
+    }
+
+    /// What is known of the times of a job.
+    /// @param job, kind as in `observe`
+    /// @param running its tasks that run, their slowdowns and inputs told
+    /// @param out written where true is returned
+    /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
+    bool outlook(std::uint64_t job, std::uint32_t kind, std::span<sized_task const> running,
+                 time_outlook& out) {
+        detail::kind_times const* const of_kind = kinds_.find(kind);
+        detail::job_times* const of_job = jobs_.find(job);
+        bool const has_level = of_kind && of_kind->weight > 0;
+        if (of_job) of_job->seen = ++clock_;
+        if (!has_level && (!of_job || of_job->known == 0)) return false;
+        now_ = of_job ? *of_job : detail::job_times{};
+        now_.centre();
+        if (now_.known == 0) now_.origin = of_kind->level;
+        detail::input_effect const by_input = input_of(kind);
+        for (sized_task const& t : running) {
+            double log = std::log(t.age / t.slowdown);
+            if (!(log > least_log)) continue; // has not begun, or numbers that are none
+            if (now_.input > detail::no_input && t.input > 0)
+                log -= by_input.longest(std::log(t.input) - now_.input);
+            now_.stopped.add(detail::log_bins::bin(log - now_.origin), 1);
+        }
+        detail::seen_quantile const seen(now_.ended, now_.stopped);
+        if (!seen.is_median() && !has_level) return false;
+        shape_ = assumed_;
+        detail::mix_into(shape_, all_, options_.cluster_weight);
+        if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
+        write_curve(seen, has_level ? of_kind : nullptr, by_input, out);
+        return true;
+    }
+
+    /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
+    /// of what is known, so that size is not taken for slowness.
+    /// @param job, kind as in `observe`
+    /// @param task its age is not read
+    /// @return a factor for the times of `outlook`
+    [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,
+                                sized_task const& task) const noexcept {
+        double log = std::log(task.slowdown);
+        if (task.input > 0)
+            if (detail::job_times const* const j = jobs_.find(job); j && j->input > detail::no_input)
+                log += input_of(kind).longest(std::log(task.input) - j->input);
+        double const f = std::exp(log);
+        return f > 0 ? f : 1.0; // numbers that are none
+    }
+
+    /// The job is over: it is added to its kind and forgotten.
+    void finish(std::uint64_t job) {
+        detail::job_times* const j = jobs_.find(job);
+        if (!j) return;
+        fold(*j);
+        jobs_.erase(job);
+    }
+
+    /// Appends what was learnt of kinds and of the cluster; jobs that are not over are left out.
+    void write(byte_writer& out) const {
+        detail::kind_times::write(out, all_);
+        all_input_.write(out);
+        out.count(kinds_.size());
+        kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
+            out.u64(id);
+            k.write(out);
+        });
+    }
+    /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
+    void read(byte_reader& in) {
+        detail::kind_times::read(in, all_);
+        all_input_.read(in);
+        for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
+            std::uint64_t const id = in.u64();
+            detail::kind_times k;
+            k.read(in);
+            k.seen = ++clock_;
+            if (in.ok()) kind_of(id) = k;
+        }
+    }
+    /// Takes in what another one has learnt of kinds and of the cluster.
+    void merge(sibling_times const& other) {
+        for (std::size_t b = 0; b < detail::log_bins::count; ++b)
+            if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
+        all_.bound(cluster_memory * options_.kind_memory);
+        all_input_.add(other.all_input_);
+        other.kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
+            detail::kind_times& own = kind_of(id);
+            own.seen = ++clock_;
+            own.merge(k, options_.kind_memory, input_of(static_cast<std::uint32_t>(id)).mean());
+        });
+    }
+
+    /// Jobs that are remembered.
+    [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.size(); }
+    /// Kinds that are remembered.
+    [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
+    /// How often a job or a kind went because there was no room.
+    [[nodiscard]] std::uint64_t over_capacity() const noexcept { return over_capacity_; }
+    /// Facts that were no times.
+    [[nodiscard]] std::uint64_t rejected() const noexcept { return rejected_; }
+    /// Options it was made with.
+    [[nodiscard]] sibling_times_options const& options() const noexcept { return options_; }
+
+  private:
+    static constexpr std::uint32_t no_kind = (std::numeric_limits<std::uint32_t>::max)();
+    static constexpr double cluster_memory = 10; // times that of a kind
+    static constexpr double least_log = -700;
+
+    detail::kind_times& kind_of(std::uint64_t id) {
+        return kinds_.get(id, options_.most_kinds, [this](detail::kind_times const&) { ++over_capacity_; });
+    }
+    [[nodiscard]] detail::input_effect input_of(std::uint32_t kind) const noexcept {
+        detail::kind_times const* const k = kinds_.find(kind);
+        return (k ? k->input : detail::input_effect{}).over(all_input_);
+    }
+
+    bool take(std::uint64_t job, std::uint32_t kind, sized_task const& task, bool ended) {
+        constexpr double most = (std::numeric_limits<double>::max)();
+        if (!(task.age > 0) || !(task.age <= most) || !(task.slowdown > 0)) {
+            ++rejected_;
+            return false;
+        }
+        detail::kind_times* const k = kind == no_kind ? nullptr : &kind_of(kind);
+        if (k) k->seen = ++clock_;
+        detail::job_times& j = jobs_.get(job, options_.most_jobs, [this](detail::job_times& out) {
+            ++over_capacity_;
+            fold(out);
+        });
+        j.seen = ++clock_;
+        j.kind = kind;
+        double log = std::log(task.age) - std::log(task.slowdown);
+        if (task.input > 0 && task.input <= most) {
+            double const x = std::log(task.input);
+            if (!(j.input > detail::no_input)) j.input = x;
+            if (ended) {
+                detail::input_sums const more = j.inputs.add(x - j.input, log);
+                all_input_.add(more);
+                if (k) k->input.add(more);
+            }
+            log -= input_of(kind).mean() * (x - j.input);
+        }
+        j.add(log, ended);
+        return true;
+    }
+
+    // Of the job in `now_`, whose kind's shape is in `shape_`.
+    void write_curve(detail::seen_quantile const& seen, detail::kind_times const* level,
+                     detail::input_effect const& by_input, time_outlook& out) const noexcept {
+        using bins = detail::log_bins;
+        double const below = detail::place_of(shape_, 0.8413); // one deviation of a normal
+        double const spread = (std::max)((detail::place_of(shape_, 0.5) - below) / bins::per_unit, 0.02);
+        // Where the median is, relative to the origin: by the job, and by its kind.
+        double precision = 0, middle = 0;
+        if (seen.events > 0) {
+            double const own =
+                bins::log_at(seen.place) - bins::log_at(detail::place_of(shape_, seen.survival));
+            // Variance of a sample quantile, about what it is for a median or further out.
+            double const far = seen.survival < 0.95 ? 1.5 - seen.survival : 0.5;
+            double const v = spread * spread * 1.6 / seen.events / far;
+            precision = 1 / v;
+            middle = own / v;
+        }
+        if (level) {
+            double const log = level->level_at(now_.input, by_input.mean());
+            double const between = level->spread + 0.25 / (level->weight * level->weight);
+            precision += 1 / between;
+            middle += (log - now_.origin) / between;
+        }
+        middle /= precision;
+        double const wider = std::sqrt(1 + 1 / (precision * spread * spread));
+
+        // The beta process: hazards of the kind, corrected by what is seen of the job at each age.
+        double prior = 1, hazard = 0, at_risk = now_.ended.total + now_.stopped.total;
+        for (std::size_t b = 0; b < bins::count; ++b) {
+            double const edge = (bins::log_at(static_cast<double>(b + 1)) - middle) / wider;
+            double const next =
+                (std::min)(prior, detail::curve_at(shape_, bins::centre + edge * bins::per_unit));
+            double const d = static_cast<double>(now_.ended.bins[b]);
+            double const c = static_cast<double>(now_.stopped.bins[b]);
+            double const weight = options_.job_weight * prior + at_risk - c / 2;
+            constexpr double unseen = 0.02; // nobody was ever so late
+            double const h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : unseen;
+            out.hazard_[b] = hazard;
+            if (h > 0) hazard -= std::log1p(-(std::min)(h, 0.999));
+            prior = next;
+            at_risk = (std::max)(at_risk - d - c, 0.0);
+        }
+        out.hazard_[bins::count] = hazard;
+        out.origin_ = now_.origin;
+        out.siblings_ = seen.events;
+        double const median = out.place_of(0.69314718055994531);
+        out.usual_ = std::exp(now_.origin + bins::log_at(median));
+        out.spread_ = (median - out.place_of(0.17275377902344989)) / bins::per_unit; // one deviation
+    }
+
+    // Adds what a job has shown to its kind and to the cluster.
+    void fold(detail::job_times& j) {
+        j.centre();
+        detail::ended_mass mass;
+        if (!mass.read(j)) return;
+        mass.add_to(all_, cluster_memory * options_.kind_memory);
+        detail::kind_times* const kind = j.kind == no_kind ? nullptr : kinds_.find(j.kind);
+        if (!kind) return;
+        mass.add_to(kind->shape, options_.kind_memory);
+        kind->add_level(j.origin + detail::log_bins::log_at(mass.median), j.input, input_of(j.kind).mean());
+    }
+
+    sibling_times_options options_;
+    detail::id_places<detail::job_times> jobs_{};
+    detail::id_places<detail::kind_times> kinds_{};
+    detail::log_counts all_{};
+    detail::input_effect all_input_{};
+    detail::survival_curve assumed_{}, shape_{}; // the latter while an outlook is made
+    detail::job_times now_{};                    // the same
+    std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
+};
+
+} // namespace straggle::predict

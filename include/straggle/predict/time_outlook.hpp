@@ -1,0 +1,127 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How long tasks of one job take, as a curve: what `sibling_times` says of a job, to be asked about each of
+/// its tasks, new or running.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/predict/detail/time_shape.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace straggle::inline STRAGGLE_ABI::predict {
+
+/// A distribution of times as sixteen equally likely values, smallest first.
+///
+/// The means of a few dozen numbers are cheap and the same everywhere; the largest value stands for all above
+/// the 94th percentile, so that heavy tails count for less than they are: on the safe side.
+struct time_points {
+    static constexpr std::size_t count = 16; ///< how many values
+    std::array<double, count> at{};          ///< ascending
+
+    /// The value that a share of the times does not reach.
+    /// @pre 0 <= `share` <= 1
+    [[nodiscard]] double quantile(double share) const noexcept {
+        double const place = share * static_cast<double>(count) - 0.5;
+        if (!(place > 0)) return at.front();
+        auto const i = static_cast<std::size_t>(place);
+        if (i + 1 >= count) return at.back();
+        return at[i] + (place - static_cast<double>(i)) * (at[i + 1] - at[i]);
+    }
+    /// The mean. @par Cost O(16)
+    [[nodiscard]] double mean() const noexcept {
+        double sum = 0;
+        for (double const x : at) sum += x;
+        return sum / static_cast<double>(count);
+    }
+    friend constexpr bool operator==(time_points const&, time_points const&) = default;
+};
+
+/// The distribution of the time of a task of one job on a node of slowdown 1, and, from it, of what a running
+/// task has left.
+///
+/// Times scale: on a node of slowdown s, and for more input, the curve is stretched by a `factor`.
+/// @par Cost 3 KiB; copies freely, allocates nothing
+class time_outlook {
+  public:
+    /// The time that half of the tasks take no longer than, where the factor is 1.
+    [[nodiscard]] double usual() const noexcept { return usual_; }
+    /// How much tasks differ without any having trouble: the logarithm of the factor between the usual time
+    /// and what a sixth of the tasks falls short of. One standard deviation where times are lognormal.
+    [[nodiscard]] double spread() const noexcept { return spread_; }
+    /// How many ended siblings it rests on, those of the kind not counted.
+    [[nodiscard]] double siblings() const noexcept { return siblings_; }
+
+    /// The chance that a task takes longer than `time`.
+    /// @par Cost O(1), a logarithm and an exponential
+    [[nodiscard]] double survival(double time) const noexcept { return std::exp(-hazard(time)); }
+    /// The chance that a task that has run for `age` takes longer than `time`.
+    [[nodiscard]] double survival_after(double age, double time) const noexcept {
+        return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
+    }
+    /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
+    /// @par Cost O(16 log 384)
+    [[nodiscard]] time_points times_after(double age) const noexcept {
+        double const begun = hazard(age);
+        time_points out;
+        if (age > 0 && !(std::log(age) - origin_ < last_log)) { // beyond all that is kept: a Pareto tail
+            for (std::size_t i = 0; i < time_points::count; ++i)
+                out.at[i] = age * std::exp(detail::assumed_tail * exponential_points[i]);
+            return out;
+        }
+        for (std::size_t i = 0; i < time_points::count; ++i) {
+            double const place = place_of(begun + exponential_points[i]);
+            double const t = std::exp(origin_ + detail::log_bins::log_at(place));
+            out.at[i] = t > age ? t : age;
+        }
+        return out;
+    }
+
+    /// The time that half of such tasks do not exceed. @par Cost O(log 384)
+    [[nodiscard]] double median_after(double age) const noexcept {
+        double const target = hazard(age) + 0.69314718055994531;
+        double const t = std::exp(origin_ + detail::log_bins::log_at(place_of(target)));
+        return t > age ? t : age;
+    }
+
+  private:
+    friend class sibling_times;
+
+    static constexpr double last_log =
+        (static_cast<double>(detail::log_bins::count) - 1 - detail::log_bins::centre) /
+        detail::log_bins::per_unit;
+    // -log(1 - p) in the middle of each sixteenth.
+    static constexpr std::array<double, time_points::count> exponential_points{
+        0.03174869831458027, 0.09844007281325251, 0.16989903679539747, 0.24686007793152581,
+        0.33024168687057687, 0.42121346507630353, 0.52129692363328609, 0.63252255874351049,
+        0.75768570169751622, 0.90078654533818984, 1.0678406300013559,  1.2685113254635072,
+        1.5198257537444133,  1.8562979903656263,  2.3671236141316165,  3.4657359027997265};
+
+    // Where the hazard has risen to a number.
+    [[nodiscard]] double place_of(double target) const noexcept {
+        std::size_t low = 0, high = detail::log_bins::count;
+        while (high - low > 1) {
+            std::size_t const middle = low + (high - low) / 2;
+            (hazard_[middle] <= target ? low : high) = middle;
+        }
+        double const rise = hazard_[low + 1] - hazard_[low];
+        double const part = rise > 0 ? (target - hazard_[low]) / rise : 0.5;
+        return static_cast<double>(low) + (part > 0 ? (part < 1 ? part : 1.0) : 0.0);
+    }
+    [[nodiscard]] double hazard(double time) const noexcept {
+        if (!(time > 0)) return 0;
+        double const place = detail::log_bins::place(std::log(time) - origin_);
+        auto const b = static_cast<std::size_t>(place);
+        return hazard_[b] + (place - static_cast<double>(b)) * (hazard_[b + 1] - hazard_[b]);
+    }
+
+    std::array<double, detail::log_bins::count + 1> hazard_{}; // -log survival at the start of each bin
+    double origin_ = 0;                                        // logarithm of the time at the centre
+    double usual_ = 0, spread_ = 0, siblings_ = 0;
+};
+
+} // namespace straggle::predict

@@ -1,0 +1,132 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: how evidence is stored.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/evidence_store.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+inline void evidence_store::write(byte_writer& out) const {
+    for (double const x :
+         {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
+          builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
+        out.real(x);
+    out.flag(solver_.known_spread() > 0);
+    out.u64(windows_);
+    out.flag(started_);
+    out.count(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        node_belief const& b = beliefs_[i];
+        for (double const x : {b.log_slowdown, b.usual, b.charge, b.since, nodes_[i].booked}) out.real(x);
+        out.flag(b.probing);
+        nodes_[i].slow.write(out);
+        nodes_[i].restored.write(out);
+        nodes_[i].hung.write(out);
+    }
+    out.count(groups_.size());
+    std::size_t c = 0;
+    for (effect_group const& g : groups_) {
+        out.u64(g.job);
+        out.u64(g.window);
+        out.real(g.variance);
+        out.real(g.tasks);
+        out.count(g.cells);
+        for (std::size_t const end = c + g.cells; c < end; ++c) {
+            out.u32(cells_[c].node);
+            out.real(cells_[c].tasks);
+            out.real(cells_[c].deviation);
+        }
+    }
+    out.count(jobs_.size());
+    for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
+        if (!jobs_.contains(j)) continue;
+        live_job const& job = jobs_[j];
+        out.u64(jobs_.key(j));
+        for (double const x : {job.opened, job.last_seen, job.longest}) out.real(x);
+        out.count(job.attempts.size());
+        for (timed_attempt const& a : job.attempts) {
+            out.u64(a.task);
+            out.real(a.end);
+            out.u32(a.node);
+            out.i64(a.ticks);
+            out.flag(a.censored);
+            out.flag(a.copy);
+        }
+    }
+}
+
+inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
+    auto const real = [&in] {
+        double const x = in.real();
+        in.expect(is_finite(x));
+        return x;
+    };
+    for (double* const x : {&usual_log_, &usual_count_, &usual_tasks_, &jobs_closed_, &variance_weight_,
+                            &builder_.usual_variance, &builder_.tolerated})
+        *x = real();
+    double const spread = real();
+    for (double* const x : {&window_began_, &window_length_, &updated_}) *x = real();
+    in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
+              builder_.tolerated >= 0 && spread >= 0);
+    solver_.set_spread(spread, in.flag());
+    windows_ = in.u64();
+    started_ = in.flag();
+    std::size_t const nodes = in.count(5 * 8 + 1 + 14 * 8);
+    if (!in.expect(nodes <= max_nodes)) return in.reason();
+    if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
+    for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
+        node_belief& b = beliefs_[i];
+        for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.since, &nodes_[i].booked})
+            *x = real();
+        b.probing = in.flag();
+        nodes_[i].slow.read(in);
+        nodes_[i].restored.read(in);
+        nodes_[i].hung.read(in);
+    }
+    std::size_t const groups = in.count(8 + 8 + 16 + 1);
+    for (std::size_t k = 0; k < groups && in.ok(); ++k) {
+        effect_group g;
+        g.job = in.u64();
+        g.window = in.u64();
+        g.variance = real();
+        g.tasks = real();
+        g.cells = static_cast<std::uint32_t>(in.count(4 + 16));
+        in.expect(g.variance > 0 && g.window <= windows_ && cells_.size() + g.cells <= max_cells);
+        for (std::uint32_t c = 0; c < g.cells && in.ok(); ++c) {
+            effect_cell cell{.node = in.u32(), .tasks = real(), .deviation = real()};
+            in.expect(cell.node < nodes && cell.tasks >= 0);
+            cells_.push_back(cell);
+        }
+        groups_.push_back(g);
+    }
+    std::size_t const jobs = in.count(8 + 24 + 1);
+    for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
+        std::uint64_t const key = in.u64();
+        if (!in.expect(jobs_.find(key) == job_memory::none)) break;
+        std::uint32_t const j = jobs_.insert(key, 0);
+        jobs_[j].opened = real();
+        jobs_[j].last_seen = real();
+        jobs_[j].longest = real();
+        jobs_[j].fresh = true;
+        std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 2);
+        for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
+            timed_attempt t;
+            t.task = in.u64();
+            t.end = real();
+            t.node = in.u32();
+            std::int64_t const ticks = in.i64();
+            t.censored = in.flag();
+            t.copy = in.flag();
+            if (!in.expect(t.node < nodes && ticks > -80000000 && ticks < 80000000)) break;
+            t.ticks = static_cast<std::int32_t>(ticks);
+            jobs_.add(j, t);
+        }
+    }
+    return in.reason();
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,182 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: all that it remembers, and what can be asked of that.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/slow_detector.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+class evidence_state {
+  public:
+    [[nodiscard]] job_memory const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
+        slowdown s;
+        if (node >= effects_.size()) return s;
+        node_effect const& e = effects_[node];
+        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
+        return e.tasks >= 8 && e.groups >= 3 ? estimate_of(node) : s;
+    }
+    // The same from as little as there is.
+    [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
+        slowdown s;
+        if (node >= effects_.size() || effects_[node].groups == 0) return s;
+        node_effect const& e = effects_[node];
+        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
+        // Close to Student's t.
+        double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
+        s.value = std::exp(e.log_slowdown);
+        s.low = std::exp(e.log_slowdown - wide);
+        s.high = std::exp(e.log_slowdown + wide);
+        return s;
+    }
+    [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return n.slow.log_evidence(n.live.slow, n.live.tasks);
+    }
+    [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return n.restored.log_evidence(n.live.restored, n.live.tasks);
+    }
+    [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
+    }
+    [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].stuck : 0.0;
+    }
+    [[nodiscard]] std::uint32_t groups_of(std::uint32_t node) const noexcept {
+        return node < effects_.size() ? effects_[node].groups : 0;
+    }
+    [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].booked + nodes_[node].live.tasks : 0.0;
+    }
+
+    void charge(std::uint32_t node, double guilty_of) {
+        room_for_node(node);
+        beliefs_[node].charge = guilty_of > 1 ? std::log(guilty_of) : 0.0;
+        nodes_[node].restored.reset();
+    }
+    void begin_trial(std::uint32_t node, double now, bool probing) {
+        room_for_node(node);
+        beliefs_[node].since = now;
+        beliefs_[node].probing = probing;
+        beliefs_[node].log_slowdown = beliefs_[node].usual;
+        if (!probing) beliefs_[node].charge = 0;
+        wipe(node);
+    }
+    void tolerate(std::uint32_t node, double usual) {
+        room_for_node(node);
+        double const log_usual = std::log(usual);
+        if (log_usual == beliefs_[node].usual) return;
+        beliefs_[node].usual = log_usual;
+        nodes_[node].slow.reset();
+        nodes_[node].hung.reset();
+    }
+    void forget_node(std::uint32_t node) {
+        if (node >= nodes_.size()) return;
+        beliefs_[node] = {};
+        beliefs_[node].since = updated_;
+        wipe(node);
+    }
+
+    [[nodiscard]] double usual_duration() const noexcept {
+        return usual_count_ > 0 ? std::exp(usual_log_) : 0;
+    }
+    [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
+    [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
+    [[nodiscard]] double window_length() const noexcept { return window_length_; }
+    [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
+    [[nodiscard]] std::uint32_t node_bound() const noexcept {
+        return static_cast<std::uint32_t>(nodes_.size());
+    }
+    [[nodiscard]] std::span<node_effect const> effects() const noexcept { return effects_; }
+
+  protected:
+    explicit evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {
+        builder_.tolerated = least_;
+    }
+
+    struct node_watch {
+        slow_detector slow, restored;
+        hung_detector hung;
+        cell_score live;   // of jobs that go on
+        double booked = 0; // tasks of jobs that are over
+        double stuck = 0;
+        double exposed = 0, ended = 0; // since the last update
+    };
+    void room_for_node(std::uint32_t node) {
+        if (node < nodes_.size()) return;
+        std::size_t const size = std::size_t{node} + 1;
+        nodes_.reserve((std::max)(size, nodes_.size() * 2));
+        beliefs_.reserve(nodes_.capacity());
+        effects_.reserve(nodes_.capacity());
+        nodes_.resize(size);
+        beliefs_.resize(size);
+        effects_.resize(size);
+    }
+    void wipe(std::uint32_t node) {
+        nodes_[node] = {};
+        effects_[node] = {};
+        for (effect_cell& c : cells_)
+            if (c.node == node) c.tasks = 0;
+    }
+
+    // Of the last few hundred attempts, in the mean.
+    void learn_usual(double log_length) noexcept {
+        if (usual_count_ < 256) ++usual_count_;
+        usual_log_ += (log_length - usual_log_) / usual_count_;
+    }
+    void learn_tasks(double tasks) noexcept {
+        if (jobs_closed_ < 64) ++jobs_closed_;
+        usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
+    }
+    void learn_variance() noexcept {
+        double const free = (std::min)(builder_.own_freedom(), 64.0);
+        variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
+        double& usual = builder_.usual_variance;
+        usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
+    }
+
+    // How much of a score counts, if nodes differ between jobs anyway.
+    [[nodiscard]] double shrink(double tasks, double variance) const noexcept {
+        return 1 / (1 + tasks * solver_.known_spread() / variance);
+    }
+    void book(cell_score const& s, double variance) noexcept {
+        double const kept = shrink(s.tasks, variance);
+        node_watch& n = nodes_[s.node];
+        n.slow.add(kept * s.slow, kept * s.tasks);
+        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks);
+        n.booked += s.tasks;
+    }
+
+    double least_;
+    job_memory jobs_;
+    std::vector<node_watch> nodes_;
+    std::vector<node_belief> beliefs_;
+    std::vector<node_effect> effects_;
+    std::vector<effect_group> groups_; // of jobs that are over, oldest first
+    std::vector<effect_cell> cells_;   // of those, one group after the other
+    effect_solver solver_;
+    double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
+    std::uint64_t windows_ = 0;
+    bool started_ = false;
+    double window_began_ = 0, window_length_ = 0, updated_ = 0;
+    group_builder builder_;
+};
+
+} // namespace straggle::detail

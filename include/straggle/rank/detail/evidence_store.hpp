@@ -1,0 +1,304 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: how what it remembers is brought up to date.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/rank/detail/evidence_state.hpp>
+#include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/slow_detector.hpp>
+#include <straggle/record/attempt_event.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+class evidence_store : public evidence_state {
+  public:
+    explicit evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
+
+    [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
+        auto const j = jobs_.find(key);
+        return j == job_memory::none ? 0 : jobs_[j].attempts.size();
+    }
+
+    // An attempt of a length above 0. Strong guarantee.
+    void add(ended_attempt const& a, double length) {
+        room_for_node(a.node);
+        std::uint32_t const j = jobs_.insert(a.job, a.end);
+        std::int32_t const ticks = log_ticks(length);
+        bool const censored = a.as != ended_as::success;
+        jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
+        live_job& job = jobs_[j];
+        job.last_seen = (std::max)(job.last_seen, a.end);
+        job.longest = (std::max)(job.longest, length);
+        job.fresh = true;
+        if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
+    }
+
+    // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
+    void close(std::uint32_t j, bool over) {
+        live_job& job = jobs_[j];
+        if (builder_.build(job.attempts, {}, beliefs_)) {
+            cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
+            groups_.push_back(builder_.group());
+            groups_.back().job = jobs_.key(j);
+            groups_.back().window = windows_;
+            for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
+            learn_variance();
+        }
+        if (over) {
+            if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
+            jobs_.erase(j);
+        } else {
+            jobs_.empty(j, job.last_seen);
+        }
+    }
+
+    void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots,
+                std::uint32_t max_nodes) {
+        sort_running(now, running, max_nodes);
+        close_old(now);
+        step_windows(now);
+        look_at_live(now);
+        if (solve(slots)) {
+            look_at_live(now);
+            solve(slots);
+        }
+        sum_scores();
+        watch_hung(now);
+        measure_scatter();
+        updated_ = now;
+    }
+
+    // Drops what is too old or too much; returns how much of the latter still counted.
+    std::uint64_t forget_old(std::size_t max_cells) {
+        std::size_t groups = 0, cells = 0;
+        std::uint64_t early = 0;
+        while (groups < groups_.size()) {
+            effect_group const& g = groups_[groups];
+            bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
+            bool const many = cells_.size() - cells > max_cells;
+            if (!old && !many) break;
+            if (!old && windows_ - g.window < 64) ++early;
+            cells += g.cells;
+            ++groups;
+        }
+        if (4 * cells > cells_.size() || early != 0) {
+            groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(groups));
+            cells_.erase(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cells));
+        }
+        return early;
+    }
+
+    void write(byte_writer& out) const;
+    status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
+
+  private:
+    struct running_row {
+        std::uint32_t job;
+        running_time attempt;
+    };
+
+    void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
+        running_.clear();
+        for (running_attempt const& r : running) {
+            if (r.node >= max_nodes || !is_finite(r.start)) continue;
+            room_for_node(r.node);
+            std::uint32_t const j = jobs_.find(r.job);
+            if (j == job_memory::none) continue; // nothing of it ended: there is nothing to compare with
+            double const age = now - r.start;
+            jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
+            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
+            running_.push_back({j, {r.node, r.task, age, r.start, r.copy}});
+        }
+        std::sort(running_.begin(), running_.end(), [](running_row const& a, running_row const& b) {
+            if (a.job != b.job) return a.job < b.job;
+            if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
+            if (a.attempt.start != b.attempt.start) return a.attempt.start < b.attempt.start;
+            return a.attempt.task < b.attempt.task;
+        });
+        running_of_.clear();
+        for (running_row const& r : running_) running_of_.push_back(r.attempt);
+    }
+    // Calls visit(job, its running attempts) for every job that goes on.
+    template <class Visit>
+    void for_each_live(Visit&& visit) {
+        std::size_t r = 0;
+        for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
+            if (!jobs_.contains(j)) continue;
+            std::size_t const first = r;
+            while (r < running_.size() && running_[r].job == j) ++r;
+            visit(j, std::span<running_time const>(running_of_).subspan(first, r - first));
+        }
+    }
+
+    void close_old(double now) {
+        for (std::uint32_t j = 0; j < jobs_.bound(); ++j) {
+            if (!jobs_.contains(j)) continue;
+            live_job const& job = jobs_[j];
+            if (now - job.last_seen > 3 * job.longest)
+                close(j, true);
+            else if (job.attempts.size() >= 64 && now - job.opened > 8 * job.longest)
+                close(j, false);
+        }
+    }
+    void step_windows(double now) {
+        double const usual = usual_duration();
+        if (!(usual > 0)) return;
+        if (!started_) {
+            started_ = true;
+            window_began_ = updated_ = now;
+            window_length_ = usual;
+            return;
+        }
+        if (!(now - window_began_ >= usual)) return;
+        window_length_ = now - window_began_;
+        window_began_ = now;
+        ++windows_;
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+            if (beliefs_[i].probing) continue;
+            nodes_[i].slow.next_window();
+            nodes_[i].restored.next_window();
+            nodes_[i].hung.next_window();
+        }
+    }
+
+    // Appends what the jobs that go on say, behind what is final.
+    void look_at_live(double) {
+        live_groups_.clear();
+        live_cells_.clear();
+        live_scores_.clear();
+        for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
+            if (!builder_.build(jobs_[j].attempts, running, beliefs_)) return;
+            live_groups_.push_back(builder_.group());
+            live_groups_.back().window = windows_;
+            live_groups_.back().job = jobs_.key(j);
+            live_cells_.insert(live_cells_.end(), builder_.cells().begin(), builder_.cells().end());
+            for (cell_score s : builder_.scores()) {
+                double const kept = shrink(s.tasks, builder_.group().variance);
+                s.slow *= kept;
+                s.restored *= kept;
+                s.tasks *= kept;
+                live_scores_.push_back(s);
+            }
+        });
+    }
+    // True if what is believed of a node changed by so much that jobs should be looked at again.
+    bool solve(std::span<std::uint32_t const> slots) {
+        std::size_t const groups = groups_.size(), cells = cells_.size();
+        groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
+        cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
+        solver_.solve(groups_, cells_, windows_, slots, effects_);
+        groups_.resize(groups);
+        cells_.resize(cells);
+        double most = 0;
+        for (std::size_t i = 0; i < effects_.size(); ++i) {
+            double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
+            most = (std::max)(most, std::fabs(value - beliefs_[i].log_slowdown));
+            beliefs_[i].log_slowdown = value;
+        }
+        return most > 0.02;
+    }
+    void sum_scores() {
+        for (node_watch& n : nodes_) n.live = {};
+        for (cell_score const& s : live_scores_) {
+            cell_score& all = nodes_[s.node].live;
+            all.slow += s.slow;
+            all.restored += beliefs_[s.node].charge > 0 ? s.restored : 0.0;
+            all.tasks += s.tasks;
+        }
+    }
+
+    void watch_hung(double now) {
+        ratios_.clear();
+        double const before = updated_;
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+            live_job& job = jobs_[j];
+            bool const ended = std::exchange(job.fresh, false);
+            if (running.empty() && !ended) return;
+            if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
+            for (running_time const& r : running) {
+                node_belief const& b = beliefs_[r.node];
+                if (r.copy || r.start < b.since) continue;
+                nodes_[r.node].exposed +=
+                    builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
+                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
+            }
+            for (timed_attempt const& a : job.attempts) {
+                double const length = std::exp(a.ticks * nats_per_tick);
+                node_belief const& b = beliefs_[a.node];
+                if (!(a.end > before) || a.copy || a.end - length < b.since) continue;
+                nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
+                                          builder_.hazard(length - (a.end - before), a.node, b);
+                nodes_[a.node].ended += a.censored ? 0 : 1;
+            }
+        });
+        for (node_watch& n : nodes_) {
+            n.hung.add(n.exposed, n.ended);
+            n.exposed = n.ended = n.stuck = 0;
+        }
+        std::sort(ratios_.begin(), ratios_.end(), [](ratio const& a, ratio const& b) {
+            return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
+        });
+        for (std::size_t first = 0; first < ratios_.size();) {
+            std::size_t last = first;
+            while (last < ratios_.size() && ratios_[last].node == ratios_[first].node) ++last;
+            nodes_[ratios_[first].node].stuck = std::exp(ratios_[first + (last - first - 1) / 2].log_ratio);
+            first = last;
+        }
+    }
+
+    // In a fleet whose nodes differ anyway, more is tolerated.
+    void measure_scatter() {
+        scatter_.clear();
+        variances_.clear();
+        for (std::size_t i = 0; i < effects_.size(); ++i) {
+            node_effect const& e = effects_[i];
+            if (!(e.tasks >= 8) || e.groups < 3) continue;
+            scatter_.push_back(std::fabs(e.log_slowdown - beliefs_[i].usual));
+            variances_.push_back(e.variance);
+        }
+        double spread = 0;
+        if (scatter_.size() >= 5) {
+            auto const n = static_cast<double>(scatter_.size());
+            double const deviation = 1.4826 * median(scatter_);
+            double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
+            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
+        }
+        builder_.tolerated = least_ + 3 * (std::min)(spread, 0.25);
+    }
+    static double median(std::vector<double>& values) {
+        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::nth_element(values.begin(), middle, values.end());
+        return *middle;
+    }
+
+    struct ratio {
+        std::uint32_t node;
+        double log_ratio;
+    };
+    // Scratch.
+    std::vector<running_row> running_;
+    std::vector<running_time> running_of_;
+    std::vector<effect_group> live_groups_;
+    std::vector<effect_cell> live_cells_;
+    std::vector<cell_score> live_scores_;
+    std::vector<ratio> ratios_;
+    std::vector<double> scatter_, variances_;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,269 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: what the attempts of one job say of the nodes that ran them.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/sibling_times.hpp>
+#include <straggle/rank/detail/slow_detector.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What is believed of a node when its attempts are looked at.
+struct node_belief {
+    double log_slowdown = 0; // estimated
+    double usual = 0;        // log of the slowdown that is nobody's fault: the class of the machine
+    double charge = 0;       // log of the slowdown it was found guilty of; recovery is proved against it
+    double since = -1e300;   // attempts that began before count for nothing
+    bool probing = false;    // its copies count
+};
+
+// A score of one job on one node for the detectors, in standard deviations of one task.
+struct cell_score {
+    std::uint32_t node = 0;
+    double slow = 0;     // against the slowdown that is tolerated
+    double restored = 0; // against the charge, the other way round
+    double tasks = 0;    // what both are worth
+};
+
+// An attempt that runs, of the job that is looked at.
+struct running_time {
+    std::uint32_t node = 0;
+    std::uint64_t task = no_task;
+    double age = 0;
+    double start = 0;
+    bool copy = false;
+};
+
+class group_builder {
+  public:
+    // Log of the slowdown that is tolerated.
+    double tolerated = 0.09531017980432493;
+    // Variance of the logarithm of a task's time within a job, as it usually is, and how many tasks that
+    // counts for.
+    double usual_variance = 0.25;
+    static constexpr double variance_tasks = 4;
+    static constexpr double widest = 4.1588830833596715; // ln 64: what lies further off is moved there
+
+    // Looks at a job. False if it says nothing: fewer than two attempts ended, or on one node only.
+    bool build(std::span<timed_attempt const> ended, std::span<running_time const> running,
+               std::span<node_belief const> beliefs) {
+        gather(ended, running, beliefs);
+        if (events_ < 2) return false;
+        find_origin();
+        find_variance();
+        make_cells(beliefs);
+        return cells_.size() >= 2;
+    }
+    [[nodiscard]] effect_group const& group() const noexcept { return group_; }
+    [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return cells_; }
+    [[nodiscard]] std::span<cell_score const> scores() const noexcept { return scores_; }
+    [[nodiscard]] std::size_t events() const noexcept { return events_; }
+
+    // The cumulative hazard of an age on a node, as its siblings show it, if it may be as slow as is
+    // tolerated. @pre build() returned true
+    [[nodiscard]] double hazard(double age, std::uint32_t node, node_belief const& belief) const noexcept {
+        if (!(age > 0)) return 0;
+        return siblings_.hazard(std::log(age) - origin_ - tolerated - belief.usual, node);
+    }
+    // Whether the siblings' times are many enough to compare a single attempt with.
+    [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
+    [[nodiscard]] double origin() const noexcept { return origin_; }
+
+  private:
+    struct entry {
+        std::uint32_t node;
+        double at; // log of the time
+        double adjusted;
+        bool ended;
+        bool copy;
+        double reference; // log of the age of the original, for a copy
+    };
+
+    void gather(std::span<timed_attempt const> ended, std::span<running_time const> running,
+                std::span<node_belief const> beliefs) {
+        entries_.clear();
+        events_ = 0;
+        for (timed_attempt const& a : ended) {
+            node_belief const& b = beliefs[a.node];
+            double const at = a.ticks * nats_per_tick;
+            if (a.end - std::exp(at) < b.since) continue;
+            double reference = 0;
+            if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
+                continue;
+            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.copy, reference});
+            if (!a.censored && !a.copy) ++events_;
+        }
+        for (running_time const& r : running) {
+            node_belief const& b = beliefs[r.node];
+            if (r.copy || r.start < b.since || !(r.age > 0)) continue;
+            double const at = log_ticks(r.age) * nats_per_tick;
+            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0});
+        }
+    }
+    // How long the original of a copy took or takes, at least.
+    static bool original(std::span<timed_attempt const> ended, std::span<running_time const> running,
+                         std::uint64_t task, double& at) {
+        if (task == no_task) return false;
+        for (timed_attempt const& a : ended)
+            if (a.task == task && !a.copy) return at = a.ticks * nats_per_tick, true;
+        for (running_time const& r : running)
+            if (r.task == task && !r.copy && r.age > 0) return at = std::log(r.age), true;
+        return false;
+    }
+
+    void find_origin() {
+        medians_.clear();
+        for (entry const& e : entries_)
+            if (e.ended && !e.copy) medians_.push_back(e.adjusted);
+        auto const middle = medians_.begin() + static_cast<std::ptrdiff_t>(medians_.size() / 2);
+        std::nth_element(medians_.begin(), middle, medians_.end());
+        double const median = *middle;
+        siblings_.clear();
+        for (entry const& e : entries_)
+            if (!e.copy) siblings_.add(std::clamp(e.adjusted - median, -widest, widest), e.ended, e.node);
+        siblings_.fit();
+        mean_ = siblings_.mean();
+        origin_ = median;
+    }
+
+    void find_variance() {
+        // Nodes in order: what differs within a node says nothing of nodes.
+        std::sort(entries_.begin(), entries_.end(), [](entry const& a, entry const& b) {
+            if (a.node != b.node) return a.node < b.node;
+            if (a.at != b.at) return a.at < b.at;
+            return a.ended && !b.ended;
+        });
+        double squares = 0, within = 0, censored = 0;
+        for (std::size_t i = 0; i < entries_.size();) {
+            double sum = 0, square = 0, n = 0;
+            std::uint32_t const node = entries_[i].node;
+            for (; i < entries_.size() && entries_[i].node == node; ++i) {
+                if (entries_[i].copy) continue;
+                if (!entries_[i].ended) {
+                    ++censored;
+                    continue;
+                }
+                double const x = std::clamp(entries_[i].adjusted - origin_, -widest, widest);
+                sum += x;
+                square += x * x;
+                ++n;
+            }
+            if (n < 2) continue;
+            squares += (std::max)(0.0, square - sum * sum / n);
+            within += n - 1;
+        }
+        auto const events = static_cast<double>(events_);
+        double free = events - 1, variance = siblings_.variance() * events / free;
+        if (within >= 10 && censored <= events / 8) {
+            variance = squares / within;
+            free = within;
+        }
+        group_.variance = (variance_tasks * usual_variance + free * variance) / (variance_tasks + free);
+        group_.variance = (std::max)(group_.variance, 1e-6);
+        free_ = free;
+        own_variance_ = variance;
+    }
+
+  public:
+    // Variance as this job alone shows it, and by how many tasks.
+    [[nodiscard]] double own_variance() const noexcept { return own_variance_; }
+    [[nodiscard]] double own_freedom() const noexcept { return free_; }
+
+  private:
+    void make_cells(std::span<node_belief const> beliefs) {
+        cells_.clear();
+        scores_.clear();
+        double all = 0;
+        for (std::size_t i = 0; i < entries_.size();) {
+            std::size_t const first = i;
+            std::uint32_t const node = entries_[i].node;
+            for (; i < entries_.size() && entries_[i].node == node; ++i) {
+            }
+            effect_cell cell{.node = node};
+            double const null = tolerated + beliefs[node].usual;
+            double sum = 0;
+            for (std::size_t k = first; k < i; ++k)
+                sum += count(entries_[k], beliefs[node], null, cell.tasks);
+            if (!(cell.tasks > 1e-3)) continue;
+            cell.deviation = sum / cell.tasks;
+            cells_.push_back(cell);
+            scores_.push_back({.node = node, .tasks = cell.tasks});
+            all += cell.tasks;
+        }
+        group_.cells = static_cast<std::uint32_t>(cells_.size());
+        group_.tasks = all;
+        double const deviation = std::sqrt(group_.variance);
+        std::size_t i = 0;
+        for (cell_score& s : scores_) {
+            node_belief const& b = beliefs[s.node];
+            double const share = all > 0 ? s.tasks / all : 1.0;
+            for (; i < entries_.size() && entries_[i].node < s.node; ++i) {
+            }
+            std::size_t const first = i;
+            for (; i < entries_.size() && entries_[i].node == s.node; ++i) {
+            }
+            // The mean of all, had the node the slowdown it is tested against.
+            s.slow = score(first, i, b, tolerated + b.usual, share, deviation);
+            s.restored = b.charge > 0 ? -score(first, i, b, b.usual + b.charge, share, deviation) : 0.0;
+            s.tasks *= 1 - share;
+        }
+    }
+    // What an attempt adds to the sum of deviations of its node; counts it.
+    double count(entry const& e, node_belief const& b, double null, double& tasks) const noexcept {
+        if (e.copy) {
+            // A copied task is a hard one: the original is its sibling.
+            tasks += 1;
+            double const usual = (std::max)(origin_ + mean_, e.reference);
+            return std::clamp(e.at - usual, -widest, widest) + mean_;
+        }
+        if (e.ended) {
+            tasks += 1;
+            return std::clamp(e.adjusted - origin_, -widest, widest) + b.log_slowdown;
+        }
+        // As long as it takes at least: what siblings that got so far still took.
+        double const at = std::clamp(e.at - null - origin_, -widest, widest);
+        double const told = 1 - siblings_.survival(at);
+        tasks += told;
+        return told * (mean_ + null) + siblings_.mean_beyond(at) - mean_;
+    }
+    [[nodiscard]] double score(std::size_t first, std::size_t last, node_belief const& b, double null,
+                               double share, double deviation) const noexcept {
+        double const mean = mean_ + share * (b.log_slowdown - null);
+        double sum = 0;
+        for (std::size_t k = first; k < last; ++k) {
+            entry const& e = entries_[k];
+            double off;
+            if (e.copy)
+                off = e.at - (std::max)(origin_ + mean, e.reference) - null;
+            else if (e.ended)
+                off = e.at - origin_ - mean - null;
+            else
+                off = siblings_.mean_beyond(e.at - origin_ - null) - mean;
+            sum += std::clamp(off / deviation, -slow_detector::clip, slow_detector::clip);
+        }
+        return sum;
+    }
+
+    effect_group group_;
+    std::vector<entry> entries_;
+    std::vector<double> medians_;
+    std::vector<effect_cell> cells_;
+    std::vector<cell_score> scores_;
+    sibling_times siblings_;
+    std::size_t events_ = 0;
+    double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,102 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: the attempts of the jobs that go on, one by one, within a
+/// bound.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
+#include <straggle/record/attempt_event.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// An attempt that ended, as it is remembered.
+struct timed_attempt {
+    std::uint64_t task = no_task;
+    double end = 0;
+    std::uint32_t node = 0;
+    std::int32_t ticks = 0; // of its length
+    bool censored = false;  // it would have taken longer
+    bool copy = false;
+};
+
+// A job, or what ended of it since its last stretch was closed.
+struct live_job {
+    std::vector<timed_attempt> attempts;
+    double opened = 0;    // when its stretch began
+    double last_seen = 0; // an attempt of it ended, or ran
+    double longest = 0;   // attempt, ended or running
+    bool fresh = false;   // something ended since it was last looked at
+};
+
+class job_memory {
+  public:
+    static constexpr std::uint32_t none = interner<std::uint64_t>::none;
+
+    [[nodiscard]] std::uint32_t find(std::uint64_t key) const { return keys_.find(key); }
+    [[nodiscard]] std::uint64_t key(std::uint32_t job) const { return keys_[job]; }
+    [[nodiscard]] bool contains(std::uint32_t job) const noexcept { return keys_.contains(job); }
+    [[nodiscard]] std::uint32_t bound() const noexcept { return static_cast<std::uint32_t>(keys_.bound()); }
+    [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
+    [[nodiscard]] std::size_t attempts() const noexcept { return attempts_; }
+    [[nodiscard]] live_job& operator[](std::uint32_t job) { return jobs_[job]; }
+    [[nodiscard]] live_job const& operator[](std::uint32_t job) const { return jobs_[job]; }
+
+    // The job, new if need be. Strong guarantee.
+    std::uint32_t insert(std::uint64_t key, double now) {
+        std::size_t const before = keys_.size();
+        if (keys_.bound() >= jobs_.size()) {
+            make_room_for_one(jobs_);
+            jobs_.resize(keys_.bound() + 1);
+        }
+        std::uint32_t const job = keys_.insert(key);
+        if (keys_.size() != before) {
+            live_job& fresh = jobs_[job];
+            fresh.attempts.clear();
+            fresh.opened = fresh.last_seen = now;
+            fresh.longest = 0;
+            fresh.fresh = false;
+        }
+        return job;
+    }
+    // Strong guarantee.
+    void add(std::uint32_t job, timed_attempt const& attempt) {
+        jobs_[job].attempts.push_back(attempt);
+        ++attempts_;
+    }
+    // Forgets the attempts of a job, which goes on.
+    void empty(std::uint32_t job, double now) noexcept {
+        attempts_ -= jobs_[job].attempts.size();
+        jobs_[job].attempts.clear();
+        jobs_[job].opened = now;
+        jobs_[job].fresh = false;
+    }
+    void erase(std::uint32_t job) {
+        attempts_ -= jobs_[job].attempts.size();
+        jobs_[job].attempts.clear();
+        keys_.erase(job);
+    }
+    // The job of which nothing was seen for longest.
+    [[nodiscard]] std::uint32_t idlest() const noexcept {
+        std::uint32_t best = none;
+        for (std::uint32_t j = 0; j < bound(); ++j)
+            if (keys_.contains(j) && (best == none || jobs_[j].last_seen < jobs_[best].last_seen)) best = j;
+        return best;
+    }
+
+  private:
+    interner<std::uint64_t> keys_;
+    std::vector<live_job> jobs_; // by index
+    std::size_t attempts_ = 0;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,188 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// How slow is each node, and how sure is that? Attempts that ended and attempts that run are compared with
+/// their siblings of the same job elsewhere, and the evidence adds up over time.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/rank/detail/evidence_bytes.hpp>
+#include <straggle/rank/detail/evidence_store.hpp>
+#include <straggle/record/attempt_event.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// What became of what a `slowdown_evidence` was shown.
+struct evidence_counts {
+    std::uint64_t used = 0;         ///< attempts with a length that counts
+    std::uint64_t failed = 0;       ///< attempts that broke: nothing is known of their length
+    std::uint64_t rejected = 0;     ///< a time that is no number, an end before the start, no length at all
+    std::uint64_t over_nodes = 0;   ///< attempts on a node beyond `max_nodes`
+    std::uint64_t closed_early = 0; ///< jobs that made room for others before they were over
+    std::uint64_t forgotten_early = 0; ///< comparisons that were dropped for room while they still counted
+
+    friend constexpr bool operator==(evidence_counts const&, evidence_counts const&) = default;
+};
+
+/// How evidence is gathered.
+struct slowdown_evidence_options {
+    /// A node that is provably slower than its siblings, but by less than this, is not worth avoiding.
+    /// @pre at least 1
+    double least_slowdown = 1.1;
+    std::size_t max_attempts = std::size_t{1} << 18;  ///< of jobs that go on; 32 bytes each
+    std::size_t max_jobs = std::size_t{1} << 14;      ///< that go on
+    std::size_t max_cells = std::size_t{1} << 16;     ///< jobs that are over, times nodes; 24 bytes each
+    std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 250 bytes each
+    std::size_t max_stretch = 4096; ///< attempts of one job that are compared with each other
+};
+
+/// Evidence of how slow nodes are.
+///
+/// A job's attempts are remembered one by one until `finish_job`, or until nothing of it was seen for three
+/// times its longest attempt. A job without end is cut into stretches of at least eight times its usual time.
+/// Attempts that run count as far as their age tells something; cancelled ones are known to take at least
+/// their age. What a job says of a node is then kept as one number and forgotten gradually.
+///
+/// @par The slowdown of a node is exp of its effect in the model log time = job + node, against the
+/// slot-weighted median node of its component of the job-node graph. Its interval is clustered by job; there
+/// is none below 8 tasks in 3 jobs that have siblings elsewhere.
+///
+/// @par Evidence that a node is slower than `least_slowdown` adds up over windows as an e-detector does:
+/// where nothing is wrong, `evidence(node)` passes ln(m) at most once in m windows. A window is as long as a
+/// task usually takes, or as the time between two calls of `update`.
+///
+/// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learnt
+/// from the tasks, so all times multiplied by 1000 give the same answers.
+/// @par Cost `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
+/// nothing in the steady state
+/// @par Guarantees deterministic; memory bounded by the options
+class slowdown_evidence {
+  public:
+    /// @param options how
+    explicit slowdown_evidence(slowdown_evidence_options options = {})
+        : options_(options), store_(options.least_slowdown) {
+        STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.max_stretch >= 16 && options.max_nodes >= 1 &&
+                         options.max_jobs >= 1 && options.max_attempts >= options.max_stretch);
+    }
+
+    /// Takes in an attempt that ended.
+    /// @return whether it is used; if not, `counts` tells why
+    bool observe(ended_attempt const& attempt) {
+        if (!detail::is_finite(attempt.start) || !detail::is_finite(attempt.end) ||
+            !(attempt.end >= attempt.start)) {
+            ++counts_.rejected;
+            return false;
+        }
+        if (attempt.node >= options_.max_nodes) {
+            ++counts_.over_nodes;
+            return false;
+        }
+        if (attempt.as == ended_as::failed) {
+            ++counts_.failed;
+            return false;
+        }
+        double const length = attempt.end - attempt.start;
+        if (!(length > 1e-300) || !detail::is_finite(length)) {
+            ++counts_.rejected;
+            return false;
+        }
+        while (store_.jobs().attempts() >= options_.max_attempts ||
+               (store_.jobs().size() >= options_.max_jobs &&
+                store_.jobs().find(attempt.job) == detail::job_memory::none)) {
+            ++counts_.closed_early;
+            store_.close(store_.jobs().idlest(), true);
+        }
+        store_.add(attempt, length);
+        if (store_.attempts_of(attempt.job) >= options_.max_stretch)
+            store_.close(store_.jobs().find(attempt.job), false);
+        ++counts_.used;
+        return true;
+    }
+
+    /// Weighs all evidence up to `now`.
+    /// @param now not before any earlier one
+    /// @param running every attempt that runs, copies too
+    /// @param slots of each node by index; 0 or beyond the end: 1
+    void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots) {
+        store_.update(now, running, slots, options_.max_nodes);
+        counts_.forgotten_early += store_.forget_old(options_.max_cells);
+    }
+
+    /// How many times as long its tasks take as on the reference node; unknown below 8 tasks in 3 jobs.
+    [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept { return store_.slowdown_of(node); }
+    /// The same from as little as there is; unknown without any sibling elsewhere.
+    [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
+    /// How many jobs with siblings elsewhere tell of a node.
+    [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
+    /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
+    [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
+    /// The logarithm of the evidence that the attempts on a node do not end.
+    [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
+        return store_.hung_evidence(node);
+    }
+    /// How many times the usual length of their siblings the attempts that run on a node have reached, by
+    /// their median; 0 without any.
+    [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept { return store_.stuck_for(node); }
+    /// The logarithm of the evidence that a node is faster than its charge.
+    [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
+        return store_.restored_evidence(node);
+    }
+    /// Tasks since its trial began, or since it was first seen.
+    [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept { return store_.tasks_of(node); }
+
+    /// Remembers of what slowdown a node was found guilty: recovery is proved against it.
+    /// @pre `node < max_nodes`
+    void charge(std::uint32_t node, double guilty_of) { store_.charge(node, guilty_of); }
+    /// Forgets what a node did before: what begins from now on shall decide. Its copies count, too.
+    void begin_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, true); }
+    /// The same for a node that is back in service: it begins anew.
+    void end_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, false); }
+    /// Says what slowdown of a node is nobody's fault: that of its class of machine. 1 unless said otherwise.
+    void tolerate(std::uint32_t node, double usual) { store_.tolerate(node, usual); }
+
+    /// A job is over: what it says is kept, its attempts are not.
+    void finish_job(std::uint64_t job) {
+        auto const j = store_.jobs().find(job);
+        if (j != detail::job_memory::none) store_.close(j, true);
+    }
+    /// A node is gone; its number may be given to another.
+    void forget_node(std::uint32_t node) { store_.forget_node(node); }
+
+    /// How long a task usually takes: the unit of everything that is learnt; 0 before the first.
+    [[nodiscard]] double usual_duration() const noexcept { return store_.usual_duration(); }
+    /// Tasks of a job, on average; 0 before the first.
+    [[nodiscard]] double usual_tasks() const noexcept { return store_.usual_tasks(); }
+    /// How many windows there were.
+    [[nodiscard]] std::uint64_t windows() const noexcept { return store_.windows(); }
+    /// How long the last window was.
+    [[nodiscard]] double window_length() const noexcept { return store_.window_length(); }
+    /// The slowdown that is tolerated: `least_slowdown`, and more in a fleet whose nodes differ anyway.
+    [[nodiscard]] double tolerated() const noexcept { return store_.tolerated(); }
+    /// What became of all attempts.
+    [[nodiscard]] evidence_counts counts() const noexcept { return counts_; }
+    /// Nodes there is something about are numbered below this.
+    [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
+
+    /// Appends all that is known.
+    void write(byte_writer& out) const { store_.write(out); }
+    /// Reads it into a fresh object.
+    status read(byte_reader& in) { return store_.read(in, options_.max_nodes, options_.max_cells); }
+
+  private:
+    slowdown_evidence_options options_;
+    evidence_counts counts_;
+    detail::evidence_store store_;
+};
+
+} // namespace straggle

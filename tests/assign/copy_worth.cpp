@@ -1,0 +1,120 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/assign/copy_worth.hpp>
+
+#include <doctest/doctest.h>
+
+#include <support/seed.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace straggle;
+using assign::copy_case;
+
+namespace {
+
+using times = std::array<double, 16>;
+
+times some(std::mt19937_64& g, double scale) {
+    times t;
+    for (double& x : t) x = scale * std::exp(0.6 * std::normal_distribution<>()(g));
+    std::sort(t.begin(), t.end());
+    return t;
+}
+
+} // namespace
+
+TEST_CASE("copy_worth: a copy that ends in 1 against a task that still takes 3") {
+    times left, there;
+    left.fill(3);
+    there.fill(1);
+    auto const fresh = assign::worth_of({left, there, 2, 1, 0});
+    CHECK(fresh.saved == 2);
+    CHECK(fresh.taken == 1);
+    CHECK(fresh.saves());
+    CHECK(fresh.win_probability == 1);
+    // The task is what it is: its copy takes 5 there, too.
+    auto const same = assign::worth_of({left, there, 2, 1, 1});
+    CHECK(same.saved == 0);
+    CHECK(same.taken == 3);
+    CHECK_FALSE(same.saves());
+    CHECK(same.win_probability == 0);
+    // But on a node that is four times as fast it takes 5 / 4.
+    CHECK(assign::worth_of({left, there, 2, 0.25, 1}).saved == doctest::Approx(1.75));
+    auto const half = assign::worth_of({left, there, 2, 1, 0.5});
+    CHECK(half.win_probability == 0.5);
+    CHECK(half.by_place == 1);
+    CHECK(half.by_task == 0);
+}
+
+TEST_CASE("copy_worth: the same as races that are run") {
+    std::uint64_t const seed = straggle_test::seed_or(13);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (int round = 0; round < 20; ++round) {
+        times const left = some(g, 2), there = some(g, 1);
+        double const age = 1.5, relative = 0.5, of_task = 0.25;
+        auto const w = assign::worth_of({left, there, age, relative, of_task});
+        double saved = 0, taken = 0, wins = 0;
+        constexpr int races = 40000;
+        for (int i = 0; i < races; ++i) {
+            double const r = left[g() % 16];
+            bool const task = std::uniform_real_distribution<>()(g) < of_task;
+            double const x = task ? (age + r) * relative : there[g() % 16];
+            saved += std::max(r - x, 0.0);
+            taken += std::min(r, x);
+            wins += x < r ? 1 : 0;
+        }
+        CHECK(w.saved == doctest::Approx(saved / races).epsilon(0.05));
+        CHECK(w.taken == doctest::Approx(taken / races).epsilon(0.02));
+        CHECK(w.win_probability == doctest::Approx(wins / races).epsilon(0.05));
+    }
+}
+
+TEST_CASE("job_gain: the last of the late tasks, without and with copies, drawn many times") {
+    std::uint64_t const seed = straggle_test::seed_or(14);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (std::size_t const tasks : {1u, 2u, 8u}) {
+        CAPTURE(tasks);
+        std::vector<times> left(tasks), there(tasks);
+        std::vector<copy_case> cases;
+        double const next = 0.7;
+        for (std::size_t i = 0; i < tasks; ++i) {
+            left[i] = some(g, 2);
+            there[i] = some(g, 1);
+            cases.push_back({left[i], there[i], 1.0, 0.8, 0.3});
+        }
+        double sum = 0;
+        constexpr int draws = 20000;
+        for (int d = 0; d < draws; ++d) {
+            double without = next, with = next;
+            for (std::size_t i = 0; i < tasks; ++i) {
+                double const r = left[i][g() % 16];
+                bool const task = std::uniform_real_distribution<>()(g) < 0.3;
+                double const x = task ? (1 + r) * 0.8 : there[i][g() % 16];
+                without = std::max(without, r);
+                with = std::max(with, std::min(r, x));
+            }
+            sum += without - with;
+        }
+        CHECK(assign::job_gain(cases, next) == doctest::Approx(sum / draws).epsilon(0.06));
+    }
+    CHECK(assign::job_gain({}, 1) == 0);
+}
+
+TEST_CASE("job_gain: nothing is won before the rest of the job ends") {
+    times left, there;
+    left.fill(3);
+    there.fill(1);
+    std::vector<copy_case> const one{{left, there, 1, 1, 0}};
+    CHECK(assign::job_gain(one, 0) == doctest::Approx(2).epsilon(0.05));
+    CHECK(assign::job_gain(one, 2.5) == doctest::Approx(0.5).epsilon(0.05));
+    CHECK(assign::job_gain(one, 4) == 0);
+}

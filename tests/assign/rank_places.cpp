@@ -1,0 +1,73 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/assign/rank_places.hpp>
+
+#include <doctest/doctest.h>
+
+#include <support/allocations.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <vector>
+
+using namespace straggle;
+using assign::free_place;
+using assign::ranked_place;
+
+namespace {
+constexpr double inf = std::numeric_limits<double>::infinity();
+std::vector<ranked_place> ranked(std::vector<free_place> const& nodes, double usual, double wait,
+                                 std::uint64_t turn = 0) {
+    std::vector<ranked_place> out;
+    assign::rank_places(nodes, usual, wait, turn, out);
+    return out;
+}
+} // namespace
+
+TEST_CASE("rank_places: the fastest free node first; what is full, excluded or away not at all") {
+    auto const out = ranked({{10, 1, 4, node_state::healthy, 1.5},
+                             {11, 2, 4, node_state::healthy, 1.0},
+                             {12, 0, 4, node_state::healthy, 0.5},
+                             {13, 4, 4, node_state::excluded, 0.5},
+                             {14, 4, 4, node_state::away, 0.5},
+                             {15, 4, 4, node_state::on_probation, 0.5},
+                             {16, 1, 4, node_state::healthy, 0.8}},
+                            60, 0);
+    REQUIRE(out.size() == 3);
+    CHECK(out[0] == ranked_place{16, 48});
+    CHECK(out[1] == ranked_place{11, 60});
+    CHECK(out[2] == ranked_place{10, 90});
+    CHECK(ranked({}, 1, 1).empty());
+}
+
+TEST_CASE("rank_places: a last resort is for tasks that end there sooner than they would by waiting") {
+    std::vector<free_place> nodes{{1, 0, 4, node_state::healthy, 1.0}, {2, 1, 4, node_state::last_resort, 1.5}};
+    CHECK(ranked(nodes, 60, 10).empty());      // 90 against 10 + 60
+    CHECK(ranked(nodes, 60, 40).size() == 1);  // 90 against 100
+    CHECK(ranked(nodes, 0, 40).empty());       // the task's time is not known
+    CHECK(ranked(nodes, 0, inf).size() == 1);  // but no healthy slot will ever be free
+    nodes[0].free = 1;
+    CHECK(ranked(nodes, 60, 40).size() == 1); // why wait
+    CHECK(ranked(nodes, 60, 40)[0].row == 1);
+}
+
+TEST_CASE("rank_places: ties go to the emptier node, then around") {
+    std::vector<free_place> nodes{{0, 1, 4, node_state::healthy, 1.0},
+                                  {1, 3, 4, node_state::healthy, 1.01},
+                                  {2, 3, 4, node_state::healthy, 1.0}};
+    CHECK(ranked(nodes, 1, 0)[2].row == 0);
+    std::set<std::uint32_t> first;
+    for (std::uint64_t turn = 0; turn < 6; ++turn) first.insert(ranked(nodes, 1, 0, turn)[0].row);
+    CHECK(first == std::set<std::uint32_t>{1, 2});
+}
+
+TEST_CASE("rank_places: allocates nothing with memory that is there") {
+    std::vector<free_place> nodes(500, free_place{0, 1, 4, node_state::healthy, 1.2});
+    std::vector<ranked_place> out;
+    assign::rank_places(nodes, 1, 0, 0, out);
+    CHECK(straggle_test::allocations_during([&] { assign::rank_places(nodes, 1, 0, 7, out); }) == 0);
+}

@@ -1,0 +1,152 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/predict/progress_trust.hpp>
+
+#include <straggle/predict/sibling_times.hpp>
+
+#include <doctest/doctest.h>
+
+#include <support/allocations.hpp>
+#include <support/seed.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace straggle;
+using predict::progress_track;
+using predict::progress_trust;
+
+namespace {
+
+// What a task reports at a share of its time.
+struct reporting {
+    std::string name;
+    std::function<double(double, std::mt19937_64&)> at;
+};
+std::vector<reporting> habits() {
+    return {{"even", [](double s, auto&) { return s; }},
+            {"phased", [](double s, auto&) { return s < 0.6 ? s / 1.8 : 1.0 / 3 + (s - 0.6) / 0.6; }},
+            {"jumping", [](double s, auto&) { return s < 0.9 ? 0.02 + 0.05 * s : 0.9; }},
+            {"noisy",
+             [](double s, auto& g) { return std::min(0.99, s * std::exp(0.5 * std::normal_distribution<>()(g))); }}};
+}
+
+progress_track followed(reporting const& how, double start, double took, double until, std::mt19937_64& g) {
+    progress_track track;
+    for (double t = took / 25; t < until; t += took / 25) track.observe(how.at(t / took, g), start + t);
+    return track;
+}
+
+} // namespace
+
+TEST_CASE("progress_track: a rate starts at its first report, and what makes no sense changes nothing") {
+    progress_track t;
+    CHECK(t.left() == 0);
+    t.observe(0, 5); // nothing done yet: the task may not have begun
+    t.observe(0.2, 50);
+    CHECK(t.left() == 0);
+    t.observe(0.4, 60);
+    CHECK(t.left() == doctest::Approx(30)); // and not 60 x 0.6 / 0.4
+    progress_track const before = t;
+    for (double const bad : {0.4, 0.3, -1.0, 1.5, std::nan("")}) t.observe(bad, 70);
+    t.observe(0.5, 60);
+    t.observe(0.5, std::numeric_limits<double>::infinity());
+    CHECK(t.left() == before.left());
+    CHECK(t.time == 60);
+    CHECK(t.reached == 6);
+    CHECK(t.promise() == doctest::Approx(30));
+    CHECK(t.since_promise(100) == doctest::Approx(40));
+}
+
+TEST_CASE("progress_trust: even progress is trusted, phases are corrected, jumps are not believed") {
+    std::uint64_t const seed = straggle_test::seed_or(3);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (reporting const& how : habits()) {
+        CAPTURE(how.name);
+        progress_trust trust;
+        CHECK(trust.worth(1, 8).variance > 1); // nothing is known
+        for (int i = 0; i < 60; ++i) {
+            double const took = 50 * std::exp(0.3 * std::normal_distribution<>()(g));
+            trust.observe_ended(1, followed(how, 1000, took, took, g), 1000 + took);
+        }
+        predict::progress_worth const w = trust.worth(1, 8);
+        if (how.name == "even") {
+            CHECK(w.variance < 0.1);
+            CHECK(std::abs(w.bias) < 0.05);
+        }
+        if (how.name == "phased") {
+            CHECK(w.variance < 0.1);
+            CHECK(w.bias > 0.2); // the second phase is three times as fast
+        }
+        if (how.name == "jumping") CHECK(w.tasks == 0);
+        if (how.name == "noisy") CHECK(w.variance > 0.15);
+    }
+}
+
+TEST_CASE("left_by_both: never much worse than siblings alone, far better with even progress") {
+    std::uint64_t const seed = straggle_test::seed_or(4);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (reporting const& how : habits()) {
+        CAPTURE(how.name);
+        progress_trust trust;
+        predict::sibling_times times;
+        auto const took_next = [&] { return 50 * std::exp(0.4 * std::normal_distribution<>()(g)); };
+        for (int i = 0; i < 200; ++i) {
+            double const took = took_next();
+            times.observe(1, 1, took);
+            trust.observe_ended(1, followed(how, 0, took, took, g), took);
+        }
+        predict::time_outlook out;
+        REQUIRE(times.outlook(1, 1, {}, out));
+        double by_siblings = 0, by_both = 0;
+        int n = 0, inside = 0;
+        for (int i = 0; i < 2000; ++i) {
+            double const took = took_next(), age = 40;
+            if (took <= age + 2) continue;
+            progress_track const track = followed(how, 0, took, age, g);
+            if (!(track.promise() > 0)) continue;
+            predict::time_points const both =
+                predict::left_by_both(out, 1, age, track, age, trust.worth(1, track.reached));
+            double const real = std::log(took - age);
+            by_siblings += std::abs(std::log(out.median_after(age) - age) - real);
+            by_both += std::abs(std::log(both.quantile(0.5)) - real);
+            inside += took - age >= both.quantile(0.1) && took - age <= both.quantile(0.9) ? 1 : 0;
+            ++n;
+        }
+        REQUIRE(n > 500);
+        CHECK(by_both < 1.03 * by_siblings);
+        if (how.name == "even" || how.name == "phased") CHECK(by_both < 0.5 * by_siblings);
+        CHECK(inside > 0.7 * n); // of 0.8
+        CHECK(inside <= n);
+    }
+}
+
+TEST_CASE("progress_trust: kinds are told apart, stored, merged, and cost nothing in the steady state") {
+    std::mt19937_64 g(1);
+    auto const even = habits()[0], noisy = habits()[3];
+    progress_trust a, b;
+    for (int i = 0; i < 40; ++i) {
+        a.observe_ended(1, followed(even, 0, 10, 10, g), 10);
+        b.observe_ended(2, followed(noisy, 0, 10, 10, g), 10);
+    }
+    a.merge(b);
+    CHECK(a.worth(1, 8).variance < a.worth(2, 8).variance);
+    byte_writer out;
+    a.write(out);
+    progress_trust back;
+    byte_reader in(out.payload());
+    back.read(in);
+    CHECK(in.finish() == status::ok);
+    CHECK(back.worth(2, 3).variance == a.worth(2, 3).variance);
+    CHECK(back.worth(9, 3).bias == a.worth(9, 3).bias);
+    progress_track const t = followed(even, 0, 10, 10, g);
+    CHECK(straggle_test::allocations_during([&] { back.observe_ended(1, t, 10); }) == 0);
+}
