@@ -8,9 +8,11 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
-from conan.tools.files import copy, load
+from conan.tools.files import copy, get, load
 from conan.tools.layout import basic_layout
+from conan.tools.scm import Version
 
 required_conan_version = ">=2.3"  # for test_package_folder
 
@@ -19,6 +21,8 @@ class StraggleRecipe(ConanFile):
     name = "straggle"
     description = "Which nodes of a cluster are slow, which tasks straggle, and what to do about it"
     license = "BSL-1.0"
+    url = "https://github.com/straggle-authors/straggle"
+    homepage = "https://github.com/straggle-authors/straggle"
     topics = ("scheduling", "stragglers", "statistics", "header-only")
     package_type = "header-library"
     # Only to see whether the consumer compiles as C++20: the package is the same for all of them.
@@ -36,11 +40,20 @@ class StraggleRecipe(ConanFile):
     def layout(self):
         basic_layout(self, src_folder=".")
 
+    def source(self):
+        # The tree is exported with the recipe. In an index the recipe lies alone, beside conandata.yml.
+        if not os.path.isdir(os.path.join(self.source_folder, "include")):
+            get(self, **self.conan_data["sources"][str(self.version)], strip_root=True)
+
     def package_id(self):
         self.info.clear()
 
     def validate(self):
         check_min_cppstd(self, 20)
+        least = {"gcc": "11", "clang": "16", "apple-clang": "15", "msvc": "193"}
+        name, version = self.settings.get_safe("compiler"), self.settings.get_safe("compiler.version")
+        if name in least and version and Version(version) < least[name]:
+            raise ConanInvalidConfiguration(f"{name} {version}, but at least {least[name]} is needed")
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))

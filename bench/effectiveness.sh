@@ -5,9 +5,10 @@
 # The laboratory: runs policies on simulated clusters that obey them, and writes which shorten jobs and which do not to
 # docs/reference/effectiveness.md. Raw results stay in build/effectiveness/; what is there already is not run again.
 #
-#   bench/effectiveness.sh                24 seeds of all scenarios: an hour on two cores
+#   bench/effectiveness.sh                12 seeds of all scenarios: an hour on two cores
 #   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
 #   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
+#   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, half a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
 #   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
 #   ... --fresh                           forgets earlier results
@@ -16,11 +17,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
 
-mode=report seeds=(--reporting 24) chosen=() fresh=0
+mode=report seeds=(--reporting 12) chosen=() fresh=0
 while (($# > 0)); do
     case $1 in
         --smoke) mode=smoke ;;
-        --full) seeds=(--reporting 24 --until-sure 400) ;;
+        --simgrid) mode=simgrid ;;
+        --full) seeds=(--reporting 12 --until-sure 400) ;;
         --policies | --scenarios | --workers)
             [[ $1 == --workers ]] || mode=look
             chosen+=("$1" "${2:?$1 of what?}")
@@ -33,7 +35,7 @@ while (($# > 0)); do
         --list) mode=list ;;
         --fresh) fresh=1 ;;
         *)
-            sed -n '5,15s/^# \{0,1\}//p' "$0" >&2
+            sed -n '5,16s/^# \{0,1\}//p' "$0" >&2
             [[ $1 == --help ]] && exit 0
             exit 2
             ;;
@@ -43,7 +45,12 @@ done
 
 ensure_packages build tests
 here=bench/effectiveness out=build/effectiveness
-cmake --preset effectiveness >/dev/null
+configure=(cmake --preset effectiveness)
+if [[ $mode == simgrid ]]; then
+    ensure_packages papers
+    configure+=(-DSTRAGGLE_BUILD_PAPERS=ON)
+fi
+"${configure[@]}" >/dev/null
 cmake --build --preset effectiveness
 lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
     --histories "${STRAGGLE_SHARED_DIR:-../shared}/data")
@@ -51,9 +58,11 @@ lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
 case $mode in
     list) exec "${lab[@]}" --list ;;
     look) exec "${lab[@]}" "${seeds[@]}" "${chosen[@]}" ;;
+    simgrid) exec "$out/$here/effectiveness_papers" ;;
     smoke)
         "$out/$here/effectiveness_checks"
-        exec "${lab[@]}" --tuning 2 "${chosen[@]}" --scenarios 'quiet-*,generations-80,few-slow-80,hung-60,hole-60,pareto-*'
+        exec "${lab[@]}" --tuning 1 "${chosen[@]}" \
+            --scenarios 'quiet-80,generations-80,few-slow-80,hung-60,hole-60,pareto-size-60'
         ;;
 esac
 ((fresh == 0)) || rm -f "$out/results.csv"

@@ -7,8 +7,8 @@ usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
-tables into docs/speed.md and their first rows into README.md, between the marks there; with --section only the
-tables named, and into README.md only with both that have such rows, ratios and monitor.
+tables into docs/reference/speed.md and six of their rows into README.md, between the marks there; with --section only the
+tables named, and into README.md only with all that have such rows: ratios, monitor and snapshots.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 import argparse
@@ -24,22 +24,22 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What pandas is timed on: tasks of a job, and whether its rows are in random order.
 PANDAS = {"pandas": (100, False), "pandas_random": (10, True)}
 
-# (what a reader sees, program, the library's benchmark, {rival: its benchmark}, shown in the README)
-def pipeline(text, ours, size, tasks, rivals, readme=False):
+# (what a reader sees, program, the library's benchmark, {rival: its benchmark})
+def pipeline(text, ours, size, tasks, rivals):
     where = f"/records:{size}/tasks:{tasks}"
-    return (f"{text}, {tasks} tasks a job", "bench_node_rank_nodes", "rank_nodes/straggle_" + ours + where,
-            {name: them if them in PANDAS else "rank_nodes/" + them + where for name, them in rivals.items()}, readme)
+    return (f"{text}, {tasks} tasks a job", "bench_rank_rank_nodes", "rank_nodes/straggle_" + ours + where,
+            {name: them if them in PANDAS else "rank_nodes/" + them + where for name, them in rivals.items()})
 
 
-def levels(text, shape, size, rivals, readme=False):
-    return (f"all levels, {size} nodes, {text}", "bench_node_p_cores", f"{shape}/straggle/{size}",
-            {name: f"{shape}/{them}/{size}" for name, them in rivals.items()}, readme)
+def levels(text, shape, size, rivals):
+    return (f"all levels, {size} nodes, {text}", "bench_rank_p_cores", f"{shape}/straggle/{size}",
+            {name: f"{shape}/{them}/{size}" for name, them in rivals.items()})
 
 
-def watching(text, kernel, ours, nodes, pairs, tasks, rivals, readme=False):
+def watching(text, kernel, ours, nodes, pairs, tasks, rivals):
     where = f"/nodes:{nodes}/pairs:{pairs}/tasks:{tasks}"
-    return (text, "bench_node_monitor", f"{kernel}/straggle_{ours}{where}",
-            {name: f"{kernel}/{them}{where}" for name, them in rivals.items()}, readme)
+    return (text, "bench_monitor_monitor", f"{kernel}/straggle_{ours}{where}",
+            {name: f"{kernel}/{them}{where}" for name, them in rivals.items()})
 
 
 SWEEP = {"sort sweep": "sort_sweep"}
@@ -48,16 +48,16 @@ ROWS = [
     ("Student-t quantile, real degrees of freedom, 1000 values", "bench_stats_student_t", "quantile_real_dof/straggle_general/1000",
      {"Boost.Math": "quantile_real_dof/boost/1000",
       "Boost.Math, double only": "quantile_real_dof/boost_no_promote_double/1000",
-      "GSL": "quantile_real_dof/gsl/1000"}, False),
+      "GSL": "quantile_real_dof/gsl/1000"}),
     ("Student-t quantile, whole degrees of freedom, 1000 values", "bench_stats_student_t", "quantile_whole_dof/straggle_general/1000",
      {"Boost.Math": "quantile_whole_dof/boost/1000",
       "Boost.Math, double only": "quantile_whole_dof/boost_no_promote_double/1000",
-      "GSL": "quantile_whole_dof/gsl/1000"}, True),
+      "GSL": "quantile_whole_dof/gsl/1000"}),
     ("Student-t at 95 %, 1000 values", "bench_stats_student_t", "critical_95/straggle/1000",
-     {"Boost.Math": "critical_95/boost/1000", "GSL": "critical_95/gsl/1000"}, True),
+     {"Boost.Math": "critical_95/boost/1000", "GSL": "critical_95/gsl/1000"}),
     pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
              {"std::unordered_map": "unordered_map_by_time", "sort": "sort_by_time", "pandas": "pandas",
-              "two bare passes, a bound": "bare_passes_by_time"}, True),
+              "two bare passes, a bound": "bare_passes_by_time"}),
     pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100,
              {"std::unordered_map": "unordered_map_by_time"}),
     pipeline("the same", "double_by_time", 1000000, 10, {"std::unordered_map": "unordered_map_by_time"}),
@@ -67,9 +67,9 @@ ROWS = [
              {"std::unordered_map": "unordered_map_random"}),
     pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100,
              {"std::unordered_map": "unordered_map_text_ids_by_time"}),
-    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}, True),
+    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
     levels("realistic", "realistic", 100, LITERAL),
-    levels("realistic", "realistic", 1000, LITERAL, True),
+    levels("realistic", "realistic", 1000, LITERAL),
     levels("realistic", "realistic", 10000, SWEEP),
     levels("realistic", "realistic", 1000000, SWEEP),
     levels("hundred levels", "hundred_levels", 1000, SWEEP),
@@ -77,10 +77,10 @@ ROWS = [
     levels("clusters (worst shape)", "clusters", 1000000, SWEEP),
     ("top-k intersection, 50 of 1000", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/1000/50",
      {"sort + set": "top_k_intersection/sort_and_set/1000/50",
-      "sorted indices": "top_k_intersection/sort_indices/1000/50"}, True),
+      "sorted indices": "top_k_intersection/sort_indices/1000/50"}),
     ("top-k intersection, 500 of 1e4", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/10000/500",
      {"sort + set": "top_k_intersection/sort_and_set/10000/500",
-      "sorted indices": "top_k_intersection/sort_indices/10000/500"}, False),
+      "sorted indices": "top_k_intersection/sort_indices/10000/500"}),
 ]
 BATCH = {"rank_nodes": "batch_ticks_by_time"}
 MAPS = {"MR1 sums": "mr1_sums_by_time", "std::map": "ordered_map_by_time"}
@@ -89,13 +89,13 @@ TEXT_MAPS = {"MR1 sums": "mr1_sums_text_ids_by_time", "std::map": "ordered_map_t
 MILLION = (1000, 1000000, 100)
 MONITOR_ROWS = [
     watching("rank 1e4 pairs", "rank", "ticks_by_time", 1000, 10000, 100, BATCH | MAPS),
-    watching("rank 1e6 pairs", "rank", "ticks_by_time", *MILLION, BATCH | MAPS, True),
+    watching("rank 1e6 pairs", "rank", "ticks_by_time", *MILLION, BATCH | MAPS),
     watching("rank 1e6 pairs, floating durations", "rank", "double_by_time", *MILLION,
              {"rank_nodes": "batch_double_by_time"}),
     watching("rank 1e6 pairs of 1e5 nodes, 1000 tasks a job", "rank", "ticks_by_time", 100000, 1000000, 1000,
              BATCH | MAPS),
     watching("rank 1e7 pairs", "rank", "ticks_by_time", 1000, 10000000, 100, BATCH),
-    watching("observe 1e6 new pairs in order of time", "observe", "ticks_by_time", *MILLION, MAPS, True),
+    watching("observe 1e6 new pairs in order of time", "observe", "ticks_by_time", *MILLION, MAPS),
     watching("observe 1e6 known pairs in order of time", "observe_again", "ticks_by_time", *MILLION, MAPS),
     watching("observe 1e6 new pairs in random order", "observe", "ticks_random", *MILLION, RANDOM_MAPS),
     watching("observe 1e6 known pairs in random order", "observe_again", "ticks_random", *MILLION, RANDOM_MAPS),
@@ -111,12 +111,12 @@ SCANS = [(rule, slow) for rule in RULES for slow in (5, 50)]  # rule, per cent o
 def scan(rule, slow, size):
     program = "bench_detect_node_aware" if rule == "node_aware" else "bench_detect_straggler_scan"
     where = f"/tasks:{size}/slow:{slow}"
-    return (rule, program, rule + "/straggle" + where, {"plain": rule + "/plain" + where}, False)
+    return (rule, program, rule + "/straggle" + where, {"plain": rule + "/plain" + where})
 
 
 def looking(text, kernel, size, ids=""):
     return (text, "bench_detect_job_progress", f"{kernel}/straggle{ids}/tasks:{size}",
-            {"plain": f"{kernel}/plain{ids}/tasks:{size}"}, False)
+            {"plain": f"{kernel}/plain{ids}/tasks:{size}"})
 
 
 SNAPSHOT_ROWS = [
@@ -138,7 +138,7 @@ def nearest(data, records, neighbors):
     return (f"{'the nearest' if neighbors == 1 else f'the {neighbors} nearest'} of {records:.0e}, {data}".replace("e+0", "e"),
             "bench_predict_profile_store", "nearest/straggle" + where,
             {"plain scan": "nearest/scalar_scan" + where, "nanoflann, weights at query time": "nearest/nanoflann_weights" + where,
-             "nanoflann, scaled": "nearest/nanoflann_scaled" + where, "FAISS flat": "nearest/faiss_flat" + where}, False)
+             "nanoflann, scaled": "nearest/nanoflann_scaled" + where, "FAISS flat": "nearest/faiss_flat" + where})
 
 
 NEAREST_ROWS = [nearest("clustered", 100_000, 1), nearest("clustered", 100_000, 32), nearest("uniform", 100_000, 1),
@@ -148,12 +148,19 @@ NEAREST_ROWS = [nearest("clustered", 100_000, 1), nearest("clustered", 100_000, 
 def profit(text, ours, known):
     return (text, "bench_assign_profit", f"profit/{ours}/known:{known}",
             {"sort per query": f"profit/sort_per_query/known:{known}", "one pass": f"profit/one_pass/known:{known}",
-             "one pass in 8 lanes": f"profit/one_pass_in_lanes/known:{known}"}, False)
+             "one pass in 8 lanes": f"profit/one_pass_in_lanes/known:{known}"})
 
 
 PROFIT_ROWS = [profit("one number, all nodes at once: `price`", "straggle_fleet", 1), profit("one number, node by node", "straggle", 1),
                profit("64 samples, node by node", "straggle", 64)]
-# Marks in docs/speed.md. "detectors" is a table of another shape.
+# What the README shows: text and rival, our worst row of all among them.
+README = [("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
+          ("records to ranked nodes, 1e6 in order of time, 100 tasks a job", "std::unordered_map"),
+          ("all levels, 1000 nodes, realistic", "sort sweep"),
+          ("rank 1e6 pairs", "std::map"),
+          ("observe 1e6 new pairs in order of time", "MR1 sums"),
+          ("snapshot and `late`, 1e3 tasks", "plain")]
+# Marks in docs/reference/speed.md. "detectors" is a table of another shape.
 SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS,
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
             "nearest": NEAREST_ROWS, "profit": PROFIT_ROWS}
@@ -227,15 +234,15 @@ def measure(rows, folders, repetitions):
 
 def table(rows, results, pandas):
     head = "| kernel | rival | " + " | ".join(f"{name}: straggle | times faster" for name, _ in results) + " |"
-    lines = [(head, True), ("|---|---|" + "---:|---:|" * len(results), True)]
-    for text, _, ours, rivals, readme in rows:
+    lines = [head, "|---|---|" + "---:|---:|" * len(results)]
+    for text, _, ours, rivals in rows:
         for rival, theirs in rivals.items():
             cells = []
             for _, found in results:
                 mine = found.get(ours)
                 other = pandas.get(theirs) if theirs in PANDAS else found.get(theirs)
                 cells += [shown(mine) if mine else "-", times(other / mine) if mine and other else "-"]
-            lines.append((f"| {text} | {rival} | " + " | ".join(cells) + " |", readme))
+            lines.append(f"| {text} | {rival} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -248,11 +255,17 @@ def scan_tables(rows, results):
         cells = iter(rows)
         for rule, slow in SCANS:
             line = []
-            for _, (_, _, ours, rivals, _) in zip(SIZES, cells):
+            for _, (_, _, ours, rivals) in zip(SIZES, cells):
                 mine, other = found.get(ours), found.get(rivals["plain"])
                 line.append((shown(mine) if mine else "-") + (f" ({times(other / mine)})" if mine and other else ""))
             lines.append(f"| `{rule}` | {slow} % | " + " | ".join(line) + " |")
-    return [(line, False) for line in lines[1:]]
+    return lines[1:]
+
+
+def for_readme(lines):
+    """The head, which is the same for all, and the rows of the README in their order."""
+    begins = [f"| {text} | {rival} |" for text, rival in README]
+    return lines[:2] + [next(line for line in lines if line.startswith(begin)) for begin in begins]
 
 
 def replace(path, mark, lines):
@@ -281,13 +294,12 @@ def main():
     tables = {mark: scan_tables(rows, results) if mark == "detectors" else table(rows, results, pandas)
               for mark, rows in sections.items()}
     for lines in tables.values():
-        print("\n".join(line for line, _ in lines), end="\n\n")
+        print("\n".join(lines), end="\n\n")
     if options.update:
         for mark, lines in tables.items():
-            replace(ROOT / "docs/speed.md", mark, [line for line, _ in lines])
-        if {"ratios", "monitor"} <= tables.keys():
-            shown_first = [line for lines in tables.values() for line, readme in lines if readme]
-            replace(ROOT / "README.md", "ratios", list(dict.fromkeys(shown_first)))  # one head for all
+            replace(ROOT / "docs/reference/speed.md", mark, lines)
+        if {"ratios", "monitor", "snapshots"} <= tables.keys():
+            replace(ROOT / "README.md", "ratios", for_readme([line for lines in tables.values() for line in lines]))
 
 
 if __name__ == "__main__":

@@ -28,10 +28,12 @@ bench    libnanoflann-dev    header  nanoflann.hpp
 bench    valgrind            command valgrind
 docs     doxygen             command doxygen
 docs     python3             command python3
+docs     cmark-gfm           command cmark-gfm
 papers   libsimgrid-dev      header  simgrid/s4u.hpp
 papers   pkgconf             command pkg-config
 papers   python3             command python3
 ci       clang-19            command clang++-19
+ci       cmark-gfm           command cmark-gfm
 ci       clang-format-19     command clang-format-19
 ci       libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan*
 ci       libc++-19-dev       file    /usr/lib/llvm-19/include/c++/v1/version

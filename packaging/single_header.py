@@ -5,9 +5,9 @@
 
     single_header.py [FILE]       writes FILE, or to the standard output
 
-The headers come in the order in which <straggle/straggle.hpp> includes them, each once and whole but for its licence
-and its includes; the standard headers come first, sorted. The same headers give the same bytes, wherever and whenever
-the file is made. What cannot be done faithfully is an error: a header that the umbrella does not reach, a circle, an
+The headers come in the order in which <straggle/straggle.hpp> includes them, then what is asked for by name (the other
+faces, and papers/), each once and whole but for its licence and its includes; the standard headers come first, sorted. The same headers give the same bytes, wherever and whenever
+the file is made. What cannot be done faithfully is an error: a header that is not reached, a circle, an
 include below code or inside of a condition.
 """
 import re
@@ -26,10 +26,10 @@ HEAD = """\
 // straggle {version}, the whole library in one file.
 //
 // Include it instead of the headers of straggle, not beside them, and in every translation unit of a program or in
-// none. The macros a user may define before are those of `config.hpp`, below. Made by packaging/single_header.py; to
-// change something, change the headers it is made from.
+// none. It holds all rooms, also those that <straggle/straggle.hpp> leaves out. The macros a user may define before are
+// those of `config.hpp`, below. Made by packaging/single_header.py; to change something, change the headers it is made
+// from.
 //
-{umbrella}//
 // Copyright the straggle authors.
 //
 {licence}
@@ -123,11 +123,27 @@ def in_order(headers):
         order.append(headers[name])
 
     visit(UMBRELLA, "")
-    if "".join(headers[UMBRELLA].lines).strip():
-        raise Refused(f"{UMBRELLA}: has more than includes")
+    for name in asked_for_by_name(headers):
+        visit(name, "")
+    for header in order:
+        if is_face(header.name) and "".join(header.lines).strip():
+            raise Refused(f"{header.name}: has more than includes")
     if forgotten := sorted(set(headers) - {header.name for header in order}):
-        raise Refused(f"{UMBRELLA} does not reach {', '.join(forgotten)}")
-    return order
+        raise Refused(f"{UMBRELLA} and what is asked for by name do not reach {', '.join(forgotten)}")
+    # Faces and umbrella have nothing but includes.
+    return [header for header in order if not is_face(header.name)] + [headers[UMBRELLA]]
+
+
+def is_face(name):
+    """straggle/detect.hpp, and the umbrella; the version and the macros are no faces."""
+    return name.count("/") == 1 and name != "straggle/version.hpp"
+
+
+def asked_for_by_name(headers):
+    """The faces that the umbrella leaves out, and every paper."""
+    reached = set(headers[UMBRELLA].project)
+    return [name for name in headers if (is_face(name) and name != UMBRELLA and name not in reached)
+            or (name.startswith("straggle/papers/") and "/detail/" not in name)]
 
 
 def version_of(headers):
@@ -145,10 +161,9 @@ def as_comment(text):
 
 def single_header(root=ROOT):
     headers = read_all(root)
-    *sections, umbrella = in_order(headers)
+    *sections, _ = in_order(headers)  # of the umbrella nothing is left
     hoisted = sorted({target for header in headers.values() for target in header.standard})
-    head = HEAD.format(version=version_of(headers), umbrella=as_comment("\n".join(umbrella.comment)),
-                       licence=as_comment((Path(root) / "LICENSE").read_text(encoding="utf-8")),
+    head = HEAD.format(version=version_of(headers), licence=as_comment((Path(root) / "LICENSE").read_text(encoding="utf-8")),
                        standard="".join(f"#include <{target}>\n" for target in hoisted))
     return head + "".join(header.section(hoisted) for header in sections) + FOOT
 

@@ -3,7 +3,7 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Makes a site of what Doxygen wrote: finish.py SITE NAMES, NAMES being Doxygen's tag file.
 
-Every page gets the navigation, in which the pages of the guide stand in the order of docs/index.md; names in the guide
+Every page gets the navigation, in which the pages stand shelf by shelf in the order of docs/index.md; names in the guide
 lead to the reference; tables scroll inside the page; the search box gets its list of names. What cannot be reached is
 removed. Then all links are followed: a dead one, a missing image, a page of the guide that the index leaves out, or
 anything to be fetched from elsewhere is an error.
@@ -27,8 +27,8 @@ def title_of(page):
 
 
 def guide_in_order():
-    """The pages of the guide as docs/index.md names them."""
-    order = dict.fromkeys(re.findall(r"\]\((\w+)\.md\)", (ROOT / "docs/index.md").read_text()))
+    """The pages of all shelves as docs/index.md names them."""
+    order = dict.fromkeys(re.findall(r"\]\((\w+/\w+)\.md\)", (ROOT / "docs/index.md").read_text()))
     return [ROOT / "docs" / f"{name}.md" for name in order]
 
 
@@ -57,9 +57,12 @@ def navigation(rooms):
     def entries(links):
         return "".join(f'<li><a href="{address}">{html.escape(text)}</a></li>' for address, text in links)
 
-    guide = [(f"{page.stem}.html", title_of(page)) for page in guide_in_order()]
-    return (f'<nav><h2>Guide</h2><ul>{entries(guide)}</ul>'
-            f'<h2>Reference</h2><ul>{entries(rooms)}{entries(OVERVIEWS)}</ul></nav>')
+    def shelf(name):
+        return [(f"{page.stem}.html", title_of(page)) for page in guide_in_order() if page.parent.name == name]
+
+    return (f'<nav><h2>Guide</h2><ul>{entries(shelf("guide"))}</ul>'
+            f'<h2>Reference</h2><ul>{entries(shelf("reference"))}{entries(rooms)}{entries(OVERVIEWS)}</ul>'
+            f'<h2>Notes</h2><ul>{entries(shelf("notes"))}</ul></nav>')
 
 
 def linked_names(text, addresses):
@@ -86,8 +89,11 @@ def described_first(body):
             body[brief.end():details.start()] + body[details.end():])
 
 
-def finish(page, nav, addresses, guide):
+def finish(page, nav, addresses, full):
     text = page.read_text()
+    if page.name in full:  # as it is written in a program
+        last = html.escape(full[page.name].split("::")[-1])
+        text = text.replace(f'<div class="title">{last}', f'<div class="title">{html.escape(full[page.name])}', 1)
     here = nav.replace(f'<a href="{page.name}">', f'<a href="{page.name}" aria-current="page">')
     text = text.replace("<!--navigation-->", here)
     head, contents, body = text.partition('<div class="contents">')
@@ -142,11 +148,12 @@ def complaints(site, guide):
                 yield f"{page.name}: there is no {address}"
             elif anchor and anchor not in anchors.get(file, ()):
                 yield f"{page.name}: there is no #{anchor} in {file.name}"
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         for file in re.findall(r"`((?:\w[\w-]*/)+[\w.-]+\.\w+)`", page.read_text()):
             places = (ROOT / file, ROOT / "include" / file, ROOT / "include/straggle" / file)
             made = file.startswith("build/")  # left by a command: not there in a fresh clone
-            if not made and not any(place.exists() for place in places):
+            ours = any((place / file.split("/")[0]).is_dir() for place in (ROOT, ROOT / "include", ROOT / "include/straggle"))
+            if ours and not made and not any(place.exists() for place in places):
                 yield f"docs/{page.name}: there is no {file}"
         if page.stem not in guide and page.stem != "index":
             yield f"docs/index.md does not name {page.name}"
@@ -160,10 +167,19 @@ def main():
     for name, kind, address in names:
         if kind != "room":
             addresses.setdefault(name, address)
+    # A name of a room may be said without it, if no other room has the same.
+    short = {}
+    for name in addresses:
+        if "::" in name and name[0].islower():
+            short.setdefault(name.split("::", 1)[1], set()).add(name)
+    for name, full in short.items():
+        if len(full) == 1:
+            addresses.setdefault(name, addresses[next(iter(full))])
     guide = {page.stem for page in guide_in_order()}
     nav = navigation(rooms)
+    full = {address: f"straggle::{name}" for name, kind, address in names if kind in ("class", "struct", "concept")}
     for page in site.glob("*.html"):
-        finish(page, nav, addresses, guide)
+        finish(page, nav, addresses, full)
     sections = [(title_of(page), "guide", f"{page.stem}.html") for page in guide_in_order()]
     listed = sorted(names, key=lambda entry: ("::" in entry[0], entry[0]))
     unique = list({entry[:2]: entry for entry in reversed([*sections, *listed])}.values())

@@ -91,10 +91,10 @@ int main() {
             months[m].weak.push_back(before != nullptr && before[0] + before[1] > 1.4 ? 1 : 0);
         }
 
-    straggle::learn::forecaster<int, xgboost> theirs(3);
-    straggle::learn::forecaster<int, straggle::learn::boosted_trees_trainer> ours(3);
+    straggle::learn::forecaster<int, xgboost> theirs;
+    straggle::learn::forecaster<int, straggle::learn::boosted_trees_trainer> ours;
     std::vector<straggle::learn::node_forecast<int>> a, b;
-    if (theirs.learn(months) != straggle::status::ok || ours.learn(months) != straggle::status::ok ||
+    if (theirs.fit(months) != straggle::status::ok || ours.fit(months) != straggle::status::ok ||
         theirs.forecast(months.back(), a) != straggle::status::ok ||
         ours.forecast(months.back(), b) != straggle::status::ok)
         return 1;

@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `assign/`: is a copy worth it, and where?
+/// Begin with `assign::assigner`, `assign::expected_gain`, `assign::copies_per_task`.
 #pragma once
 
 #include <straggle/assign/assigner.hpp>

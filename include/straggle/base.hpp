@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The room `base/`: no scheduling word: results, contracts, bytes, identifiers, publishing
+/// The room `base/`: no scheduling word: results, contracts, bytes, identifiers, publishing.
+/// Begin with `outcome`, `interner`, `published`.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -10,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/library_version.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/projection.hpp>

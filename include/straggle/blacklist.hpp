@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
+/// Begin with `blacklister`, `dynamic_blacklist`, `blacklist::dominated`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
@@ -14,6 +15,9 @@
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/limits.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/timed_limits.hpp>

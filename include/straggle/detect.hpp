@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `detect/`: which running task is a straggler?
+/// Begin with `detect::straggler_scan`, `detect::node_aware`, `detect::late`.
 #pragma once
 
 #include <straggle/detect/average_time.hpp>

@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `evaluate/`: how good were we?
+/// Begin with `evaluate::replayer`, `evaluate::detection_metrics`.
 #pragma once
 
 #include <straggle/evaluate/detection_metrics.hpp>

@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `learn/`: which node will be weak next?
+/// Begin with `learn::node_days`, `learn::forecaster`.
 #pragma once
 
 #include <straggle/learn/boosted_trees.hpp>
@@ -14,5 +15,6 @@
 #include <straggle/learn/forecast_model.hpp>
 #include <straggle/learn/kmeans.hpp>
 #include <straggle/learn/labeling.hpp>
+#include <straggle/learn/outlook.hpp>
 #include <straggle/learn/tree_node.hpp>
 #include <straggle/learn/weak_nodes.hpp>

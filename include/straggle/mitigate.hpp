@@ -2,7 +2,19 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The room `mitigate/`: all of it in one object
+/// The room `mitigate/`: all of it in one object.
+/// Begin with `cluster_watch`.
 #pragma once
 
 #include <straggle/mitigate/cluster_watch.hpp>
+#include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/copy_planner_options.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/effect.hpp>
+#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/lease.hpp>
+#include <straggle/mitigate/mitigator.hpp>
+#include <straggle/mitigate/mitigator_counts.hpp>
+#include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/plan.hpp>
+#include <straggle/mitigate/reason.hpp>

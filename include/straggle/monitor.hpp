@@ -2,7 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The room `monitor/`: the same over time, in windows
+/// The room `monitor/`: the same over time, in windows.
+/// Begin with `monitor`.
 #pragma once
 
 #include <straggle/monitor/monitor.hpp>

@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `predict/`: how long will this task take, here or there?
+/// Begin with `predict::similar_tasks`, `predict::recent_rate`.
 #pragma once
 
 #include <straggle/predict/calibration.hpp>

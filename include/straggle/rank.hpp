@@ -3,6 +3,7 @@
 
 /// @file
 /// The room `rank/`: how well does each node run tasks?
+/// Begin with `rank_nodes`, `node_ranker`.
 #pragma once
 
 #include <straggle/rank/interval_dag.hpp>
@@ -16,3 +17,4 @@
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
+#include <straggle/rank/slowdown_evidence.hpp>

@@ -3,13 +3,17 @@
 
 /// @file
 /// The room `record/`: what does a scheduler tell us, what do rooms hand on?
+/// Begin with `attempt_fields`, `running_fields`, `task_traits`.
 #pragma once
 
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/limit.hpp>
+#include <straggle/record/node.hpp>
 #include <straggle/record/node_state.hpp>
+#include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/slowdown.hpp>

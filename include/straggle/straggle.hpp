@@ -10,6 +10,9 @@
 #include <straggle/base/config.hpp>
 #include <straggle/version.hpp>
 
+// First, so that a diagnostic about fields does not begin with a dozen lines of who includes whom.
+#include <straggle/record.hpp>
+
 #include <straggle/assign.hpp>
 #include <straggle/base.hpp>
 #include <straggle/blacklist.hpp>
@@ -18,5 +21,4 @@
 #include <straggle/monitor.hpp>
 #include <straggle/predict.hpp>
 #include <straggle/rank.hpp>
-#include <straggle/record.hpp>
 #include <straggle/stats.hpp>

@@ -2,31 +2,22 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The version of the library: the one place the build system and the packages read it from.
+/// The version of the library: the one place the build system and the packages read it from. Every header
+/// reads this one first, so it is also where a compiler that is too old, or not told to be new, learns it.
 #pragma once
 
-#include <compare>
+#if defined(__cplusplus) && __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+#if defined(__GNUC__) || defined(__clang__)
+// Not #error, after which these compilers would go on and complain of every header: a missing file ends it.
+#include <straggle needs C++20: compile with -std=c++20 or newer>
+#else
+#error "straggle needs C++20: compile with /std:c++20 or newer"
+#endif
+#endif
 
 /// Incompatible changes (before 1.0: see the minor number).
 #define STRAGGLE_VERSION_MAJOR 0
 /// New features; before 1.0 also incompatible changes.
-#define STRAGGLE_VERSION_MINOR 1
+#define STRAGGLE_VERSION_MINOR 2
 /// Corrections only.
 #define STRAGGLE_VERSION_PATCH 0
-
-namespace straggle::inline STRAGGLE_ABI {
-
-/// Semantic version of the headers a program was compiled with.
-struct version {
-    int major_number; ///< incompatible changes (before 1.0: see the minor number)
-    int minor_number; ///< new features; before 1.0 also incompatible changes
-    int patch_number; ///< corrections only
-
-    friend constexpr auto operator<=>(version const&, version const&) = default;
-};
-
-/// The version of these headers.
-inline constexpr version library_version{STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR,
-                                         STRAGGLE_VERSION_PATCH};
-
-} // namespace straggle

@@ -6,15 +6,15 @@
     make_module.py            writes straggle.cppm beside this file
     make_module.py --check    fails if that would change it
 
-The file is committed, so that a user needs no more than a compiler; a test keeps it true. The headers are read by the
-reader of the hygiene checks; another test asks a compiler for the names, and must find the same.
+The file is committed, so that a user needs no more than a compiler; a test keeps it true. Another test asks a compiler
+for the names, and must find the same.
 """
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "tests/hygiene")]
+sys.path.insert(0, str(ROOT / "packaging"))
 sys.dont_write_bytecode = True
 
 import single_header  # noqa: E402  (both need the path)
@@ -25,8 +25,8 @@ HEAD = """\
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The library as a C++20 module: `import straggle;` instead of `#include <straggle/straggle.hpp>`, with the same
-/// names and nothing of `straggle::detail`. Made by make_module.py from the headers; do not edit.
+/// The library as a C++20 module: `import straggle;` instead of includes, with the same names, those of all rooms, and
+/// nothing of `straggle::detail`. Made by make_module.py from the headers; do not edit.
 ///
 /// A module has no macros. The version is `straggle::library_version`; `STRAGGLE_NO_INT128` and the others of
 /// `config.hpp` are given to the compiler when it compiles this file, and to all other units of the program. Units
@@ -50,11 +50,10 @@ HEAD = """\
 """
 BEGIN = """
 module;
-#include <straggle/straggle.hpp>
-export module straggle;
+{includes}export module straggle;
 
 // clang-format off
-export namespace straggle {
+export namespace straggle {{
 """
 END = """
 } // namespace straggle
@@ -62,23 +61,35 @@ END = """
 
 
 def public_names(text):
-    """What a header declares in namespace straggle itself, in its order. Forward declarations count as much as
+    """(namespace, name) of what a header declares in a namespace, in its order. Forward declarations count as much as
     definitions: whoever has a name may say it."""
-    return [d.name for d in declarations(text)
-            if d.scope == ("straggle",) and d.public and not d.in_class and d.name
-            and d.kind not in ("namespace", "other")]
+    return [("::".join(d.scope), d.name) for d in declarations(text)
+            if d.public and not d.in_class and d.name and d.kind not in ("namespace", "other")
+            and d.name != "specialisation"]
+
+
+def in_namespaces(names):
+    """Lines that export them, those of one namespace after the other together."""
+    lines, now = [], "straggle"
+    for scope, name in names:
+        if scope != now:
+            lines += ["}"] * (now != "straggle")
+            lines += [f"namespace {scope.removeprefix('straggle::')} {{"] * (scope != "straggle")
+            now = scope
+        lines.append(f"using {scope}::{name};")
+    return lines + ["}"] * (now != "straggle")
 
 
 def module(root=ROOT):
-    listed, parts = set(), []
-    # The forward declarations last, so that each name stands with its definition.
-    order = single_header.in_order(single_header.read_all(root))
-    for header in sorted(order, key=lambda header: header.name == "straggle/fwd.hpp"):
+    listed, parts, headers = set(), [], single_header.read_all(root)
+    for header in single_header.in_order(headers):
         fresh = [name for name in dict.fromkeys(public_names("\n".join(header.lines))) if name not in listed]
         listed.update(fresh)
         if fresh:
-            parts.append(f"\n// {header.name}\n" + "".join(f"using straggle::{name};\n" for name in fresh))
-    return HEAD + BEGIN + "".join(parts) + END
+            parts.append(f"\n// {header.name}\n" + "".join(line + "\n" for line in in_namespaces(fresh)))
+    included = [single_header.UMBRELLA, *single_header.asked_for_by_name(headers)]
+    begin = BEGIN.format(includes="".join(f"#include <{name}>\n" for name in included))
+    return HEAD + begin + "".join(parts) + END
 
 
 def main():

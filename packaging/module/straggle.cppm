@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The library as a C++20 module: `import straggle;` instead of `#include <straggle/straggle.hpp>`, with the same
-/// names and nothing of `straggle::detail`. Made by make_module.py from the headers; do not edit.
+/// The library as a C++20 module: `import straggle;` instead of includes, with the same names, those of all rooms, and
+/// nothing of `straggle::detail`. Made by make_module.py from the headers; do not edit.
 ///
 /// A module has no macros. The version is `straggle::library_version`; `STRAGGLE_NO_INT128` and the others of
 /// `config.hpp` are given to the compiler when it compiles this file, and to all other units of the program. Units
@@ -27,54 +27,226 @@
 
 module;
 #include <straggle/straggle.hpp>
+#include <straggle/evaluate.hpp>
+#include <straggle/learn.hpp>
+#include <straggle/papers/dsb_2019.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
+#include <straggle/papers/ml_na_2017.hpp>
+#include <straggle/papers/riski_2014.hpp>
 export module straggle;
 
 // clang-format off
 export namespace straggle {
-
-// straggle/version.hpp
-using straggle::version;
-using straggle::library_version;
-
-// straggle/record/field.hpp
-using straggle::no_field;
-using straggle::projection_of;
-using straggle::identifier;
-using straggle::duration_like;
-using straggle::time_like;
-using straggle::clock_time;
-using straggle::job_field;
-using straggle::node_field;
-using straggle::task_field;
-using straggle::duration_field;
-using straggle::time_field;
-using straggle::input_field;
-
-// straggle/record/attempt.hpp
-using straggle::attempt_status;
-using straggle::status_field;
-using straggle::attempt_fields;
-using straggle::task_traits;
-using straggle::has_task_traits;
-using straggle::timed_fields;
-using straggle::attempt_fields_for;
-using straggle::rejection;
-using straggle::rejection_count;
-using straggle::to_string;
-using straggle::attempt_counts;
 
 // straggle/base/contract.hpp
 using straggle::contract_violation;
 using straggle::contract_handler;
 using straggle::set_contract_handler;
 
+// straggle/assign/greedy_assignment.hpp
+namespace assign {
+using straggle::assign::assignable_pairs;
+using straggle::assign::assigned_pair;
+using straggle::assign::admit_all;
+using straggle::assign::assignment_solver;
+using straggle::assign::assignment_in_turn;
+using straggle::assign::greedy_assignment;
+}
+
 // straggle/base/outcome.hpp
 using straggle::status;
+using straggle::to_string;
 using straggle::outcome;
 
+// straggle/stats/confidence.hpp
+namespace stats {
+using straggle::stats::confidence_level;
+}
+
+// straggle/stats/student_t.hpp
+namespace stats {
+using straggle::stats::student_t_quantile_upper;
+using straggle::stats::student_t_quantile;
+using straggle::stats::student_t_cdf_upper;
+using straggle::stats::student_t_cdf;
+using straggle::stats::student_t_critical;
+}
+
+// straggle/stats/interval.hpp
+namespace stats {
+using straggle::stats::interval;
+using straggle::stats::deviation_kind;
+using straggle::stats::standard_deviation;
+using straggle::stats::t_interval;
+using straggle::stats::interval_rule;
+}
+
+// straggle/stats/order.hpp
+namespace stats {
+using straggle::stats::quantile_in_place;
+using straggle::stats::median_in_place;
+using straggle::stats::normal_consistency;
+using straggle::stats::median_and_mad;
+using straggle::stats::median_and_mad_in_place;
+}
+
+// straggle/stats/empirical.hpp
+namespace stats {
+using straggle::stats::empirical_view;
+using straggle::stats::counts_below;
+using straggle::stats::empirical;
+}
+
+// straggle/assign/kill_rule.hpp
+namespace assign {
+using straggle::assign::kill_rule;
+using straggle::assign::to_string;
+using straggle::assign::kills_straggler;
+}
+
+// straggle/assign/optimal_assignment.hpp
+namespace assign {
+using straggle::assign::optimal_assignment;
+}
+
+// straggle/assign/reservation.hpp
+namespace assign {
+using straggle::assign::node_slots;
+using straggle::assign::reservation;
+}
+
+// straggle/assign/assigner_options.hpp
+namespace assign {
+using straggle::assign::assignment_rule;
+using straggle::assign::assigner_options;
+}
+
+// straggle/base/projection.hpp
+namespace base {
+using straggle::base::no_field;
+using straggle::base::projection_of;
+using straggle::base::identifier;
+using straggle::base::duration_like;
+using straggle::base::time_like;
+using straggle::base::clock_time;
+}
+
+// straggle/base/interner.hpp
+using straggle::owned_identifier_t;
+using straggle::interner;
+
+// straggle/record/field.hpp
+namespace record {
+using straggle::record::job_field;
+using straggle::record::node_field;
+using straggle::record::task_field;
+using straggle::record::duration_field;
+using straggle::record::time_field;
+using straggle::record::input_field;
+using straggle::record::label_field;
+using straggle::record::flag_field;
+}
+
+// straggle/record/node_state.hpp
+using straggle::node_state;
+using straggle::node_state_count;
+
+// straggle/record/reason_counts.hpp
+namespace record {
+using straggle::record::countable_reason;
+using straggle::record::reason_counts;
+}
+
+// straggle/record/running.hpp
+namespace record {
+using straggle::record::progress_field;
+using straggle::record::copies_field;
+}
+using straggle::running_fields;
+namespace record {
+using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
+}
+using straggle::running_rejection;
+using straggle::running_rejection_count;
+using straggle::reason_count;
+using straggle::running_counts;
+
+// straggle/assign/backup_fields.hpp
+namespace assign {
+using straggle::assign::distributed_time;
+using straggle::assign::distributed_time_field;
+using straggle::assign::plain_time_field;
+using straggle::assign::count_field;
+using straggle::assign::node_state_field;
+using straggle::assign::runs_on_field;
+using straggle::assign::straggler_fields;
+using straggle::assign::backup_node_fields;
+using straggle::assign::backup_traits;
+using straggle::assign::has_backup_traits;
+using straggle::assign::straggler_fields_for;
+using straggle::assign::backup_node_fields_for;
+using straggle::assign::backup_predictor;
+}
+
+// straggle/assign/profit.hpp
+namespace assign {
+using straggle::assign::backup_case;
+using straggle::assign::backup_value;
+using straggle::assign::profit_policy;
+using straggle::assign::expected_gain;
+using straggle::assign::price;
+}
+
+// straggle/assign/backup_plan.hpp
+namespace assign {
+using straggle::assign::backup_refusal;
+using straggle::assign::node_refusal_count;
+using straggle::assign::backup_option;
+using straggle::assign::node_counts;
+using straggle::assign::backup_choice;
+using straggle::assign::limit_refusals;
+using straggle::assign::backup_plan;
+}
+
+// straggle/record/cluster_load.hpp
+using straggle::cluster_load;
+
+// straggle/record/limit.hpp
+namespace record {
+using straggle::record::limit;
+using straggle::record::unlimited;
+}
+
+// straggle/assign/copy_limits.hpp
+namespace assign {
+using straggle::assign::backup_request;
+using straggle::assign::copy_limit;
+using straggle::assign::copies_per_task;
+using straggle::assign::speculative_cap;
+using straggle::assign::retry_budget_options;
+using straggle::assign::retry_budget;
+using straggle::assign::suspect_share_limit;
+}
+
+// straggle/assign/assigner.hpp
+namespace assign {
+using straggle::assign::assigner;
+}
+
+// straggle/assign/copy_worth.hpp
+namespace assign {
+using straggle::assign::copy_case;
+using straggle::assign::copy_worth;
+using straggle::assign::worth_of;
+using straggle::assign::job_gain;
+}
+
 // straggle/base/storable.hpp
-using straggle::storable_identifier;
-using straggle::identifier_form;
+namespace base {
+using straggle::base::storable_identifier;
+using straggle::base::identifier_form;
+}
 
 // straggle/base/bytes.hpp
 using straggle::frame_kind;
@@ -83,92 +255,94 @@ using straggle::byte_reader;
 using straggle::opened_frame;
 using straggle::open_frame;
 
-// straggle/base/interner.hpp
-using straggle::owned_identifier_t;
-using straggle::interner;
+// straggle/assign/race_record.hpp
+namespace assign {
+using straggle::assign::race_record_options;
+using straggle::assign::race_record;
+}
+
+// straggle/assign/rank_places.hpp
+namespace assign {
+using straggle::assign::free_place;
+using straggle::assign::ranked_place;
+using straggle::assign::rank_places;
+}
+
+// straggle/assign/slot_price.hpp
+namespace assign {
+using straggle::assign::slot_price_options;
+using straggle::assign::slot_price;
+}
+
+// straggle/base/library_version.hpp
+using straggle::version;
+using straggle::library_version;
 
 // straggle/base/published.hpp
 using straggle::published;
 
 // straggle/base/random.hpp
-using straggle::random_engine;
-using straggle::uniform_below;
-using straggle::uniform_unit;
-using straggle::sample_to_front;
-
-// straggle/record/running.hpp
-using straggle::progress_field;
-using straggle::copies_field;
-using straggle::running_fields;
-using straggle::running_fields_for;
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::running_counts;
-
-// straggle/stats/confidence.hpp
-using straggle::confidence_level;
-
-// straggle/stats/student_t.hpp
-using straggle::student_t_quantile_upper;
-using straggle::student_t_quantile;
-using straggle::student_t_cdf_upper;
-using straggle::student_t_cdf;
-using straggle::student_t_critical;
-
-// straggle/stats/interval.hpp
-using straggle::interval;
-using straggle::deviation_kind;
-using straggle::standard_deviation;
-using straggle::t_interval;
-using straggle::interval_rule;
-
-// straggle/stats/order.hpp
-using straggle::quantile_in_place;
-using straggle::median_in_place;
-using straggle::normal_consistency;
-using straggle::median_and_mad;
-using straggle::median_and_mad_in_place;
-
-// straggle/stats/empirical.hpp
-using straggle::empirical_view;
-using straggle::counts_below;
-using straggle::empirical;
-
-// straggle/stats/moments.hpp
-using straggle::moments;
-
-// straggle/stats/tick_moments.hpp
-using straggle::tick_squares;
-using straggle::tick_sums;
-using straggle::basic_tick_moments;
-using straggle::tick_moments;
+namespace base {
+using straggle::base::random_engine;
+using straggle::base::uniform_below;
+using straggle::base::uniform_unit;
+using straggle::base::sample_to_front;
+}
 
 // straggle/rank/p_cores.hpp
-using straggle::edge_rule;
-using straggle::points_at;
-using straggle::p_cores;
+namespace rank {
+using straggle::rank::edge_rule;
+using straggle::rank::to_string;
+using straggle::rank::points_at;
+using straggle::rank::p_cores;
+}
 
-// straggle/rank/interval_dag.hpp
-using straggle::dag_edges;
-using straggle::interval_dag;
+// straggle/stats/moments.hpp
+namespace stats {
+using straggle::stats::moments;
+}
+
+// straggle/stats/tick_moments.hpp
+namespace stats {
+using straggle::stats::tick_squares;
+using straggle::stats::tick_sums;
+using straggle::stats::basic_tick_moments;
+using straggle::stats::tick_moments;
+}
 
 // straggle/rank/normalizer.hpp
-using straggle::affine_scale;
-using straggle::moment_normalizer;
-using straggle::sibling_normalizer;
-using straggle::input_normalizer;
-using straggle::normalizer;
-using straggle::z_score;
-using straggle::work_rate;
+namespace rank {
+using straggle::rank::affine_scale;
+using straggle::rank::moment_normalizer;
+using straggle::rank::sibling_normalizer;
+using straggle::rank::input_normalizer;
+using straggle::rank::normalizer;
+using straggle::rank::z_score;
+using straggle::rank::work_rate;
+}
 
 // straggle/rank/performance.hpp
-using straggle::score_moments;
-using straggle::node_performance;
-using straggle::performance_of;
+namespace rank {
+using straggle::rank::score_moments;
+using straggle::rank::node_performance;
+using straggle::rank::performance_of;
+}
 
-// straggle/rank/rank_options.hpp
-using straggle::completions;
-using straggle::rank_options;
+// straggle/record/attempt.hpp
+using straggle::attempt_status;
+namespace record {
+using straggle::record::status_field;
+}
+using straggle::attempt_fields;
+using straggle::task_traits;
+using straggle::has_task_traits;
+namespace record {
+using straggle::record::timed_fields;
+using straggle::record::attempt_fields_for;
+}
+using straggle::rejection;
+using straggle::rejection_count;
+using straggle::attempt_counts;
 
 // straggle/rank/ranking.hpp
 using straggle::ranked_node;
@@ -177,461 +351,721 @@ using straggle::degenerate_job;
 using straggle::node_ranking;
 using straggle::ranking_from;
 
+// straggle/blacklist/selection.hpp
+namespace blacklist {
+using straggle::blacklist::candidate;
+using straggle::blacklist::selection_note;
+using straggle::blacklist::to_string;
+using straggle::blacklist::selection_scratch;
+using straggle::blacklist::selection_policy;
+using straggle::blacklist::weakest_level;
+}
+
+// straggle/blacklist/decision.hpp
+using straggle::verdict;
+using straggle::blacklist_decision;
+
+// straggle/blacklist/limits.hpp
+namespace blacklist {
+using straggle::blacklist::fleet_view;
+using straggle::blacklist::node_limit;
+using straggle::blacklist::slots_projection;
+using straggle::blacklist::one_slot;
+using straggle::blacklist::at_most;
+using straggle::blacklist::at_most_slot_fraction;
+using straggle::blacklist::at_least_healthy_slots;
+using straggle::blacklist::one_per_domain;
+using straggle::blacklist::fail_open;
+}
+
+// straggle/blacklist/dominated.hpp
+namespace blacklist {
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
+}
+
+// straggle/blacklist/blacklister.hpp
+using straggle::blacklister;
+
+// straggle/blacklist/cooldown.hpp
+namespace blacklist {
+using straggle::blacklist::cooldown_options;
+using straggle::blacklist::cooldown;
+}
+
+// straggle/blacklist/exclusion.hpp
+namespace blacklist {
+using straggle::blacklist::window_evidence;
+using straggle::blacklist::exclusion;
+using straggle::blacklist::exclusion_policy;
+using straggle::blacklist::rerank_every_window;
+using straggle::blacklist::escalating;
+using straggle::blacklist::probation;
+using straggle::blacklist::hysteresis;
+}
+
+// straggle/blacklist/decision_log.hpp
+namespace blacklist {
+using straggle::blacklist::logged_verdict;
+using straggle::blacklist::logged_exclusion;
+using straggle::blacklist::decision_record;
+using straggle::blacklist::decision_difference;
+using straggle::blacklist::record_of;
+using straggle::blacklist::replay_decision;
+}
+
+// straggle/blacklist/dynamic_blacklist.hpp
+using straggle::dynamic_blacklist;
+using straggle::dynamic_blacklist_of;
+
+// straggle/blacklist/forecast_weak.hpp
+namespace blacklist {
+using straggle::blacklist::forecast_weak;
+using straggle::blacklist::either;
+}
+
+// straggle/record/comparison.hpp
+using straggle::comparison;
+
+// straggle/record/slowdown.hpp
+using straggle::slowdown;
+
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::operator_word;
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::node_verdict;
+}
+
+// straggle/record/attempt_event.hpp
+using straggle::ended_as;
+using straggle::no_task;
+using straggle::ended_attempt;
+using straggle::running_attempt;
+
+// straggle/rank/slowdown_evidence.hpp
+using straggle::evidence_counts;
+using straggle::slowdown_evidence_options;
+using straggle::slowdown_evidence;
+
+// straggle/blacklist/node_decisions_options.hpp
+using straggle::node_decisions_options;
+
+// straggle/blacklist/node_decisions.hpp
+using straggle::node_decisions;
+
+// straggle/blacklist/outlier_rules.hpp
+namespace blacklist {
+using straggle::blacklist::median_mad;
+using straggle::blacklist::leave_top_k_out;
+using straggle::blacklist::mean_plus_sigmas;
+}
+
+// straggle/blacklist/timed_limits.hpp
+namespace blacklist {
+using straggle::blacklist::rate_limit;
+using straggle::blacklist::slot_demand;
+using straggle::blacklist::release_on_demand;
+}
+
+// straggle/blacklist/top_k_intersection.hpp
+namespace blacklist {
+using straggle::blacklist::deterministic_fill;
+using straggle::blacklist::top_k_intersection;
+}
+
+// straggle/detect/detector.hpp
+namespace detect {
+using straggle::detect::running_task;
+using straggle::detect::job_node;
+using straggle::detect::suspect;
+using straggle::detect::job_view;
+using straggle::detect::task_scope;
+using straggle::detect::detection_note;
+using straggle::detect::to_string;
+using straggle::detect::detector_scratch;
+using straggle::detect::straggler_detector;
+}
+
+// straggle/detect/average_time.hpp
+namespace detect {
+using straggle::detect::average_time;
+}
+
+// straggle/detect/cap.hpp
+namespace detect {
+using straggle::detect::cap;
+}
+
+// straggle/detect/flink.hpp
+namespace detect {
+using straggle::detect::flink;
+}
+
+// straggle/detect/hierarchical.hpp
+namespace detect {
+using straggle::detect::hierarchical;
+}
+
+// straggle/detect/job_progress.hpp
+namespace detect {
+using straggle::detect::job_progress;
+}
+
+// straggle/predict/progress.hpp
+namespace predict {
+using straggle::predict::progress_estimator;
+using straggle::predict::reading_rejection;
+using straggle::predict::reading_rejection_count;
+using straggle::predict::reason_count;
+using straggle::predict::to_string;
+using straggle::predict::reading_counts;
+using straggle::predict::task_readings;
+using straggle::predict::least_telling_progress;
+using straggle::predict::average_rate_remaining;
+using straggle::predict::average_rate;
+using straggle::predict::sibling_time;
+using straggle::predict::remaining_at;
+}
+
+// straggle/detect/remaining_time.hpp
+namespace detect {
+using straggle::detect::time_estimate;
+using straggle::detect::average_rate_estimate;
+using straggle::detect::sibling_time_estimate;
+using straggle::detect::by_row;
+using straggle::detect::mean_replacement;
+using straggle::detect::cautious_replacement;
+}
+
+// straggle/detect/largest_gain.hpp
+namespace detect {
+using straggle::detect::gain_state;
+using straggle::detect::gain_judgement;
+using straggle::detect::largest_gain;
+}
+
+// straggle/detect/late.hpp
+namespace detect {
+using straggle::detect::late;
+}
+
+// straggle/detect/late_with_caps.hpp
+namespace detect {
+using straggle::detect::late_scale;
+using straggle::detect::late_with_caps;
+}
+
+// straggle/detect/mantri.hpp
+namespace detect {
+using straggle::detect::uncertain_time;
+using straggle::detect::uncertain_time_estimate;
+using straggle::detect::mantri;
+}
+
+// straggle/detect/min_progress.hpp
+namespace detect {
+using straggle::detect::min_progress;
+}
+
+// straggle/detect/node_aware.hpp
+namespace detect {
+using straggle::detect::no_prediction;
+using straggle::detect::node_aware;
+}
+
+// straggle/detect/over_median.hpp
+namespace detect {
+using straggle::detect::over_median;
+}
+
+// straggle/detect/progress_gap.hpp
+namespace detect {
+using straggle::detect::progress_gap;
+}
+
+// straggle/detect/speculative_lag.hpp
+namespace detect {
+using straggle::detect::speculative_lag;
+using straggle::detect::task_lag;
+}
+
+// straggle/detect/straggler_scan.hpp
+namespace detect {
+using straggle::detect::straggler_scan;
+}
+
+// straggle/detect/without_copies.hpp
+namespace detect {
+using straggle::detect::without_copies;
+}
+
+// straggle/rank/rank_options.hpp
+using straggle::completions;
+using straggle::rank_options;
+
 // straggle/monitor/monitor.hpp
 using straggle::monitor_counts;
 using straggle::monitor;
 using straggle::monitor_of;
 
+// straggle/mitigate/cluster_watch.hpp
+using straggle::cluster_watch;
+
+// straggle/predict/time_outlook.hpp
+namespace predict {
+using straggle::predict::time_points;
+using straggle::predict::time_outlook;
+}
+
+// straggle/predict/sibling_times.hpp
+namespace predict {
+using straggle::predict::sibling_times_options;
+using straggle::predict::sized_task;
+using straggle::predict::sibling_times;
+}
+
+// straggle/mitigate/copy_planner_options.hpp
+namespace mitigate {
+using straggle::mitigate::copy_planner_options;
+}
+
+// straggle/mitigate/copy_rows.hpp
+namespace mitigate {
+using straggle::mitigate::not_known;
+using straggle::mitigate::unnamed_task;
+using straggle::mitigate::running_row;
+using straggle::mitigate::place_row;
+using straggle::mitigate::attempt_end;
+using straggle::mitigate::ended_row;
+using straggle::mitigate::time_range;
+using straggle::mitigate::late_row;
+using straggle::mitigate::copy_row;
+using straggle::mitigate::kill_row;
+using straggle::mitigate::copy_notes;
+}
+
+// straggle/predict/progress_trust.hpp
+namespace predict {
+using straggle::predict::progress_track;
+using straggle::predict::progress_worth;
+using straggle::predict::progress_trust;
+using straggle::predict::left_by_both;
+}
+
+// straggle/mitigate/copy_planner.hpp
+namespace mitigate {
+using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::copy_planner;
+}
+
+// straggle/mitigate/effect.hpp
+namespace mitigate {
+using straggle::mitigate::action_kind;
+using straggle::mitigate::action_kind_count;
+using straggle::mitigate::to_string;
+using straggle::mitigate::effect;
+using straggle::mitigate::effect_options;
+using straggle::mitigate::effect_meter;
+}
+
+// straggle/mitigate/fleet_view.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::fleet_view;
+}
+
+// straggle/mitigate/lease.hpp
+namespace mitigate {
+using straggle::mitigate::lease;
+}
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::amount_field;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
+
+// straggle/mitigate/plan.hpp
+namespace mitigate {
+using straggle::mitigate::planned_node;
+using straggle::mitigate::planned_time;
+using straggle::mitigate::planned_copy;
+using straggle::mitigate::planned_kill;
+using straggle::mitigate::planned_place;
+using straggle::mitigate::plan_note;
+using straggle::mitigate::plan_note_count;
+}
+using straggle::mitigation_plan;
+
+// straggle/mitigate/mitigator_counts.hpp
+namespace mitigate {
+using straggle::mitigate::mitigator_counts;
+}
+
+// straggle/mitigate/mitigator.hpp
+using straggle::mitigator;
+using straggle::mitigator_of;
+
+// straggle/mitigate/reason.hpp
+namespace mitigate {
+using straggle::mitigate::append_reason;
+using straggle::mitigate::reason;
+}
+
+// straggle/predict/calibration.hpp
+namespace predict {
+using straggle::predict::calibration_options;
+using straggle::predict::predicted_range;
+using straggle::predict::calibration;
+}
+
+// straggle/predict/similarity.hpp
+namespace predict {
+using straggle::predict::factor_kind;
+using straggle::predict::missing_factor;
+using straggle::predict::is_missing_factor;
+using straggle::predict::largest_factor;
+using straggle::predict::is_factor_value;
+using straggle::predict::factor_difference;
+using straggle::predict::weighted_distance;
+using straggle::predict::factor_similarities;
+}
+
+// straggle/predict/factors.hpp
+namespace predict {
+using straggle::predict::numeric_field;
+using straggle::predict::categorical_field;
+using straggle::predict::numeric_factor;
+using straggle::predict::categorical_factor;
+using straggle::predict::numeric;
+using straggle::predict::categorical;
+using straggle::predict::factor_list;
+using straggle::predict::factors;
+using straggle::predict::unknown_category;
+using straggle::predict::factors_for;
+using straggle::predict::factor_reader;
+using straggle::predict::factor_reader_of;
+}
+
+// straggle/predict/weights.hpp
+namespace predict {
+using straggle::predict::real_similarity;
+using straggle::predict::weight_objective;
+using straggle::predict::weight_options;
+using straggle::predict::weight_scratch;
+using straggle::predict::weight_fit;
+}
+
+// straggle/predict/node_weights.hpp
+namespace predict {
+using straggle::predict::node_weight_options;
+using straggle::predict::node_weights;
+}
+
+// straggle/predict/profile_store.hpp
+namespace predict {
+using straggle::predict::profile_store_options;
+using straggle::predict::neighbor;
+using straggle::predict::profile_record;
+using straggle::predict::profile_counts;
+using straggle::predict::nearest_scratch;
+using straggle::predict::profile_store;
+}
+
+// straggle/predict/smoothed_progress.hpp
+namespace predict {
+using straggle::predict::exponential_rate;
+using straggle::predict::simple_exponential_options;
+using straggle::predict::simple_exponential;
+}
+
+// straggle/predict/recent_rate.hpp
+namespace predict {
+using straggle::predict::recent_rate;
+}
+
+// straggle/predict/task_profile.hpp
+namespace predict {
+using straggle::predict::task_profile;
+using straggle::predict::task_profile_for;
+}
+
+// straggle/predict/similar_tasks.hpp
+namespace predict {
+using straggle::predict::similar_tasks_options;
+using straggle::predict::prediction_scratch;
+using straggle::predict::similar_tasks;
+using straggle::predict::similar_tasks_of;
+}
+
+// straggle/rank/interval_dag.hpp
+namespace rank {
+using straggle::rank::dag_edges;
+using straggle::rank::interval_dag;
+}
+
 // straggle/rank/normalize.hpp
-using straggle::normalized_attempt;
-using straggle::normalized_attempts;
-using straggle::normalize;
+namespace rank {
+using straggle::rank::normalized_attempt;
+using straggle::rank::normalized_attempts;
+using straggle::rank::normalize;
+}
 
 // straggle/rank/rank_nodes.hpp
 using straggle::node_ranker;
 using straggle::rank_nodes;
 
 // straggle/rank/sibling_normalizers.hpp
-using straggle::robust_z;
-using straggle::ratio_to_median;
-using straggle::leave_one_out_z;
-
-// straggle/predict/calibration.hpp
-using straggle::calibration_options;
-using straggle::predicted_range;
-using straggle::calibration;
-
-// straggle/predict/similarity.hpp
-using straggle::factor_kind;
-using straggle::missing_factor;
-using straggle::is_missing_factor;
-using straggle::largest_factor;
-using straggle::is_factor_value;
-using straggle::factor_difference;
-using straggle::weighted_distance;
-using straggle::factor_similarities;
-
-// straggle/predict/factors.hpp
-using straggle::numeric_field;
-using straggle::categorical_field;
-using straggle::numeric_factor;
-using straggle::categorical_factor;
-using straggle::numeric;
-using straggle::categorical;
-using straggle::factor_list;
-using straggle::factors;
-using straggle::unknown_category;
-using straggle::factors_for;
-using straggle::factor_reader;
-using straggle::factor_reader_of;
-
-// straggle/predict/weights.hpp
-using straggle::similarity_rule;
-using straggle::real_similarity;
-using straggle::weight_objective;
-using straggle::weight_options;
-using straggle::weight_scratch;
-using straggle::weight_fit;
-
-// straggle/predict/node_weights.hpp
-using straggle::node_weight_options;
-using straggle::node_weights;
-
-// straggle/predict/profile_store.hpp
-using straggle::profile_store_options;
-using straggle::neighbor;
-using straggle::profile_record;
-using straggle::profile_counts;
-using straggle::nearest_scratch;
-using straggle::profile_store;
-
-// straggle/predict/progress.hpp
-using straggle::progress_estimator;
-using straggle::reading_rejection;
-using straggle::reading_rejection_count;
-using straggle::reading_counts;
-using straggle::task_readings;
-using straggle::least_telling_progress;
-using straggle::linear_remaining;
-using straggle::linear;
-using straggle::node_scaled;
-using straggle::remaining_at;
-
-// straggle/predict/task_profile.hpp
-using straggle::task_profile;
-using straggle::task_profile_for;
-
-// straggle/predict/similar_tasks.hpp
-using straggle::similar_tasks_options;
-using straggle::prediction_scratch;
-using straggle::similar_tasks;
-using straggle::similar_tasks_of;
-
-// straggle/predict/smoothed_progress.hpp
-using straggle::exponential_rate;
-using straggle::simple_exponential_options;
-using straggle::simple_exponential;
-
-// straggle/predict/recent_rate.hpp
-using straggle::slowing;
-
-// straggle/blacklist/selection.hpp
-using straggle::candidate;
-using straggle::selection_note;
-using straggle::selection_scratch;
-using straggle::selection_policy;
-using straggle::weakest_level;
-
-// straggle/blacklist/decision.hpp
-using straggle::verdict;
-using straggle::blacklist_decision;
-
-// straggle/blacklist/dominated.hpp
-using straggle::dominated;
-using straggle::clearly_dominated;
-using straggle::dominated_fdr;
-
-// straggle/blacklist/limits.hpp
-using straggle::fleet_view;
-using straggle::capacity_guard;
-using straggle::slots_projection;
-using straggle::one_slot;
-using straggle::no_guard;
-using straggle::optional_guard;
-using straggle::at_most;
-using straggle::at_most_slot_fraction;
-using straggle::at_least_healthy_slots;
-using straggle::one_per_domain;
-using straggle::fail_open;
-
-// straggle/blacklist/blacklister.hpp
-using straggle::blacklister;
-
-// straggle/blacklist/cooldown.hpp
-using straggle::brief_block_options;
-using straggle::brief_block;
-
-// straggle/blacklist/exclusion.hpp
-using straggle::custody;
-using straggle::window_evidence;
-using straggle::sentence;
-using straggle::sentence_policy;
-using straggle::rerank_every_window;
-using straggle::escalating;
-using straggle::probation;
-using straggle::hysteresis;
-
-// straggle/blacklist/dynamic_blacklist.hpp
-using straggle::blacklist_keeper;
-using straggle::keep_blacklist;
-
-// straggle/mitigate/cluster_watch.hpp
-using straggle::cluster_watch;
-
-// straggle/blacklist/decision_log.hpp
-using straggle::logged_verdict;
-using straggle::logged_sentence;
-using straggle::decision_record;
-using straggle::decision_difference;
-using straggle::record_of;
-using straggle::replay_decision;
-
-// straggle/blacklist/forecast_weak.hpp
-using straggle::forecast_weak;
-using straggle::either;
-
-// straggle/blacklist/outlier_rules.hpp
-using straggle::median_mad;
-using straggle::leave_top_k_out;
-using straggle::mean_plus_sigmas;
-
-// straggle/blacklist/timed_limits.hpp
-using straggle::rate_limit;
-using straggle::slot_demand;
-using straggle::release_on_demand;
-
-// straggle/blacklist/top_k_intersection.hpp
-using straggle::deterministic_fill;
-using straggle::top_k_intersection;
-
-// straggle/detect/detector.hpp
-using straggle::running_task;
-using straggle::job_node;
-using straggle::suspect;
-using straggle::job_view;
-using straggle::task_scope;
-using straggle::detection_note;
-using straggle::detector_scratch;
-using straggle::straggler_detector;
-
-// straggle/detect/average_time.hpp
-using straggle::average_time;
-
-// straggle/detect/cap.hpp
-using straggle::cap;
-
-// straggle/detect/flink.hpp
-using straggle::flink;
-
-// straggle/detect/hierarchical.hpp
-using straggle::hierarchical;
-
-// straggle/detect/job_progress.hpp
-using straggle::job_progress;
-
-// straggle/detect/remaining_time.hpp
-using straggle::time_estimate;
-using straggle::linear_estimate;
-using straggle::node_scaled_estimate;
-using straggle::by_row;
-using straggle::mean_replacement;
-using straggle::cautious_replacement;
-
-// straggle/detect/largest_gain.hpp
-using straggle::gain_state;
-using straggle::gain_judgement;
-using straggle::largest_gain;
-
-// straggle/detect/late.hpp
-using straggle::late;
-using straggle::late_eval_2019;
-
-// straggle/detect/late_with_caps.hpp
-using straggle::late_scale;
-using straggle::late_with_caps;
-
-// straggle/detect/mantri.hpp
-using straggle::uncertain_time;
-using straggle::uncertain_time_estimate;
-using straggle::mantri;
-
-// straggle/detect/min_progress.hpp
-using straggle::min_progress;
-
-// straggle/detect/node_aware.hpp
-using straggle::no_prediction;
-using straggle::node_aware;
-
-// straggle/detect/over_median.hpp
-using straggle::over_median;
-
-// straggle/detect/progress_gap.hpp
-using straggle::progress_gap;
-
-// straggle/detect/speculative_lag.hpp
-using straggle::speculative_lag;
-using straggle::task_lag;
-
-// straggle/detect/straggler_scan.hpp
-using straggle::straggler_scan;
-
-// straggle/detect/without_copies.hpp
-using straggle::without_copies;
-
-// straggle/learn/feature_matrix.hpp
-using straggle::feature_matrix;
-
-// straggle/learn/tree_node.hpp
-using straggle::tree_node;
-
-// straggle/learn/boosted_trees.hpp
-using straggle::feature_use;
-using straggle::boosted_trees;
-
-// straggle/learn/classifier.hpp
-using straggle::classifier;
-
-// straggle/learn/boosted_trees_trainer.hpp
-using straggle::boosted_trees_options;
-using straggle::boosted_trees_trainer;
-
-// straggle/learn/features.hpp
-using straggle::idle_days;
-using straggle::feature_options;
-using straggle::mlna_2017;
-using straggle::day_feature;
-using straggle::features_per_day;
-using straggle::feature_of_column;
-using straggle::day_of_column;
-using straggle::node_days;
-using straggle::complete_features;
-using straggle::complete;
-
-// straggle/learn/forecast.hpp
-using straggle::node_period;
-using straggle::forecast_from;
-using straggle::node_forecast;
-using straggle::class_counts;
-using straggle::forecaster;
-using straggle::forecast_cell;
-using straggle::forecast_table;
-
-// straggle/learn/forecast_model.hpp
-using straggle::forecast_model;
-
-// straggle/learn/kmeans.hpp
-using straggle::kmeans_options;
-using straggle::clustering;
-using straggle::kmeans;
-using straggle::calinski_harabasz;
-
-// straggle/learn/labeling.hpp
-using straggle::group_profile;
-using straggle::weakest_groups_first;
-using straggle::label_weak;
-using straggle::label_classes;
-
-// straggle/learn/weak_nodes.hpp
-using straggle::group_count_score;
-using straggle::choose_group_count;
-using straggle::weak_nodes_options;
-using straggle::weak_nodes;
-using straggle::weak_node_finder;
-
-// straggle/assign/greedy_assignment.hpp
-using straggle::assignable_pairs;
-using straggle::assigned_pair;
-using straggle::admit_all;
-using straggle::assignment_solver;
-using straggle::assignment_in_turn;
-using straggle::greedy_assignment;
-
-// straggle/assign/kill_rule.hpp
-using straggle::kill_rule;
-using straggle::kills_straggler;
-
-// straggle/assign/optimal_assignment.hpp
-using straggle::optimal_assignment;
-
-// straggle/assign/reservation.hpp
-using straggle::node_slots;
-using straggle::reservation;
-
-// straggle/assign/assigner_options.hpp
-using straggle::assignment_rule;
-using straggle::assigner_options;
-
-// straggle/assign/backup_fields.hpp
-using straggle::node_state;
-using straggle::state_in;
-using straggle::distributed_time;
-using straggle::distributed_time_field;
-using straggle::plain_time_field;
-using straggle::count_field;
-using straggle::node_state_field;
-using straggle::runs_on_field;
-using straggle::straggler_fields;
-using straggle::backup_node_fields;
-using straggle::backup_traits;
-using straggle::has_backup_traits;
-using straggle::straggler_fields_for;
-using straggle::backup_node_fields_for;
-using straggle::backup_predictor;
-
-// straggle/assign/profit.hpp
-using straggle::backup_case;
-using straggle::backup_value;
-using straggle::profit_policy;
-using straggle::riski_reading;
-using straggle::riski_2014;
-using straggle::expected_gain;
-using straggle::price;
-
-// straggle/assign/backup_plan.hpp
-using straggle::backup_refusal;
-using straggle::node_refusal_count;
-using straggle::backup_option;
-using straggle::node_counts;
-using straggle::backup_choice;
-using straggle::budget_refusals;
-using straggle::backup_plan;
-
-// straggle/assign/copy_limits.hpp
-using straggle::cluster_load;
-using straggle::backup_request;
-using straggle::copy_budget;
-using straggle::no_budget;
-using straggle::optional_budget;
-using straggle::copies_per_task;
-using straggle::share_of_slots;
-using straggle::extra_load_limits;
-using straggle::extra_load;
-using straggle::storm_guard;
-
-// straggle/assign/assigner.hpp
-using straggle::assigner;
+namespace rank {
+using straggle::rank::robust_z;
+using straggle::rank::ratio_to_median;
+using straggle::rank::leave_one_out_z;
+}
+
+// straggle/stats/confusion_matrix.hpp
+namespace stats {
+using straggle::stats::confusion_matrix;
+}
 
 // straggle/evaluate/usual_time.hpp
-using straggle::straggler_rule;
-using straggle::usual_time;
-using straggle::find_usual_time;
-using straggle::straggler_share;
-using straggle::guess_errors;
-using straggle::harmless_errors;
-using straggle::tolerance_of_guess;
-using straggle::most_tolerant_slowdown;
-using straggle::tolerance_as_printed;
+namespace evaluate {
+using straggle::evaluate::straggler_rule;
+using straggle::evaluate::usual_time;
+using straggle::evaluate::find_usual_time;
+using straggle::evaluate::straggler_share;
+using straggle::evaluate::guess_errors;
+using straggle::evaluate::harmless_errors;
+using straggle::evaluate::tolerance_of_guess;
+using straggle::evaluate::most_tolerant_slowdown;
+}
 
 // straggle/evaluate/task_outcome.hpp
-using straggle::task_outcome;
-using straggle::killed_attempts;
-using straggle::judging;
-using straggle::task_verdict;
-using straggle::outcome_rejection;
-using straggle::outcome_rejection_count;
-using straggle::judge;
+namespace evaluate {
+using straggle::evaluate::task_outcome;
+using straggle::evaluate::killed_attempts;
+using straggle::evaluate::judging_options;
+using straggle::evaluate::task_verdict;
+using straggle::evaluate::outcome_rejection;
+using straggle::evaluate::outcome_rejection_count;
+using straggle::evaluate::reason_count;
+using straggle::evaluate::to_string;
+using straggle::evaluate::judge;
+}
 
 // straggle/evaluate/detection_metrics.hpp
-using straggle::detection_counts;
-using straggle::slot_times;
-using straggle::detection_metrics;
-using straggle::job_tail;
+namespace evaluate {
+using straggle::evaluate::detection_counts;
+using straggle::evaluate::slot_times;
+using straggle::evaluate::detection_metrics;
+using straggle::evaluate::job_tail;
+}
 
 // straggle/evaluate/power.hpp
-using straggle::node_load;
-using straggle::power_model;
-using straggle::power_source;
-using straggle::schedule_energy;
-using straggle::energy_sweep;
+namespace evaluate {
+using straggle::evaluate::node_load;
+using straggle::evaluate::power_model;
+using straggle::evaluate::power_source;
+using straggle::evaluate::schedule_energy;
+using straggle::evaluate::energy_sweep;
+}
 
 // straggle/evaluate/first_order.hpp
-using straggle::case_shares;
-using straggle::detector_profile;
-using straggle::first_order_options;
-using straggle::case_cost;
-using straggle::first_order_cost;
-using straggle::largest_straggler_ratio;
-using straggle::shares_of;
-using straggle::predict_cost;
-using straggle::rank_by;
-using straggle::rank_detectors;
+namespace evaluate {
+using straggle::evaluate::case_shares;
+using straggle::evaluate::detector_profile;
+using straggle::evaluate::first_order_options;
+using straggle::evaluate::case_cost;
+using straggle::evaluate::first_order_cost;
+using straggle::evaluate::largest_straggler_ratio;
+using straggle::evaluate::shares_of;
+using straggle::evaluate::predict_cost;
+using straggle::evaluate::rank_by;
+using straggle::evaluate::rank_detectors;
+}
 
 // straggle/evaluate/recording.hpp
-using straggle::recorded_fields;
-using straggle::reading_fields;
-using straggle::attempt_number_field;
-using straggle::recorded_fields_for;
-using straggle::reading_fields_for;
-using straggle::recording_fault;
-using straggle::recording_fault_count;
-using straggle::reading_fault;
-using straggle::reading_fault_count;
-using straggle::fault_counts;
-using straggle::recording_counts;
-using straggle::reading_fault_counts;
-using straggle::task_fate;
-using straggle::recording;
+namespace evaluate {
+using straggle::evaluate::recorded_fields;
+using straggle::evaluate::reading_fields;
+using straggle::evaluate::attempt_number_field;
+using straggle::evaluate::recorded_fields_for;
+using straggle::evaluate::reading_fields_for;
+using straggle::evaluate::recording_fault;
+using straggle::evaluate::recording_fault_count;
+using straggle::evaluate::reading_fault;
+using straggle::evaluate::reading_fault_count;
+using straggle::evaluate::fault_counts;
+using straggle::evaluate::recording_counts;
+using straggle::evaluate::reading_fault_counts;
+using straggle::evaluate::task_fate;
+using straggle::evaluate::recording;
+}
 
 // straggle/evaluate/replay.hpp
-using straggle::job_scan;
-using straggle::job_scans;
-using straggle::starting_job;
-using straggle::replay_knowledge;
-using straggle::replay_counts;
-using straggle::replayer;
+namespace evaluate {
+using straggle::evaluate::job_scan;
+using straggle::evaluate::job_scans;
+using straggle::evaluate::starting_job;
+using straggle::evaluate::replay_knowledge;
+using straggle::evaluate::replay_counts;
+using straggle::evaluate::replayer;
+}
+
+// straggle/learn/feature_matrix.hpp
+namespace learn {
+using straggle::learn::feature_matrix;
+}
+
+// straggle/learn/tree_node.hpp
+namespace learn {
+using straggle::learn::tree_node;
+}
+
+// straggle/learn/boosted_trees.hpp
+namespace learn {
+using straggle::learn::feature_use;
+using straggle::learn::boosted_trees;
+}
+
+// straggle/learn/classifier.hpp
+namespace learn {
+using straggle::learn::classifier;
+}
+
+// straggle/learn/boosted_trees_trainer.hpp
+namespace learn {
+using straggle::learn::boosted_trees_options;
+using straggle::learn::boosted_trees_trainer;
+}
+
+// straggle/learn/features.hpp
+namespace learn {
+using straggle::learn::idle_days;
+using straggle::learn::feature_options;
+using straggle::learn::day_feature;
+using straggle::learn::features_per_day;
+using straggle::learn::feature_of_column;
+using straggle::learn::day_of_column;
+using straggle::learn::node_days;
+using straggle::learn::complete_features;
+using straggle::learn::complete;
+}
+
+// straggle/learn/forecast.hpp
+namespace learn {
+using straggle::learn::node_period;
+using straggle::learn::forecast_from;
+using straggle::learn::node_forecast;
+using straggle::learn::beats_repeat;
+using straggle::learn::forecaster;
+using straggle::learn::forecast_cell;
+using straggle::learn::forecast_table;
+}
+
+// straggle/learn/forecast_model.hpp
+namespace learn {
+using straggle::learn::forecast_model;
+}
+
+// straggle/learn/kmeans.hpp
+namespace learn {
+using straggle::learn::kmeans_options;
+using straggle::learn::clustering;
+using straggle::learn::kmeans;
+using straggle::learn::calinski_harabasz;
+}
+
+// straggle/learn/labeling.hpp
+namespace learn {
+using straggle::learn::group_profile;
+using straggle::learn::weakest_groups_first;
+using straggle::learn::label_weak;
+using straggle::learn::label_classes;
+}
+
+// straggle/learn/weak_nodes.hpp
+namespace learn {
+using straggle::learn::group_count_score;
+using straggle::learn::choose_group_count;
+using straggle::learn::weak_nodes_options;
+using straggle::learn::weak_nodes;
+using straggle::learn::weak_node_finder;
+}
+
+// straggle/learn/outlook.hpp
+namespace learn {
+using straggle::learn::outlook_options;
+using straggle::learn::forecast_record;
+using straggle::learn::outlook;
+}
 
 // straggle/papers/dsb_2019.hpp
-using straggle::dsb_2019_preset;
-using straggle::dsb_2019;
+namespace papers::dsb_2019 {
+using straggle::papers::dsb_2019::straggler;
+using straggle::papers::dsb_2019::ranking;
+using straggle::papers::dsb_2019::blacklist;
+using straggle::papers::dsb_2019::monitoring_loop;
+using straggle::papers::dsb_2019::loop_of;
+}
+
+// straggle/papers/evaluation_2019.hpp
+namespace papers::evaluation_2019 {
+using straggle::papers::evaluation_2019::hadoop_default;
+using straggle::papers::evaluation_2019::late;
+using straggle::papers::evaluation_2019::late_as_printed;
+using straggle::papers::evaluation_2019::hierarchical;
+using straggle::papers::evaluation_2019::after_speculative_lag;
+using straggle::papers::evaluation_2019::straggler;
+using straggle::papers::evaluation_2019::usual_quantile;
+using straggle::papers::evaluation_2019::judging;
+using straggle::papers::evaluation_2019::machines;
+using straggle::papers::evaluation_2019::shares_for_normal_tasks;
+using straggle::papers::evaluation_2019::equation_11;
+using straggle::papers::evaluation_2019::equation_12;
+using straggle::papers::evaluation_2019::tolerates_as_printed;
+using straggle::papers::evaluation_2019::tolerance_as_printed;
+}
+
+// straggle/papers/ml_na_2017.hpp
+namespace papers::ml_na_2017 {
+using straggle::papers::ml_na_2017::days_per_month;
+using straggle::papers::ml_na_2017::labeling;
+using straggle::papers::ml_na_2017::classifier;
+using straggle::papers::ml_na_2017::other_classifier;
+using straggle::papers::ml_na_2017::tuples;
+using straggle::papers::ml_na_2017::label;
+using straggle::papers::ml_na_2017::forecaster;
+}
+
+// straggle/papers/riski_2014.hpp
+namespace papers::riski_2014 {
+using straggle::papers::riski_2014::real_similarity_as_printed;
+using straggle::papers::riski_2014::corrected;
+using straggle::papers::riski_2014::as_printed;
+using straggle::papers::riski_2014::predictor_options;
+using straggle::papers::riski_2014::predictor;
+using straggle::papers::riski_2014::predictor_of;
+using straggle::papers::riski_2014::detector;
+using straggle::papers::riski_2014::profit;
+using straggle::papers::riski_2014::profit_as_printed;
+using straggle::papers::riski_2014::kills_straggler;
+using straggle::papers::riski_2014::assigner;
+}
 
 } // namespace straggle

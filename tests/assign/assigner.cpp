@@ -222,7 +222,7 @@ TEST_CASE("assigner: a task that runs several times is copied to none of those n
 }
 
 TEST_CASE("assigner: on probation a copy, never the only attempt, and nobody is killed for it") {
-    assign::assigner a(told{}, assign::assigner_options{.kill = assign::kill_rule::riski_2014});
+    assign::assigner a(told{}, assign::assigner_options{.kill = assign::kill_rule::when_certain});
     auto all = hosts(2);
     all[1].state = node_state::on_probation;
     task t{.hosts = {"a"}, .left = 1000, .worth = {0, 9.9}};
@@ -236,13 +236,13 @@ TEST_CASE("assigner: on probation a copy, never the only attempt, and nobody is 
     t.left = 9.9;
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     t.left = 1000;
-    a.set_options({.kill = assign::kill_rule::riski_2014, .launch = 991});
+    a.set_options({.kill = assign::kill_rule::when_certain, .launch = 991});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     a.set_options({});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
     t.attempts = 0; // nothing to kill
     t.hosts = {};
-    a.set_options({.kill = assign::kill_rule::riski_2014});
+    a.set_options({.kill = assign::kill_rule::when_certain});
     CHECK_FALSE(a.choose_for(t, all, predict).copy->kill);
 }
 

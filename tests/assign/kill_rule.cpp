@@ -16,7 +16,7 @@ bool kills(std::vector<double> const& remaining, std::vector<double> const& copy
     r.assign(remaining);
     x.assign(copy);
     CHECK_FALSE(assign::kills_straggler(assign::kill_rule::race, r.view(), x.view(), launch));
-    return assign::kills_straggler(assign::kill_rule::riski_2014, r.view(), x.view(), launch);
+    return assign::kills_straggler(assign::kill_rule::when_certain, r.view(), x.view(), launch);
 }
 
 } // namespace
@@ -40,8 +40,8 @@ TEST_CASE("kill rule: nothing is killed on no evidence") {
 TEST_CASE("kill rule: constant expression, names") {
     static constexpr double x[] = {3.0}, sums[] = {0.0, 3.0};
     static constexpr stats::empirical_view known(x, sums);
-    static_assert(assign::kills_straggler(assign::kill_rule::riski_2014, known.moved(1), known));
+    static_assert(assign::kills_straggler(assign::kill_rule::when_certain, known.moved(1), known));
     static_assert(!assign::kills_straggler(assign::kill_rule::race, known.moved(1), known));
     CHECK(to_string(assign::kill_rule::race) == "race");
-    CHECK(to_string(assign::kill_rule::riski_2014) == "riski_2014");
+    CHECK(to_string(assign::kill_rule::when_certain) == "when_certain");
 }

@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/assign/profit.hpp>
+#include <straggle/papers/riski_2014.hpp>
 
 #include <doctest/doctest.h>
 
@@ -25,8 +26,8 @@ using straggle::status;
 using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::expected_gain;
-using straggle::assign::riski_2014;
-using straggle::assign::riski_reading;
+using riski_2014 = straggle::papers::riski_2014::profit;
+using straggle::papers::riski_2014::profit_as_printed;
 using straggle::stats::empirical;
 
 using limits = std::numeric_limits<double>;
@@ -208,53 +209,6 @@ TEST_CASE("profit: figure 9, two nodes of the same mean") {
     sure.launch = 10;
     sure.next_slowest = 0;
     CHECK(sure.worth(free_slots) == backup_value{0, 0, 0, 0});
-}
-
-TEST_CASE("profit: RiskI as printed selects what loses") {
-    riski_2014 const right, printed{riski_reading::printed};
-    race const even({100}, {60, 140}), wins({100}, {60, 80}), loses({100}, {120, 160}),
-        tie({100}, {60, 100, 110});
-    CHECK(even.worth(right) == backup_value{0, 0, 0, 0.5});
-    CHECK(wins.worth(right) == backup_value{30, 30, 0, 1});
-    CHECK(loses.worth(right) == backup_value{-40, -40, 0, 0});
-    CHECK(right.accepts(wins.worth(right)));
-    CHECK(!right.accepts(loses.worth(right)));
-    CHECK(!right.accepts(even.worth(right)));
-    CHECK(even.worth(printed).profit == -20); // 1/2 (60 - 100) + 1/2 (100 - 100)
-    CHECK(wins.worth(printed).profit == -30); // 1 (70 - 100)
-    CHECK(loses.worth(printed).profit == 40); // 1 (140 - 100)
-    CHECK(printed.accepts(loses.worth(printed)));
-    CHECK(!printed.accepts(wins.worth(printed)));
-    // t_s is in both parts: 2/3 (80 - 100) + 2/3 (90 - 100).
-    CHECK(tie.worth(printed).profit == doctest::Approx(-20).epsilon(1e-15));
-    CHECK(tie.worth(right).profit == 10);
-    CHECK(tie.worth(right).win_probability == doctest::Approx(1.0 / 3).epsilon(1e-15));
-}
-
-TEST_CASE("profit: RiskI put right is its two parts, and these are the difference of the means") {
-    std::uint64_t const seed = straggle_test::seed_or(61);
-    INFO("seed ", seed);
-    std::mt19937_64 draw(seed);
-    for (int round = 0; round < 2000; ++round) {
-        race const c = random_race(draw);
-        long double t_s = 0, below = 0, above = 0, n_below = 0;
-        for (double const r : c.r) t_s += static_cast<long double>(r) / static_cast<long double>(c.r.size());
-        double const split = *c.remaining.view().mean();
-        for (double const x : c.x) {
-            double const done = x + c.launch;
-            (done < split ? below : above) += static_cast<long double>(done);
-            n_below += done < split ? 1 : 0;
-        }
-        long double const n = static_cast<long double>(c.x.size()), n_above = n - n_below;
-        long double e = 0;
-        if (n_below > 0) e += n_below / n * (t_s - below / n_below);
-        if (n_above > 0) e += n_above / n * (t_s - above / n_above);
-        backup_value const got = c.worth(riski_2014{});
-        REQUIRE(std::fabs(got.profit - static_cast<double>(e)) <= blur(c));
-        REQUIRE(got.gain == got.profit);
-        REQUIRE(got.cost == 0);
-        REQUIRE(got.win_probability == static_cast<double>(n_below / n));
-    }
 }
 
 TEST_CASE("profit: all pairs, without looking at them") {
@@ -540,7 +494,7 @@ TEST_CASE("profit: many at once are each by itself, to the bit") {
 
 TEST_CASE("profit: bad input is said to be so") {
     check_bad_input(riski_2014{});
-    check_bad_input(riski_2014{riski_reading::printed});
+    check_bad_input(profit_as_printed{});
     check_bad_input(expected_gain{});
     CHECK(expected_gain{.slot_price = most}.value(race({10}, {20}).as_case()).reason() ==
           status::out_of_range);
@@ -553,7 +507,7 @@ TEST_CASE("profit: numbers of any size are finite, or said to be too large") {
                 for (std::size_t const n : {1u, 3u, 100u}) {
                     race const c({a}, std::vector<double>(n, b), b / 2, s);
                     for (auto const& v : {expected_gain{}.value(c.as_case()), riski_2014{}.value(c.as_case()),
-                                          riski_2014{riski_reading::printed}.value(c.as_case())}) {
+                                          profit_as_printed{}.value(c.as_case())}) {
                         if (!v) {
                             CHECK(v.reason() == status::out_of_range);
                             continue;

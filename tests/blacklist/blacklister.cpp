@@ -226,16 +226,16 @@ TEST_CASE("deciding again into the same decision allocates nothing") {
 
 TEST_CASE("dsb_2019: without number all of level 0 goes, without any limit") {
     auto const ranking = ranking_of({{0, 1}, {5, 7}, {5, 8}, {6, 8}, {5, 9}});
-    auto const decision = papers::dsb_2019.blacklist().decide(ranking);
+    auto const decision = papers::dsb_2019::blacklist().decide(ranking);
     CHECK(decision.rule() == "weakest_level");
     CHECK(decision.blacklisted().size() == 4);
     CHECK(decision.spared().empty());
     // All overlap: "we can either blacklist no nodes or specify a certain number".
     auto const overlap = ranking_of({{0, 4}, {1, 5}, {2, 6}});
-    auto const nobody = papers::dsb_2019.blacklist().decide(overlap);
+    auto const nobody = papers::dsb_2019::blacklist().decide(overlap);
     CHECK(nobody.blacklisted().empty());
     std::mt19937_64 engine(5);
-    auto const two = papers::dsb_2019.blacklist(2, engine).decide(overlap);
+    auto const two = papers::dsb_2019::blacklist(2, engine).decide(overlap);
     CHECK(two.blacklisted().size() == 2);
 }
 
@@ -246,22 +246,22 @@ TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
     std::set<std::set<std::string>> seen;
     std::mt19937_64 engine(6);
     for (int i = 0; i < 200; ++i) {
-        auto const chosen = names(papers::dsb_2019.blacklist(2, engine).decide(ranking));
+        auto const chosen = names(papers::dsb_2019::blacklist(2, engine).decide(ranking));
         CHECK(chosen.size() == 2);
         seen.insert({chosen.begin(), chosen.end()});
     }
     CHECK(seen.size() == 6); // every pair of four
-    auto const four = papers::dsb_2019.blacklist(9, engine).decide(ranking);
+    auto const four = papers::dsb_2019::blacklist(9, engine).decide(ranking);
     CHECK(four.blacklisted().size() == 4);
 }
 
 TEST_CASE("dsb_2019: its options are those the paper prints") {
-    auto const options = papers::dsb_2019.ranking();
+    auto const options = papers::dsb_2019::ranking();
     CHECK(options.normalizer.min_tasks == 2);
     CHECK(options.interval_of_mean.deviation() == stats::deviation_kind::population);
     CHECK(options.edges == rank::edge_rule::closed);
     CHECK(options.counted == completions::every_success);
-    auto const wide = papers::dsb_2019.ranking(0.99).interval_of_mean(10, 0.0, 1.0);
+    auto const wide = papers::dsb_2019::ranking(0.99).interval_of_mean(10, 0.0, 1.0);
     auto const usual = options.interval_of_mean(10, 0.0, 1.0);
     REQUIRE(wide);
     REQUIRE(usual);

@@ -14,6 +14,8 @@ A case holds, side by side, what is wrong and its correct variant:
     auto x = the_wrong_way();
     #endif
 
+What is expected has to be said within the first twelve lines: nobody reads on. `// within: N lines` allows more.
+
 With -DSTRAGGLE_CONTROL the case has to compile, so it cannot be refused for a missing include or a typing
 error; without, it has to be refused with all expected words.
 """
@@ -23,6 +25,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+LINES_READ = 12
 EXPECTATION = re.compile(r"^//\s*expect(?:-(gcc|clang))?:\s*(.+?)\s*$", re.MULTILINE)
 
 
@@ -47,7 +50,11 @@ def check(case, command):
     accepted, diagnostics = compile_case(command, case)
     if accepted:
         return ["compiled, but must be refused"]
-    missing = [f"no diagnostic matches: {regex}" for regex in expected if not re.search(regex, diagnostics)]
+    told = re.search(r"^// within: (\d+) lines$", Path(case).read_text(), re.MULTILINE)
+    bound = int(told[1]) if told else LINES_READ
+    read = "\n".join(diagnostics.splitlines()[:bound])
+    missing = [f"the first {bound} lines do not match: {regex}" for regex in expected
+               if not re.search(regex, read)]
     return [*missing, f"the diagnostics were:\n{diagnostics}"] if missing else []
 
 

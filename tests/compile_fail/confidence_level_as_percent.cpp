@@ -1,7 +1,7 @@
 // A level is a probability, not a percentage.
 // expect-gcc: call to non-'constexpr' function
 // expect-gcc: level > 0.0 && level < 1.0|valid\(level\)
-// expect-clang: not a constant expression
+// expect-clang: must be initialized by a constant expression|not a constant expression
 // expect: contract_broken
 #include <straggle/stats/confidence.hpp>
 

@@ -1,8 +1,8 @@
 // A duration has to be a number or a std::chrono::duration.
-// expect: duration_as_text\.cpp:\d+:\d+: error
-// expect: timed_fields
-// expect: duration_field
-// expect-clang: duration_like
+// expect: duration_as_text\.cpp:\d+:\d+
+// expect: \.duration has to be a member of the record
+// expect: a number or a
+// expect: not text
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <string>

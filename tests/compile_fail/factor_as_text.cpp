@@ -1,4 +1,5 @@
 // A numeric factor has to be a number or a std::chrono::duration; the diagnostic names the one that is not.
+// within: 40 lines
 // expect: factor_as_text\.cpp:\d+:\d+:
 // expect: numeric_field
 // expect: duration_like

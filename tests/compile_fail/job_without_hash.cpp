@@ -1,7 +1,7 @@
 // A job has to be something that can be hashed and compared; the diagnostic names the field that is not.
-// expect: job_without_hash\.cpp:\d+:\d+: error
-// expect: job_field
-// expect: identifier
+// expect: job_without_hash\.cpp:\d+:\d+
+// expect: \.job has to be
+// expect: std::hash
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>

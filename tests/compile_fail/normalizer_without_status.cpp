@@ -1,4 +1,5 @@
 // A normaliser that cannot say that a job has no scores is none.
+// within: 40 lines
 // expect: normalizer_without_status\.cpp:\d+:\d+: error
 // expect: constraint
 // expect: normalizer

@@ -1,7 +1,7 @@
 // A policy has a name, which stands in every verdict.
-// expect: selection_without_name\.cpp:\d+:\d+: error
-// expect: selection_policy
-// expect: name
+// expect: selection_without_name\.cpp:\d+:\d+
+// expect: a selection needs a name
+// expect: static constexpr std::string_view name
 #include <straggle/blacklist/blacklister.hpp>
 
 struct slower_than_one {

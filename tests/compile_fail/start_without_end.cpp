@@ -1,7 +1,6 @@
 // Without a duration, both ends are needed.
-// expect: start_without_end\.cpp:\d+:\d+: error
-// expect: timed_fields
-// expect: time_field
+// expect: start_without_end\.cpp:\d+:\d+
+// expect: attempt_fields without a time: add \.duration, or \.start and \.end
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>

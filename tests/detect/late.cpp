@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/detect/late.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include "jobs.hpp"
 
@@ -46,7 +47,8 @@ TEST_CASE("equation 10 as printed depends on the unit of time") {
     std::vector<double> const rates{0.009, 0.01 + far, 0.011, 0.01 - far};
     auto const seconds = with_rates(rates), minutes = with_rates(rates, 1.0 / 60.0);
     SUBCASE("printed") {
-        auto const s = ask(detect::late_eval_2019{}, seconds), m = ask(detect::late_eval_2019{}, minutes);
+        auto const s = ask(papers::evaluation_2019::late_as_printed{}, seconds),
+                   m = ask(papers::evaluation_2019::late_as_printed{}, minutes);
         REQUIRE_FALSE(s.suspects.empty());
         REQUIRE_FALSE(m.suspects.empty());
         CHECK(s.suspects[0].threshold == doctest::Approx(0.00998).epsilon(1e-12));
@@ -100,7 +102,7 @@ TEST_CASE("late: no number, no suspect, no harm") {
     double const nan = std::nan("");
     auto const odd = running({{nan, 1}, {0.5, 2}, {0.5, 1}, {0.2, nan}, {1.0, 2}, {0.75, 1}});
     CHECK(ask(detect::late{}, odd).tasks() == places{1});
-    CHECK(ask(detect::late_eval_2019{}, odd).tasks() == places{1});
+    CHECK(ask(papers::evaluation_2019::late_as_printed{}, odd).tasks() == places{1});
 }
 
 TEST_CASE("late over finished and waiting tasks") {
@@ -150,7 +152,7 @@ TEST_CASE("late: as defined, on random jobs") {
             check_definition(a, view.running.size(), rate, threshold, -1);
             found += a.suspects.size();
             if (over != detect::task_scope::running) continue;
-            check_definition(ask(detect::late_eval_2019{}, view), view.running.size(), rate,
+            check_definition(ask(papers::evaluation_2019::late_as_printed{}, view), view.running.size(), rate,
                              usual.mean * (1 - usual.deviation), -1);
         }
     }
@@ -160,5 +162,5 @@ TEST_CASE("late: as defined, on random jobs") {
 TEST_CASE("late allocates nothing the second time") {
     CHECK(allocations_of_second_look(detect::late{}, 12) == 0);
     CHECK(allocations_of_second_look(detect::late{.over = detect::task_scope::all}, 12) == 0);
-    CHECK(allocations_of_second_look(detect::late_eval_2019{}, 12) == 0);
+    CHECK(allocations_of_second_look(papers::evaluation_2019::late_as_printed{}, 12) == 0);
 }

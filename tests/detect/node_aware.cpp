@@ -544,8 +544,8 @@ class contestant {
     }
     void end(simulation const& s) {
         for (task_of_world const& t : s.all)
-            REQUIRE(metrics.add({.usual = t.usual, .execution = t.end - t.start, .detected = found_[t.id]}) ==
-                    status::ok);
+            REQUIRE(
+                metrics.observe({.usual = t.usual, .execution = t.end - t.start, .detected = found_[t.id]}));
     }
 
     std::string name;
@@ -645,7 +645,8 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
             auto const value = [](outcome<double> const& o, double otherwise) { return o ? *o : otherwise; };
             all[x.name] = {value(m.precision_in_time(), 1), value(m.recall_in_time(), 1),
                            value(m.f1_in_time(), 1), value(m.detection_latency(), 0),
-                           static_cast<double>(m.counts().detected) / static_cast<double>(m.counts().judged)};
+                           static_cast<double>(m.counts().detected()) /
+                               static_cast<double>(m.counts().judged())};
         }
     return all;
 }

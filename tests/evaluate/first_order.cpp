@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/evaluate/first_order.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <doctest/doctest.h>
 
@@ -60,7 +61,8 @@ TEST_CASE("first order: by hand") {
     CHECK(c.time == doctest::Approx(0.14 + 0.2 + 0.025 + 0.775).epsilon(1e-15));
     CHECK(c.energy == doctest::Approx(0.24 + 0.2 + 0.0375 + 0.775).epsilon(1e-15));
     // A minute on a node of one core at 82 W.
-    CHECK(c.joules(60.0, power_model::late_eval_2019().watts(1)) == doctest::Approx(1.2525 * 60 * 82));
+    CHECK(c.joules(60.0, straggle::papers::evaluation_2019::machines.watts(1)) ==
+          doctest::Approx(1.2525 * 60 * 82));
 }
 
 TEST_CASE("first order: the shares are the fourth line of the paper, sum to 1 and give the inputs back") {
@@ -261,9 +263,9 @@ struct simulated {
         time.add(end);
         energy.add(end + copy_ran * copy_power);
         straggle::evaluate::task_outcome t{.usual = 1, .execution = end};
-        sweep.add(2 * task, 0, end);
+        sweep.observe(2 * task, 0, end);
         if (detected) {
-            sweep.add(2 * task + 1, detected_at, end);
+            sweep.observe(2 * task + 1, detected_at, end);
             t.detected = detected_at;
             t.copies = 1;
             t.copies_time = copy_ran;
@@ -272,7 +274,7 @@ struct simulated {
                 t.winner_time = copy_ran;
             }
         }
-        REQUIRE(metrics.add(t) == status::ok);
+        REQUIRE(metrics.observe(t));
     }
 };
 
@@ -371,14 +373,14 @@ TEST_CASE("first order: other copies and other alarms, simulated") {
 TEST_CASE("first order: from metrics that lack something") {
     detection_metrics m;
     CHECK(predict_cost(m).reason() == status::insufficient_evidence);
-    m.add({.usual = 1, .execution = 1});
+    m.observe({.usual = 1, .execution = 1});
     CHECK(predict_cost(m)->energy == 1.0);
-    m.add({.usual = 1, .execution = 1, .detected = 0.5}); // only a wrong one: precision 0
+    m.observe({.usual = 1, .execution = 1, .detected = 0.5}); // only a wrong one: precision 0
     CHECK(predict_cost(m)->energy == 1.25);
     CHECK(predict_cost(m)->time == 1.0);
-    m.add({.usual = 1, .execution = 3}); // missed
+    m.observe({.usual = 1, .execution = 3}); // missed
     CHECK(predict_cost(m)->time == doctest::Approx(5.0 / 3).epsilon(1e-15));
-    m.add({.usual = 1, .execution = 9, .detected = 0.5}); // caught
+    m.observe({.usual = 1, .execution = 9, .detected = 0.5}); // caught
     CHECK(predict_cost(m)->time == doctest::Approx((1 + 1 + 3 + 1.5) / 4).epsilon(1e-15));
     CHECK(predict_cost(m)->energy == doctest::Approx((1 + 1.5 + 3 + 2.5) / 4).epsilon(1e-15));
 }

@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/evaluate/power.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <doctest/doctest.h>
 
@@ -28,7 +29,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double huge = (std::numeric_limits<double>::max)();
 
-constexpr power_model paper = power_model::late_eval_2019();
+constexpr power_model paper = straggle::papers::evaluation_2019::machines;
 auto const per_node = [](std::uint32_t node) { return node == 0 ? paper : power_model{100.0, 50.0, 1, 1}; };
 
 static_assert(paper == power_model{65.0, 17.0, 4, 2} && paper.valid() && paper.capacity() == 8);
@@ -46,7 +47,7 @@ struct attempt {
 
 schedule_energy spent(std::vector<attempt> const& schedule, power_model const& model = paper) {
     energy_sweep sweep;
-    for (auto const& a : schedule) REQUIRE(sweep.add(a.node, a.start, a.end) == status::ok);
+    for (auto const& a : schedule) REQUIRE(sweep.observe(a.node, a.start, a.end));
     auto const e = sweep.energy(model);
     REQUIRE(e.has_value());
     return *e;
@@ -120,9 +121,9 @@ TEST_CASE("energy: schedules by hand") {
 TEST_CASE("energy: an example") {
     //! [energy]
     straggle::evaluate::energy_sweep sweep;
-    sweep.add(0, 0.0, 90.0);   // a task on node 0, killed after 90 s
-    sweep.add(7, 40.0, 90.0);  // its copy on node 7
-    sweep.add(7, 20.0, 130.0); // another task there
+    sweep.observe(0, 0.0, 90.0);   // a task on node 0, killed after 90 s
+    sweep.observe(7, 40.0, 90.0);  // its copy on node 7
+    sweep.observe(7, 20.0, 130.0); // another task there
     straggle::evaluate::power_model const node{
         .static_watts = 65, .dynamic_watts = 17, .cores = 4, .threads = 2};
     double const joules = sweep.energy(node)->joules;
@@ -132,7 +133,7 @@ TEST_CASE("energy: an example") {
 
 TEST_CASE("energy: nodes of different kinds, each model asked for once, in order") {
     energy_sweep sweep;
-    for (std::uint32_t node : {9u, 0u, 9u, 4u}) sweep.add(node, 0, 10);
+    for (std::uint32_t node : {9u, 0u, 9u, 4u}) sweep.observe(node, 0, 10);
     std::vector<std::uint32_t> asked;
     auto const e = sweep.energy([&](std::uint32_t node) {
         asked.push_back(node);
@@ -148,21 +149,21 @@ TEST_CASE("energy: nodes of different kinds, each model asked for once, in order
 
 TEST_CASE("energy: hostile attempts are counted and change nothing") {
     energy_sweep sweep;
-    sweep.add(0, 0, 10);
+    sweep.observe(0, 0, 10);
     for (double bad : {nan, inf, -inf}) {
-        CHECK(sweep.add(0, bad, 10) == status::out_of_domain);
-        CHECK(sweep.add(0, 0, bad) == status::out_of_domain);
-        CHECK(sweep.add(0, bad, bad) == status::out_of_domain);
+        CHECK_FALSE(sweep.observe(0, bad, 10));
+        CHECK_FALSE(sweep.observe(0, 0, bad));
+        CHECK_FALSE(sweep.observe(0, bad, bad));
     }
-    CHECK(sweep.add(0, 10, 9.999) == status::out_of_domain);
-    CHECK(sweep.add(0, -huge, huge) == status::out_of_range);
+    CHECK_FALSE(sweep.observe(0, 10, 9.999));
+    CHECK_FALSE(sweep.observe(0, -huge, huge));
     CHECK(sweep.attempts() == 1);
     CHECK(sweep.rejected() == 11);
     CHECK(sweep.energy(paper)->joules == 820.0);
     CHECK(sweep.energy(power_model{.cores = 0}).reason() == status::out_of_domain);
     // Together longer than any double, but no attempt alone.
-    sweep.add(1, -huge, 0);
-    sweep.add(1, -1, huge);
+    sweep.observe(1, -huge, 0);
+    sweep.observe(1, -1, huge);
     CHECK(sweep.energy(power_model{}).reason() == status::out_of_range);
     sweep.clear();
     CHECK(sweep.attempts() + sweep.rejected() == 0);
@@ -223,15 +224,15 @@ TEST_CASE("energy: the order of the attempts and how they are split changes no b
         std::shuffle(schedule.begin(), schedule.end(), engine);
         CHECK(spent(schedule) == right);
         energy_sweep one, two;
-        for (auto const& a : schedule) (engine() % 2 == 0 ? one : two).add(a.node, a.start, a.end);
-        two.add(0, 1, 0);
+        for (auto const& a : schedule) (engine() % 2 == 0 ? one : two).observe(a.node, a.start, a.end);
+        two.observe(0, 1, 0);
         (void)one.energy(paper);
         one.merge(two);
         CHECK(*one.energy(paper) == right);
         CHECK(one.rejected() == 1);
     }
     energy_sweep twice;
-    for (auto const& a : schedule) twice.add(a.node, a.start, a.end);
+    for (auto const& a : schedule) twice.observe(a.node, a.start, a.end);
     twice.merge(twice);
     CHECK(twice.attempts() == 800);
     CHECK(twice.energy(paper)->node_time == right.node_time);
@@ -291,7 +292,7 @@ TEST_CASE("energy: nothing is allocated once the memory is there") {
     CHECK(straggle_test::allocations_during([&] {
               for (int i = 0; i < 3; ++i) {
                   sweep.clear();
-                  for (auto const& a : schedule) sweep.add(a.node, a.start, a.end);
+                  for (auto const& a : schedule) sweep.observe(a.node, a.start, a.end);
                   (void)sweep.energy(paper);
                   (void)sweep.energy(per_node);
               }

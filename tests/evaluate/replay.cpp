@@ -79,8 +79,8 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
           evaluate::replay_counts{.looks = 8, .tasks = 9, .judged = 8, .never_finished = 1}); // 0, 50 ... 350
     for (evaluate::detection_metrics const& x : m) {
         CHECK(x.counts().seen == 8);
-        CHECK(x.counts().judged == 8);
-        CHECK(x.counts().stragglers == 3);
+        CHECK(x.counts().judged() == 8);
+        CHECK(x.counts().stragglers() == 3);
         CHECK(x.counts().copies == 1);
         CHECK(x.counts().effective_copies == 1);
         CHECK(x.slots().copies == 60);
@@ -115,16 +115,16 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
         if (a.task >= 7) a.usual = 20;
     auto const told_history = told.taped();
     evaluate::replayer told_player(told_history, {.interval = 50});
-    CHECK(told_player.run(early_alarm)[0].counts().stragglers == 4);
+    CHECK(told_player.run(early_alarm)[0].counts().stragglers() == 4);
     CHECK(told_player.result_of(7, 0)->usual == 20);
     evaluate::replayer twice(told_history, {.interval = 50, .usual = 60});
-    CHECK(twice.run(early_alarm)[0].counts().stragglers == 8); // above 72, or 24
+    CHECK(twice.run(early_alarm)[0].counts().stragglers() == 8); // above 72, or 24
     CHECK(twice.result_of(0, 0)->usual == 60);
     CHECK(twice.result_of(7, 0)->usual == 20);
     // With another quantile and another threshold.
     evaluate::replayer shortest(
         history, {.interval = 50, .quantile = 0, .how = {.straggler = evaluate::straggler_rule{1.7}}});
-    CHECK(shortest.run(no_alarm)[0].counts().stragglers == 4); // above 102: 2, 4, 5, 6
+    CHECK(shortest.run(no_alarm)[0].counts().stragglers() == 4); // above 102: 2, 4, 5, 6
     // A job of nine tasks, eight of them finished.
     evaluate::replayer demanding(history, {.min_tasks = 9});
     CHECK(demanding.run(no_alarm)[0].counts().seen == 0);
@@ -202,7 +202,7 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
     CHECK(std::equal(first.begin(), first.end(), mixed.begin() + 1));
     // The order of the records makes no difference, but for ties.
     std::vector<std::uint64_t> caught;
-    for (auto const& m : first) caught.push_back(m.counts().caught);
+    for (auto const& m : first) caught.push_back(m.counts().caught());
     past sorted = p;
     std::ranges::sort(sorted.attempts, {},
                       [](recorded const& a) { return std::tuple(a.start, a.job, a.task); });
@@ -325,8 +325,8 @@ TEST_CASE("replay: a detector that knows the nodes from earlier jobs does better
     auto const f1 = [&](auto&& run) {
         detect::straggler_scan scan{detect::node_aware<>{.usual_time = 60000, .report_interval = 3000}};
         evaluate::detection_metrics const m = run(scan)[0];
-        CHECK(m.counts().judged == 360);
-        CHECK(m.counts().stragglers > 60);
+        CHECK(m.counts().judged() == 360);
+        CHECK(m.counts().stragglers() > 60);
         return std::pair(number(m.f1_in_time()), number(m.detection_latency()));
     };
     auto const cold = f1([&](auto& scan) { return player.run(scan); });
@@ -372,7 +372,7 @@ TEST_CASE("replay: without progress every task is an unreported one") {
     auto const m = player.run(by_time, by_progress);
     CHECK(number(m[0].recall()) == 1);
     CHECK(number(m[0].detection_latency()) == doctest::Approx(1.6)); // the first look above 15
-    CHECK(m[1].counts().detected == 0);                              // all rates are 0
+    CHECK(m[1].counts().detected() == 0);                            // all rates are 0
 }
 
 TEST_CASE("replay: breaking its contract is noticed") {

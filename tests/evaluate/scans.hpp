@@ -20,6 +20,7 @@
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/without_copies.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <doctest/doctest.h>
 
@@ -64,7 +65,7 @@ inline std::vector<any_scan> every_rule(double second) {
     std::vector<any_scan> all;
     all.emplace_back(detect::progress_gap{});
     all.emplace_back(detect::late{});
-    all.emplace_back(detect::late_eval_2019{});
+    all.emplace_back(papers::evaluation_2019::late_as_printed{});
     all.emplace_back(detect::late_with_caps{.lag = 5 * second});
     all.emplace_back(detect::average_time{});
     all.emplace_back(detect::over_median{});

@@ -14,7 +14,7 @@ namespace {
 using straggle::status;
 using straggle::detail::rejection_of;
 using straggle::evaluate::judge;
-using straggle::evaluate::judging;
+using straggle::evaluate::judging_options;
 using straggle::evaluate::killed_attempts;
 using straggle::evaluate::outcome_rejection;
 using straggle::evaluate::straggler_rule;
@@ -46,7 +46,7 @@ static_assert(*judge(fake) ==
 static_assert(*judge(overtaken) == task_verdict{.execution = 150, .straggler = true, .detected = true});
 // A threshold of 1.5 takes a task of 80 for ordinary.
 static_assert(judge({.usual = 60, .execution = 80})->straggler);
-static_assert(!judge({.usual = 60, .execution = 80}, {.straggler = straggler_rule::dsb_2019()})->straggler);
+static_assert(!judge({.usual = 60, .execution = 80}, {.straggler = {.slowdown = 1.5}})->straggler);
 
 TEST_CASE("task outcome: a fake positive had less than its usual time left") {
     task_outcome t = caught;
@@ -141,11 +141,12 @@ TEST_CASE("task outcome: what cannot be is rejected") {
 }
 
 TEST_CASE("task outcome: judging has a contract") {
-    static_assert(judging{}.valid());
+    static_assert(judging_options{}.valid());
     straggle_test::contract_trap const trap;
-    for (judging const& bad :
-         {judging{.straggler = {.slowdown = 0.9}}, judging{.straggler = {.slowdown = nan}},
-          judging{.least_progress = 0}, judging{.least_progress = nan}, judging{.least_progress = 1.1}}) {
+    for (judging_options const& bad :
+         {judging_options{.straggler = {.slowdown = 0.9}}, judging_options{.straggler = {.slowdown = nan}},
+          judging_options{.least_progress = 0}, judging_options{.least_progress = nan},
+          judging_options{.least_progress = 1.1}}) {
         CHECK(!bad.valid());
         CHECK_THROWS_AS((void)judge(ordinary, bad), straggle_test::broken_contract);
     }

@@ -344,7 +344,9 @@ class BadInput(Folder):
         history = self.file("h.csv", small_history())
         self.fails(2, "No such file", "/nonexistent.csv")
         self.fails(2, "No such file", history, "/nonexistent.csv")
-        self.fails(2, "directory", self.folder.name)
+        empty = pathlib.Path(self.folder.name) / "empty"
+        empty.mkdir()
+        self.fails(2, "directory", str(empty))
         self.fails(2, "<stdin>:1: the file is empty", "-")
         self.fails(2, "a header and nothing else", "-", stdin=HEADER.encode())
         self.fails(2, "no column 'node'", "-", stdin=b"job,task,start_ms,end_ms\n1,1,1,1\n")

@@ -53,7 +53,7 @@ TEST_CASE("replayer: after a failed allocation it can play again") {
     auto const results = [](auto const& played) {
         std::vector<std::uint64_t> all;
         for (auto const& m : played.metrics)
-            for (std::uint64_t const n : {m.counts().seen, m.counts().stragglers, m.counts().caught})
+            for (std::uint64_t const n : {m.counts().seen, m.counts().stragglers(), m.counts().caught()})
                 all.push_back(n);
         return all;
     };
@@ -79,7 +79,7 @@ TEST_CASE("replayer: after a failed allocation it can play again") {
 TEST_CASE("energy_sweep: a failed allocation changes nothing") {
     auto const with = [](int attempts) {
         straggle::evaluate::energy_sweep s;
-        for (int i = 0; i < attempts; ++i) s.add(static_cast<std::uint32_t>(i % 3), i, i + 2.5);
+        for (int i = 0; i < attempts; ++i) s.observe(static_cast<std::uint32_t>(i % 3), i, i + 2.5);
         return s;
     };
     auto const spent = [](straggle::evaluate::energy_sweep const& s) {
@@ -92,7 +92,7 @@ TEST_CASE("energy_sweep: a failed allocation changes nothing") {
     for (int const n : {0, 1, 2, 4, 8, 16})
         check_failures(
             "add to a copy", [other = with(n)] { return straggle::evaluate::energy_sweep(other); },
-            [](auto& s) { s.add(7, 1, 2); }, spent);
+            [](auto& s) { s.observe(7, 1, 2); }, spent);
     check_failures("merge", [&] { return with(5); }, [other = with(20)](auto& s) { s.merge(other); }, spent);
     check_failures("reserve", [&] { return with(5); }, [](auto& s) { s.reserve(100); }, spent);
 }

@@ -42,7 +42,7 @@ days month(int nodes) {
     days d(5);
     for (int i = 0; i < nodes; ++i)
         for (std::size_t day = 0; day < 4; ++day)
-            d.add(long_name("node", i), day, i == 1 ? 2.0 : -0.1 * i + 0.01 * static_cast<double>(day));
+            d.observe(long_name("node", i), day, i == 1 ? 2.0 : -0.1 * i + 0.01 * static_cast<double>(day));
     return d;
 }
 auto tabled(days const& d) {
@@ -86,13 +86,14 @@ std::vector<straggle::learn::node_period<std::string>> periods() {
 TEST_CASE("node_days: a failed allocation changes nothing") {
     for (int const n : {0, 1, 4, 8, 16})
         check_failures(
-            "add", [n] { return month(n); }, [](days& d) { d.add(long_name("node", 40), 3, 1.0); }, tabled);
+            "observe", [n] { return month(n); }, [](days& d) { d.observe(long_name("node", 40), 3, 1.0); },
+            tabled);
     auto const attempts = straggle_test::named_history(6, 7);
     auto const day_of = [](named_attempt const& a) { return static_cast<unsigned>(a.end / 150); };
     for (int const n : {0, 3, 9})
         check_failures(
-            "add_attempts", [n] { return month(n); },
-            [&](days& d) { d.add_attempts(attempts, straggle_test::named_ticks, day_of); }, tabled);
+            "observe_attempts", [n] { return month(n); },
+            [&](days& d) { d.observe_attempts(attempts, straggle_test::named_ticks, day_of); }, tabled);
     check_failures(
         "copy assignment", [] { return month(3); }, [other = month(20)](days& d) { d = other; }, tabled);
     check_failures("table", [d = month(9)] { return tabled(d); });
@@ -126,7 +127,7 @@ TEST_CASE("boosted_trees: a failed allocation leaves the last model") {
     check_failures("serialize", [model = trained().model()] { return model.serialize(); });
     auto const is = [](straggle::learn::boosted_trees const& m) { return m.serialize(); };
     auto const large = [&] { return straggle_test::trained(many, {.rounds = 3}); };
-    check_failures("deserialize", large, [&](auto& m) { (void)m.deserialize(bytes); }, is);
+    check_failures("restore", large, [&](auto& m) { (void)m.restore(bytes); }, is);
     check_failures(
         "copy assignment", [&] { return trained().model(); }, [m = large()](auto& to) { to = m; }, is);
 }
@@ -209,7 +210,7 @@ TEST_CASE("forecaster: a failed allocation leaves what was learned") {
     auto const made = [&] {
         model m(3, straggle::learn::forecast_from::period_before,
                 straggle::learn::boosted_trees_trainer({.rounds = 3, .max_depth = 2}));
-        (void)m.learn(std::span(all).first(2));
+        (void)m.fit(std::span(all).first(2));
         return m;
     };
     auto const says = [&](model const& m) {
@@ -218,7 +219,7 @@ TEST_CASE("forecaster: a failed allocation leaves what was learned") {
         (void)copy.forecast(all.back(), out);
         return out;
     };
-    check_failures("learn", made, [&](model& m) { (void)m.learn(all); }, says);
+    check_failures("fit", made, [&](model& m) { (void)m.fit(all); }, says);
     check_failures("forecast", made, [&](model& m) { (void)says(m); }, says);
     check_failures("forecast_table", [&] {
         model m = made();

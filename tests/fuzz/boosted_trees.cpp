@@ -51,8 +51,8 @@ inline void ask(straggle::learn::forecast_model const& model) {
     straggle::learn::node_days<int> days(model.days);
     std::vector<double> rows;
     std::vector<straggle::learn::node_forecast<int>> out;
-    days.add(1, model.days - 1, 0.5);
-    days.add(2, 0, -0.5);
+    days.observe(1, model.days - 1, 0.5);
+    days.observe(2, 0, -0.5);
     demand((model.forecast(days, rows, out) == straggle::status::ok) == (model.trees.trees() > 0));
     for (auto const& node : out) demand(node.probability >= 0 && node.probability <= 1);
 }
@@ -61,7 +61,7 @@ inline void ask(straggle::learn::forecast_model const& model) {
 template <class Stored>
 void become(std::span<std::byte const> bytes) {
     Stored stored;
-    if (stored.deserialize(bytes) != straggle::status::ok) {
+    if (stored.restore(bytes) != straggle::status::ok) {
         demand(stored == Stored());
         return;
     }

@@ -8,7 +8,7 @@ Needs numpy and scipy.
 
 The pairs are made by rules simple enough to be written again in C++ (see `pairs`), in double precision. scipy only says
 which weights are positive: scipy.optimize.nnls on the pairs less their means (affine), minimize(method="SLSQP") over the
-simplex (riski_2014). The weights of those are solved for in fractions, and the conditions of the optimum are checked in
+simplex. The weights of those are solved for in fractions, and the conditions of the optimum are checked in
 fractions, so it does not matter how good scipy's numbers are.
 """
 from fractions import Fraction
@@ -102,7 +102,7 @@ def affine(s, r):
     return weights if positive else [], dot(left, left) / n
 
 
-def riski_2014(s, r):
+def simplex(s, r):
     n, q = len(r), len(s)
     a, b = numpy.array([[float(x) for x in column] for column in s]).T, numpy.array([float(x) for x in r])
     found = scipy.optimize.minimize(lambda w: ((a @ w - b) ** 2).mean(), numpy.ones(q) / q, method="SLSQP",
@@ -128,7 +128,7 @@ def rows():
         data = list(pairs(rule, q, n, seed))
         s = [[Fraction(row[k]) for row, _ in data] for k in range(q)]
         r = [Fraction(x) for _, x in data]
-        for objective in affine, riski_2014:
+        for objective in affine, simplex:
             weights, error = objective(s, r)
             yield ",".join([objective.__name__, rule, str(q), str(n), str(seed), float(error).hex(),
                             *(float(w).hex() for w in weights)]) + "\n"

@@ -5,7 +5,9 @@
     compile_all.py plain    -- COMPILER FLAGS...   one unit with every header, in order and in reverse
     compile_all.py hostile  -- COMPILER FLAGS...   after macros as bad as those of <windows.h> and <complex.h>
     compile_all.py two_units -- COMPILER FLAGS...  two units, linked and run: every definition may be repeated
+    compile_all.py too_old  -- COMPILER FLAGS...   each header as C++17: one error, which says what is needed
 """
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,7 +34,7 @@ def all_names():
 def standard_headers():
     """Those our headers include: they come first, where macros cannot hurt them."""
     return sorted({target for h in headers.headers() for _, target in headers.includes(h.read_text())
-                   if not target.startswith(("<straggle/", '"'))})
+                   if not target.startswith(("<straggle", '"'))})
 
 
 def hostile_unit():
@@ -66,9 +68,21 @@ def two_units(command):
         return link.returncode == 0 and subprocess.run([str(program)]).returncode == 0
 
 
+def too_old(command):
+    passed = True
+    for name in all_names():
+        run = subprocess.run([*command, "-std=c++17", "-fsyntax-only", "-x", "c++", "-"], text=True,
+                             input=f"#include <{name}>\n", capture_output=True, env={**os.environ, "LC_ALL": "C"})
+        errors = [line for line in run.stderr.splitlines() if "error:" in line]
+        if len(errors) != 1 or "straggle needs C++20" not in errors[0]:
+            print(f"<{name}> as C++17:", *errors[:20], sep="\n")
+            passed = False
+    return passed
+
+
 def main():
     mode, separator, *command = sys.argv[1:]
-    ways = {"plain": plain, "hostile": hostile, "two_units": two_units}
+    ways = {"plain": plain, "hostile": hostile, "two_units": two_units, "too_old": too_old}
     if mode not in ways or separator != "--" or not command:
         sys.exit(__doc__)
     sys.exit(0 if ways[mode](command) else 1)

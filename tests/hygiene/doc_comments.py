@@ -4,8 +4,8 @@
 
 Overloads may share the comment of the first. `= default`, `= delete`, destructors, forward declarations,
 specialisations, deduction guides and definitions outside their class need none; nor do comparisons, assignments and
-the member types that the standard library has made a convention. What a concept of the same room asks for is
-explained there, once, and not again at every model. A macro that is defined in several ways is explained at the first.
+the member types that the standard library has made a convention. What a concept of the same room, or of one that it
+includes, asks for is explained there, once, and not again at every model. A macro that is defined in several ways is explained at the first.
 """
 import re
 from collections import defaultdict
@@ -42,13 +42,30 @@ def macros_without_comment(text):
                 yield number, match[1]
 
 
-def check(root=headers.ROOT):
-    complaints, asked_for = [], defaultdict(set)
-    read = {header: declarations(header.read_text()) for header in headers.headers(root)}
+def asked_for(read, root=headers.ROOT):
+    """header -> {member: the concepts that ask for it}, those of its room and of the rooms that it may include. A
+    public concept may ask by way of one of detail."""
+    by_room = defaultdict(lambda: defaultdict(list))
     for header, found in read.items():
         for d in found:
-            if d.public:
-                asked_for[header.parent] |= d.asked_for
+            for member in d.asked_for:
+                by_room[headers.room_of(headers.name_of(header, root))][member].append(d.name)
+
+    def asked(header):
+        room = headers.room_of(headers.name_of(header, root))
+        together = defaultdict(list)
+        for other in (room, *headers.EDGES.get(room, ())):
+            for member, concepts in by_room[other].items():
+                together[member] += concepts
+        return together
+
+    return asked
+
+
+def check(root=headers.ROOT):
+    complaints = []
+    read = {header: declarations(header.read_text()) for header in headers.headers(root)}
+    asked = asked_for(read, root)
     for header, found in read.items():
         lines, shared = header.read_text().splitlines(), None
         for number, name in macros_without_comment(header.read_text()):
@@ -56,7 +73,7 @@ def check(root=headers.ROOT):
         for d in found:
             if not d.public or d.exempt or not d.name or d.kind in ("namespace", "other"):
                 continue
-            if d.name in CONVENTIONAL | OPERATORS or (d.in_class and d.name in asked_for[header.parent]):
+            if d.name in CONVENTIONAL | OPERATORS or (d.in_class and d.name in asked(header)):
                 continue
             if has_comment(lines, d):
                 shared = (d.scope, d.name)

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+
+from declarations import without_comments  # noqa: E402,F401  (needs the path)
 
 # The rooms of the library, in the order in which a task record passes them, and the rooms each may include: the edges
 # of the house. An edge that no header uses leaves the list.
@@ -19,18 +22,12 @@ EDGES = {
     "blacklist": ("base", "record", "stats", "rank"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
-    "learn": ("base", "stats", "rank"),
-    "mitigate": ("base", "monitor", "blacklist"),
+    "learn": ("base", "record", "stats", "rank"),
+    "mitigate": ("base", "record", "monitor", "predict", "blacklist", "assign"),
     "evaluate": ("base", "record", "stats", "detect"),
-    "papers": ("rank", "blacklist"),
+    "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }
 ROOMS = tuple(EDGES)
-
-_TOKEN = re.compile(
-    r"""//[^\n]* | /\*.*?\*/ | R"(?P<raw>[^()\\\s]{0,16})\(.*?\)(?P=raw)" |
-        "(?:\\.|[^"\\\n])*" | \d(?:'?[\w.])* | [A-Za-z_]\w* | '(?:\\.|[^'\\\n])+' """,
-    re.VERBOSE | re.DOTALL)
-
 
 def headers(root=ROOT):
     return sorted((Path(root) / "include/straggle").rglob("*.hpp"))
@@ -45,21 +42,6 @@ def room_of(name):
     """base for straggle/base/outcome.hpp, None for straggle/base/config.hpp"""
     parts = name.split("/")
     return parts[1] if len(parts) > 2 else None
-
-
-def without_comments(text, literals_too=True):
-    """The code at its old place: comments (and the insides of literals) become blanks."""
-
-    def blank(match):
-        token = match.group()
-        is_comment = token.startswith(("//", "/*"))
-        is_literal = token[0] in "\"'" or token.startswith('R"')
-        if not (is_comment or (is_literal and literals_too)):
-            return token
-        blanked = re.sub(r"[^\n]", " ", token)
-        return blanked if is_comment or len(token) < 2 else token[0] + blanked[1:-1] + token[-1]
-
-    return _TOKEN.sub(blank, text)
 
 
 def includes(text):

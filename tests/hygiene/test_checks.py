@@ -2,21 +2,28 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Proves that every hygiene check can fail, and that it fails for nothing else: each test writes a small library
 with one thing wrong."""
+import shutil
+import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import doc_comments
+import edges
 import forbidden_words
+import gone
 import header_form
-import include_direction
+import headers
 import linkage
 import links
 import mirror
-import rule_table
-from declarations import declarations
-from headers import without_comments
+import markdown
+from declarations import declarations, without_comments
+
+sys.path.insert(0, str(headers.ROOT / "docs"))
+import generate  # noqa: E402  (needs the path)
 
 TOP = "// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.\n" \
       "// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)\n\n" \
@@ -48,54 +55,85 @@ class Library(unittest.TestCase):
             self.assertIn(word, found[0])
 
 
-class IncludeDirection(Library):
-    def test_leftward_and_own_room_are_fine(self):
-        self.header("config.hpp")
+class Edges(Library):
+    """Three rooms: stats may include base, rank both."""
+
+    def setUp(self):
+        super().setUp()
+        edges = {"base": (), "stats": ("base",), "rank": ("base", "stats")}
+        patched = unittest.mock.patch.object(headers, "EDGES", edges)
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.header("base/config.hpp")
         self.header("base/outcome.hpp", "#include <straggle/base/config.hpp>\n#include <vector>\n")
-        self.header("stats/order.hpp", "#include <straggle/base/outcome.hpp>\n#include <straggle/stats/tail.hpp>\n")
-        self.header("stats/tail.hpp")
-        self.header("presets.hpp", "#include <straggle/stats/order.hpp>\n")
-        self.header("straggle.hpp", "#include <straggle/papers/dsb_2019.hpp>\n#include <straggle/stats/order.hpp>\n")
-        self.assertEqual([], self.complaints(include_direction))
+        self.header("base.hpp", "#include <straggle/base/outcome.hpp>\n")
+        self.header("stats/order.hpp", "#include <straggle/base/outcome.hpp>\n#include <straggle/stats/detail/tail.hpp>\n")
+        self.header("stats/detail/tail.hpp")
+        self.header("stats.hpp", "#include <straggle/stats/order.hpp>\n")
+        self.header("straggle.hpp", "#include <straggle/base.hpp>\n#include <straggle/stats.hpp>\n")
 
-    def test_rightward(self):
-        self.header("base/outcome.hpp", "#include <straggle/stats/order.hpp>\n")
-        self.header("stats/order.hpp")
-        self.assert_one(include_direction, "base/outcome.hpp:7", "not left of")
+    def test_good(self):
+        self.assertEqual([], self.complaints(edges))
 
-    def test_room_includes_what_stands_above(self):
-        self.header("core/a.hpp", "#include <straggle/papers/dsb_2019.hpp>\n")
-        self.header("presets.hpp")
-        self.assert_one(include_direction, "stands above")
+    def test_no_edge(self):
+        self.header("base/finite.hpp", "#include <straggle/stats/order.hpp>\n")
+        self.header("base.hpp", "#include <straggle/base/outcome.hpp>\n#include <straggle/base/finite.hpp>\n")
+        found = self.complaints(edges)
+        self.assertIn("base/finite.hpp:7: <straggle/stats/order.hpp>: base may not include stats", found[0])
+
+    def test_edge_that_nobody_uses(self):
+        self.header("stats/order.hpp", "#include <straggle/stats/detail/tail.hpp>\n")
+        self.assert_one(edges, "stats -> base is an edge that no header uses")
+
+    def test_private_header_of_another_room(self):
+        self.header("rank/p_cores.hpp", "#include <straggle/base/outcome.hpp>\n#include <straggle/stats/detail/tail.hpp>\n")
+        self.header("rank.hpp", "#include <straggle/rank/p_cores.hpp>\n")
+        self.assert_one(edges, "rank/p_cores.hpp:8", "is private to stats")
+
+    def test_faces(self):
+        self.header("stats/more.hpp")
+        self.assert_one(edges, "include/straggle/stats.hpp: does not include straggle/stats/more.hpp")
+        self.header("stats.hpp", "#include <straggle/stats/order.hpp>\n#include <straggle/stats/more.hpp>\n"
+                                 "#include <straggle/base/outcome.hpp>\n")
+        self.assert_one(edges, "stats.hpp:9", "the face of a room includes that room only")
+
+    def test_no_face(self):
+        (self.root / "include/straggle/stats.hpp").unlink()
+        self.header("straggle.hpp", "#include <straggle/base.hpp>\n")
+        self.assert_one(edges, "the room has no face")
+
+    def test_face_included_by_a_header(self):
+        self.header("stats/order.hpp", "#include <straggle/base.hpp>\n#include <straggle/base/outcome.hpp>\n"
+                                       "#include <straggle/stats/detail/tail.hpp>\n")
+        self.assert_one(edges, "stats/order.hpp:7", "not the face of a room")
+
+    def test_umbrella(self):
+        self.header("straggle.hpp", "#include <straggle/base/outcome.hpp>\n")
+        self.assert_one(edges, "the umbrella includes the faces of rooms")
+        self.header("straggle.hpp", "#include <straggle/learn.hpp>\n")
+        self.header("learn.hpp")
+        self.assert_one(edges, "is asked for by name")
 
     def test_foundation_includes_a_room(self):
-        self.header("fwd.hpp", "#include <straggle/core/a.hpp>\n")
-        self.header("core/a.hpp")
-        self.assert_one(include_direction, "cannot include a room")
-
-    def test_neighbours_of_the_same_number(self):
-        self.header("predict/weights.hpp", "#include <straggle/blacklist/limits.hpp>\n")
-        self.header("blacklist/limits.hpp")
-        self.assert_one(include_direction, "not left of")
+        self.header("base/config.hpp", "#include <straggle/stats/order.hpp>\n")
+        self.assertIn("cannot include a room", self.complaints(edges)[0])
 
     def test_circle_in_a_room(self):
-        self.header("core/a.hpp", "#include <straggle/core/b.hpp>\n")
-        self.header("core/b.hpp", "#include <straggle/core/a.hpp>\n")
-        self.assert_one(include_direction, "circle: straggle/core/a.hpp -> straggle/core/b.hpp -> straggle/core/a.hpp")
+        self.header("stats/detail/tail.hpp", "#include <straggle/stats/order.hpp>\n")
+        self.assert_one(edges, "circle: straggle/stats/order.hpp -> straggle/stats/detail/tail.hpp -> "
+                               "straggle/stats/order.hpp")
 
     def test_unknown_room_missing_file_umbrella_and_quotes(self):
-        for code, word in (("<straggle/attic/a.hpp>", "no such room"), ("<straggle/core/gone.hpp>", "does not exist"),
+        for code, word in (("<straggle/attic/a.hpp>", "no such room"), ("<straggle/base/gone.hpp>", "does not exist"),
                            ("<straggle/straggle.hpp>", "umbrella"), ('"b.hpp"', "write #include <straggle/")):
             with self.subTest(code):
-                self.setUp()
                 self.header("attic/a.hpp")
-                self.header("straggle.hpp")
-                self.header("core/b.hpp", f"#include {code}\n")
-                self.assert_one(include_direction, word)
+                self.header("stats/detail/tail.hpp", f"#include {code}\n")
+                self.assertIn(word, self.complaints(edges)[0])
 
     def test_includes_in_comments_do_not_count(self):
-        self.header("core/a.hpp", "// #include <straggle/stats/order.hpp>\n/* \n#include <straggle/x.hpp>\n*/\n")
-        self.assertEqual([], self.complaints(include_direction))
+        self.header("base/outcome.hpp", "// #include <straggle/stats/order.hpp>\n/* \n#include <straggle/x.hpp>\n*/\n")
+        self.assertEqual([], self.complaints(edges))
 
 
 class ForbiddenWords(Library):
@@ -108,12 +146,12 @@ class ForbiddenWords(Library):
                            ("#define SMALL 1", "config.hpp"), ("struct s { virtual void f(); };", "virtual")):
             with self.subTest(code):
                 self.setUp()
-                self.header("core/a.hpp", code + "\n")
+                self.header("base/a.hpp", code + "\n")
                 self.assertTrue(any(word in c for c in self.complaints(forbidden_words)))
 
     def test_what_is_allowed(self):
-        self.header("config.hpp", "#define STRAGGLE_HAS_INT128 1\n")
-        self.header("core/a.hpp", """\
+        self.header("base/config.hpp", "#define STRAGGLE_HAS_INT128 1\n")
+        self.header("base/a.hpp", """\
             // may throw; try std::max(a, b)
             constexpr auto text = "throw std::min(a, b)";
             auto x = (std::max)(1'000'000, 2);
@@ -125,56 +163,56 @@ class ForbiddenWords(Library):
 
 class HeaderForm(Library):
     def test_good(self):
-        self.header("core/a.hpp")
+        self.header("base/a.hpp")
         self.assertEqual([], self.complaints(header_form))
 
     def test_no_licence(self):
-        self.header("core/a.hpp", top="/// @file\n/// Text.\n")
+        self.header("base/a.hpp", top="/// @file\n/// Text.\n")
         self.assert_one(header_form, "licence")
 
     def test_no_pragma_once(self):
-        self.write("include/straggle/core/a.hpp", TOP)
+        self.write("include/straggle/base/a.hpp", TOP)
         self.assert_one(header_form, "pragma once")
 
     def test_too_long(self):
-        self.header("core/a.hpp", "\n" * 500)
+        self.header("base/a.hpp", "\n" * 500)
         self.assert_one(header_form, "lines")
 
 
 class Mirror(Library):
     def test_good(self):
-        self.header("config.hpp")
-        self.header("core/a.hpp", "#include <straggle/core/b.hpp>\n")
-        self.header("core/b.hpp", top=TOP + "/// Private part\n/// of `a.hpp`.\n")
-        self.write("tests/core/a.cpp")
-        self.write("bench/core/a.cpp")
+        self.header("base/config.hpp")
+        self.header("base/a.hpp", "#include <straggle/base/b.hpp>\n")
+        self.header("base/b.hpp", top=TOP + "/// Private part\n/// of `a.hpp`.\n")
+        self.write("tests/base/a.cpp")
+        self.write("bench/base/a.cpp")
         self.assertEqual([], self.complaints(mirror))
 
     def test_untested_header(self):
-        self.header("core/a.hpp")
-        self.assert_one(mirror, "no tests/core/a.cpp")
+        self.header("base/a.hpp")
+        self.assert_one(mirror, "no tests/base/a.cpp")
 
     def test_private_part_with_public_names(self):
-        self.header("core/a.hpp", "#include <straggle/core/b.hpp>\n")
-        self.write("tests/core/a.cpp")
-        self.header("core/b.hpp", "namespace straggle { void f(); }\n", top=TOP + "/// (private part of `a.hpp`)\n")
+        self.header("base/a.hpp", "#include <straggle/base/b.hpp>\n")
+        self.write("tests/base/a.cpp")
+        self.header("base/b.hpp", "namespace straggle { void f(); }\n", top=TOP + "/// (private part of `a.hpp`)\n")
         self.assert_one(mirror, "names outside of detail")
 
     def test_private_part_that_is_not_used(self):
-        self.header("core/b.hpp", "namespace straggle::detail { void f(); }\n", top=TOP + "/// Private part of A.\n")
+        self.header("base/b.hpp", "namespace straggle::detail { void f(); }\n", top=TOP + "/// Private part of A.\n")
         self.assert_one(mirror, "no header includes")
 
     def test_orphans(self):
         for folder in "tests", "bench":
             with self.subTest(folder):
                 self.setUp()
-                self.write(f"{folder}/core/a.cpp")
-                self.assert_one(mirror, "there is no include/straggle/core/a.hpp")
+                self.write(f"{folder}/base/a.cpp")
+                self.assert_one(mirror, "there is no include/straggle/base/a.hpp")
 
 
 class DocComments(Library):
     def undocumented(self, code):
-        self.header("core/a.hpp", "namespace straggle {\n" + textwrap.dedent(code) + "}\n")
+        self.header("base/a.hpp", "namespace straggle {\n" + textwrap.dedent(code) + "}\n")
         return [c.split(": ", 1)[1].split(" has no")[0] for c in self.complaints(doc_comments)]
 
     def test_every_kind(self):
@@ -239,7 +277,7 @@ class DocComments(Library):
             """))
 
     def test_models_of_a_concept_of_the_room(self):
-        self.header("core/model.hpp", """\
+        self.header("base/model.hpp", """\
             namespace straggle {
             /// A rule.
             struct late {
@@ -264,25 +302,28 @@ class DocComments(Library):
                                                         "#define B(x) x\n"))
 
 
-class RuleTable(Library):
+class Generated(Library):
     def setUp(self):
         super().setUp()
+        self.header("detect.hpp", "#include <straggle/detect/late.hpp>\n",
+                    top=TOP.replace("What it is for.", "The room `detect/`: which task\n/// is late? Begin with `late`."))
         self.header("detect/late.hpp", """\
-            namespace straggle {
+            namespace straggle::inline STRAGGLE_ABI::detect {
+            /// What is averaged.
             enum class scope { running, all };
+            /// Suspects what is late: a straggler.
+            ///
+            /// Source: M. Zaharia et al. 2008, section 4. And more.
             struct late {
                 static constexpr std::string_view name = "late";
                 double alpha = 1.0; ///< how far, in deviations
                 scope over = scope::all;
             };
-            template <class Base> struct lag {
-                Base base{};
-                std::size_t most = std::size_t{1} << 4;
-                bool detect() const;
-            };
+            /// Not said how.
             struct load_options {
                 double burst = 10;
             };
+            /// A load. Or not.
             class load {
               public:
                 static constexpr std::string_view name = "load";
@@ -294,43 +335,90 @@ class RuleTable(Library):
             }
             """)
 
-    def page(self, *rules, choice="| `scope` | `running`, `all` |"):
-        self.write("docs/rules.md", "\n".join(["| rule | parameters | source |", "|---|---|---|", *rules, "",
-                                              "| choice | names |", "|---|---|", choice, ""]))
-        return [c.split(": ", 1)[1] for c in self.complaints(rule_table)]
+    RULES = "| rule | parameters | what it does | source |\n|---|---|---|---|\n" \
+            "| `detect::late` | `alpha = 1`, `over = scope::all` | Suspects what is late | M. Zaharia et al. 2008, section 4 |\n" \
+            "| `detect::load` | `k`, `burst = 10` | A load |  |\n"
+    CHOICES = "| choice | names | what it is about |\n|---|---|---|\n| `detect::scope` | `running`, `all` | What is averaged |\n"
+    ROOMS = "| room | question | begin with |\n|---|---|---|\n| `detect/` | which task is late? | `late` |\n"
 
-    LATE, LAG, LOAD = "| **`late`** | `alpha = 1`, `over = all` (`x = 2`) |", "| `lag<B>` | `base`, `most = 2^4` |", \
-        "| `load` | `k`, `burst = 10` |"
+    def page(self, rules=RULES, choices=CHOICES, rooms=ROOMS):
+        self.write("docs/rules.md", f"# Rules\n<!-- rules begin detect -->\n{rules}<!-- rules end -->\n"
+                                    f"<!-- choices begin -->\n{choices}<!-- choices end -->\n")
+        self.write("README.md", f"<!-- rooms begin -->\n{rooms}<!-- rooms end -->\n")
+
+    def complaints_of(self, **texts):
+        with unittest.mock.patch.object(generate, "FACELESS", {}):
+            self.page(**texts)
+            return self.complaints(generate)
 
     def test_good(self):
-        self.assertEqual([], self.page(self.LATE, self.LAG, self.LOAD))
+        self.assertEqual([], self.complaints_of())
 
-    def test_wrong_default(self):
-        self.assertEqual(["the default of late::alpha is 1.0, not 2"],
-                         self.page(self.LATE.replace("= 1", "= 2"), self.LAG, self.LOAD))
-        self.assertEqual(["the default of late::over is scope::all, not running"],
-                         self.page(self.LATE.replace("= all", "= running"), self.LAG, self.LOAD))
-        self.assertEqual(["the default of load::k is None, not 1"],
-                         self.page(self.LATE, self.LAG, self.LOAD.replace("`k`", "`k = 1`")))
-        self.assertEqual(["the default of lag::most is std::size_t{1} << 4, not None"],
-                         self.page(self.LATE, self.LAG.replace(" = 2^4", ""), self.LOAD))
+    def test_each_table(self):
+        for texts in ({"rules": self.RULES.replace("= 1`", "= 2`")}, {"choices": ""},
+                      {"rooms": self.ROOMS.replace("late?", "early?")}):
+            with self.subTest(str(texts)):
+                self.assertIn("is not what the headers say", self.complaints_of(**texts)[0])
 
-    def test_missing_and_unknown(self):
-        self.assertEqual(["load is not there", "load_options is not there"], self.page(self.LATE, self.LAG))
-        self.assertEqual(["load has burst, too", "load has no bursts"],
-                         self.page(self.LATE, self.LAG, self.LOAD.replace("burst", "bursts")))
-        self.assertEqual(["the library has no type `early`"],
-                         self.page(self.LATE, self.LAG, self.LOAD, "| `early` | |"))
-        self.assertEqual(["late is here a second time"], self.page(self.LATE, self.LATE, self.LAG, self.LOAD))
+    def test_rule_in_no_table(self):
+        self.header("learn/tree.hpp", "namespace straggle::learn {\n/// A tree.\nstruct tree_options { int k = 1; };\n}\n")
+        self.assertEqual(1, len(found := self.complaints_of()), found)
+        self.assertIn("learn::tree_options is a rule, but in no table", found[0])
 
-    def test_choices(self):
-        self.assertEqual(["scope has all, too"], self.page(self.LATE, self.LAG, self.LOAD, choice="| `scope` | `running` |"))
-        self.assertEqual(["scope is not there"], self.page(self.LATE, self.LAG, self.LOAD, choice=""))
+    def test_update(self):
+        with unittest.mock.patch.object(generate, "FACELESS", {}):
+            self.page("", "", "")
+            generate.check(self.root, update=True)
+            self.assertEqual([], self.complaints(generate))
+        self.assertIn(self.ROOMS, (self.root / "README.md").read_text())
+
+
+class Markdown(Library):
+    GOOD = "# A\n| a | b |\n|---|---:|\n| `1 \\| 2` | 2 |\n\n```sh\n| no table\n```\n<!-- | nor this\n| -->\n"
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("cmark-gfm"):
+            self.skipTest("there is no cmark-gfm")
+
+    def test_good(self):
+        self.write("README.md", self.GOOD)
+        self.assertEqual([], self.complaints(markdown))
+
+    def test_each(self):
+        for text, line, word in (("# A\n\n| a | b |\n|---|---|---:|\n| 1 | 2 |\n", 3, "a table that is none"),
+                                 ("# A\n\n| a | b |\n| 1 | 2 |\n", 3, "a table that is none"),
+                                 ("# A\n```sh\nls\n", 1, "stays open"),
+                                 ("# A\n\nA vector<int> of\n", 1, "looks like HTML")):
+            with self.subTest(text):
+                self.write("README.md", text)
+                self.assert_one(markdown, f"README.md:{line}", word)
+
+
+class Gone(Library):
+    def setUp(self):
+        super().setUp()
+        patched = unittest.mock.patch.object(gone, "gone", lambda: {"storm_guard": "suspect_share_limit"})
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_good(self):
+        self.write("README.md", "A storm_guard of old, and `a_storm_guard_too`.\n")
+        self.header("base/a.hpp", "int storm_guards;\n")
+        self.assertEqual([], self.complaints(gone))
+
+    def test_each(self):
+        for path, text in (("README.md", "# A\n`x<storm_guard>`\n"), ("docs/a.md", "# A\n```cpp\n\nstorm_guard g;\n```\n"),
+                           ("include/straggle/a.hpp", "\nstorm_guard g;\n"), ("tests/a/a.cpp", "\n// storm_guard\n")):
+            with self.subTest(path):
+                self.setUp()
+                self.write(path, text)
+                self.assert_one(gone, f"{path}:", "storm_guard is gone: suspect_share_limit")
 
 
 class Linkage(Library):
     def check_code(self, code):
-        self.header("core/a.hpp", "namespace straggle {\n" + code + "\n}\n")
+        self.header("base/a.hpp", "namespace straggle {\n" + code + "\n}\n")
         return self.complaints(linkage)
 
     def test_each(self):
@@ -350,20 +438,20 @@ class Linkage(Library):
 
 class Links(Library):
     def test_good(self):
-        self.header("core/a.hpp")
+        self.header("base/a.hpp")
         self.write("docs/b.md", "# The Heading: of `b`\n## Twice\n## Twice\n")
         self.write("README.md", "[b](docs/b.md#the-heading-of-b) [b](docs/b.md#twice-1) [me](#readme) [far](https://a.b/c)\n"
-                                "# README\n`core/a.hpp` `a.hpp` `core/` `docs/b.md` `build/x.md` `<room>/x.hpp` `1/2` `x.y` `docs/1.2.3`\n"
-                                "```sh\n[no](gone.md) # `core/gone.hpp`\n```\n`[no](gone.md)`\n")
+                                "# README\n`base/a.hpp` `a.hpp` `base/` `docs/b.md` `build/x.md` `<room>/x.hpp` `1/2` `x.y` `docs/1.2.3`\n"
+                                "```sh\n[no](gone.md) # `base/gone.hpp`\n```\n`[no](gone.md)`\n")
         self.assertEqual([], self.complaints(links))
 
     def test_each(self):
         for text, word in (("[b](docs/b.md)", "docs/b.md: does not exist"), ("[b](#nowhere)", "no heading #nowhere"),
-                           ("`core/gone.hpp`", "does not exist"), ("`core/gone`", "does not exist"),
+                           ("`base/gone.hpp`", "does not exist"), ("`base/gone`", "does not exist"),
                            ("`attic/gone.hpp`", "does not exist"), ("`gone.hpp`", "no file of that name")):
             with self.subTest(text):
                 self.setUp()
-                self.header("core/a.hpp")
+                self.header("base/a.hpp")
                 self.write("README.md", f"# A\n{text}\n")
                 self.assert_one(links, "README.md:2", word)
 

@@ -15,7 +15,7 @@ class Versions(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
-        for name in (versions.SOURCE, *versions.MANIFESTS, *versions.READERS, "CHANGELOG.md", "README.md"):
+        for name in (versions.SOURCE, *versions.MANIFESTS, *versions.READERS, versions.ARCHIVE, "CHANGELOG.md", "README.md"):
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(headers.ROOT / name, self.root / name)
         self.version = versions.version_of((self.root / versions.SOURCE).read_text())
@@ -48,7 +48,7 @@ class Versions(unittest.TestCase):
         (self.root / versions.SOURCE).write_text("".join(
             f"#define STRAGGLE_VERSION_{part} 7\n" for part in ("MAJOR", "MINOR", "PATCH")))
         found = "\n".join(versions.check(self.root))
-        for name in (*versions.MANIFESTS, "CHANGELOG.md", "README.md"):
+        for name in (*versions.MANIFESTS, versions.ARCHIVE, "CHANGELOG.md", "README.md"):
             self.assertIn(name, found)
 
     def test_a_reader_that_does_not_read(self):
@@ -62,12 +62,12 @@ class Versions(unittest.TestCase):
     def test_documents(self):
         for text in ("find_package(straggle 9.9 REQUIRED)", "straggle/9.9.9", "libstraggle-dev_9.9.9_all.deb",
                      "straggle-9.9.9.tar.gz"):
-            (self.root / "docs").mkdir(exist_ok=True)
-            (self.root / "docs/start.md").write_text(f"# Start\n\n{text}\n")
-            self.assert_one("docs/start.md:3: speaks of straggle 9.9")
+            (self.root / "docs/guide").mkdir(parents=True, exist_ok=True)
+            (self.root / "docs/guide/start.md").write_text(f"# Start\n\n{text}\n")
+            self.assert_one("docs/guide/start.md:3: speaks of straggle 9.9")
         for text in ("find_package(straggle 9.9 REQUIRED)".replace("9.9", self.version.rpartition(".")[0]),
                      f"straggle/{self.version}", "slurm-8-nodes, straggle-rank 1.5 times, straggle 3 nodes"):
-            (self.root / "docs/start.md").write_text(text)
+            (self.root / "docs/guide/start.md").write_text(text)
             self.assertEqual([], versions.check(self.root))
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import headers
 
 SOURCE = "include/straggle/version.hpp"
-MANIFESTS = ("vcpkg.json", "packaging/vcpkg/straggle/vcpkg.json")
+MANIFESTS = ("vcpkg.json", "packaging/vcpkg/straggle/vcpkg.json", "packaging/vcpkg-registry/straggle/vcpkg.json")
+ARCHIVE = "conandata.yml"
 # file: what it must contain to be a reader
 READERS = {
     "CMakeLists.txt": SOURCE,
@@ -25,9 +26,10 @@ READERS = {
     "packaging/conan/test_package/conanfile.py": "",
     "packaging/conan/test_package/CMakeLists.txt": "",
     "packaging/vcpkg/straggle/portfile.cmake": "",
+    "packaging/vcpkg-registry/straggle/portfile.cmake": 'REF "v${VERSION}"',
     "packaging/vcpkg/straggle/usage": "",
 }
-# find_package(straggle 0.1 ...), straggle/0.1.0, straggle-0.1.0.tar.gz, libstraggle-dev_0.1.0_all.deb, straggle 0.1
+# find_package(straggle 1.2 ...), straggle/1.2.3, straggle-1.2.3.tar.gz, libstraggle-dev_1.2.3_all.deb, straggle 1.2
 MENTION = re.compile(r"straggle(?:-dev)?[ /_@-]v?(\d+\.\d+(?:\.\d+)?)\b")
 HEADING = re.compile(r"^## .*?(\d+\.\d+\.\d+)", re.MULTILINE)
 
@@ -38,7 +40,7 @@ def version_of(text):
 
 
 def matches(mention, version):
-    """0.1 speaks of 0.1.0 as well as 0.1.0 does."""
+    """1.2 speaks of 1.2.3 as well as 1.2.3 does."""
     return version == mention or version.startswith(mention + ".")
 
 
@@ -57,6 +59,9 @@ def check(root=headers.ROOT):
         found = json.loads((root / name).read_text()).get("version")
         if found != version:
             complaints.append(f"{name}: version {found}, but {SOURCE} says {version}")
+    archive = re.search(r'^  "([\d.]+)":\n    url: "\S+/v([\d.]+)\.tar\.gz"', (root / ARCHIVE).read_text(), re.MULTILINE)
+    if not archive or {archive[1], archive[2]} != {version}:
+        complaints.append(f"{ARCHIVE}: its first archive is not that of {version}")
     heading = HEADING.search((root / "CHANGELOG.md").read_text())
     if not heading or heading[1] != version:
         complaints.append(f"CHANGELOG.md: the newest heading says {heading and heading[1]}, but {SOURCE} {version}")

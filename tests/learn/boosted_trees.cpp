@@ -72,7 +72,7 @@ struct payload {
         return *this;
     }
     status read(learn::boosted_trees& trees) {
-        return trees.deserialize(std::move(out).seal(frame_kind("tree"), 1));
+        return trees.restore(std::move(out).seal(frame_kind("tree"), 1));
     }
     status read() {
         learn::boosted_trees trees = some_trees(1, 2);
@@ -169,7 +169,7 @@ TEST_CASE("boosted_trees: there and back as bytes") {
             learn::boosted_trees const model = some_trees(seed_or(34), rounds, columns);
             bytes const stored = model.serialize();
             learn::boosted_trees back = some_trees(1, 3);
-            REQUIRE(back.deserialize(stored) == status::ok);
+            REQUIRE(back.restore(stored) == status::ok);
             CHECK(back == model);
             CHECK(back.columns() == columns);
             CHECK(back.serialize() == stored);
@@ -178,7 +178,7 @@ TEST_CASE("boosted_trees: there and back as bytes") {
             CHECK(back.predict(row) == model.predict(row));
         }
     learn::boosted_trees none;
-    CHECK(none.deserialize(learn::boosted_trees().serialize()) == status::ok);
+    CHECK(none.restore(learn::boosted_trees().serialize()) == status::ok);
     CHECK(none == learn::boosted_trees());
 }
 
@@ -212,14 +212,14 @@ TEST_CASE("boosted_trees: bytes that are something else, or not whole") {
     learn::boosted_trees trees = some_trees(1, 2);
     learn::boosted_trees const before = trees;
     for (std::size_t n = 0; n < stored.size(); ++n) {
-        CHECK(trees.deserialize(std::span(stored).first(n)) != status::ok);
+        CHECK(trees.restore(std::span(stored).first(n)) != status::ok);
         bytes damaged = stored;
         damaged[n] ^= std::byte{0x10};
-        CHECK(trees.deserialize(damaged) != status::ok);
+        CHECK(trees.restore(damaged) != status::ok);
     }
-    CHECK(trees.deserialize(byte_writer().seal(frame_kind("moni"), 1)) == status::wrong_kind);
-    CHECK(trees.deserialize(byte_writer().seal(frame_kind("tree"), 2)) == status::unknown_version);
-    CHECK(trees.deserialize(byte_writer().seal(frame_kind("tree"), 1)) == status::truncated);
+    CHECK(trees.restore(byte_writer().seal(frame_kind("moni"), 1)) == status::wrong_kind);
+    CHECK(trees.restore(byte_writer().seal(frame_kind("tree"), 2)) == status::unknown_version);
+    CHECK(trees.restore(byte_writer().seal(frame_kind("tree"), 1)) == status::truncated);
     CHECK(trees == before);
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("boosted_trees: hostile counts take no memory") {
         bytes const sealed = std::move(payload(3, 0, many).leaf(1).out).seal(frame_kind("tree"), 1);
         learn::boosted_trees trees;
         std::size_t const before = allocated_bytes();
-        CHECK(trees.deserialize(sealed) == status::truncated);
+        CHECK(trees.restore(sealed) == status::truncated);
         CHECK(allocated_bytes() - before < 1000);
     }
 }

@@ -80,9 +80,9 @@ TEST_CASE("features: columns are day by day mean, deviation and number") {
 
 TEST_CASE("features: by hand") {
     learn::node_days<std::string> days(3);
-    CHECK(days.add("a", 0, 1.0));
-    CHECK(days.add("a", 0, 3.0));
-    CHECK(days.add("b", 2, -1.0));
+    CHECK(days.observe("a", 0, 1.0));
+    CHECK(days.observe("a", 0, 3.0));
+    CHECK(days.observe("b", 2, -1.0));
     REQUIRE(days.size() == 2);
     CHECK(days.node(0) == "a");
     CHECK(days.row_of("b") == 1);
@@ -105,8 +105,8 @@ TEST_CASE("features: by hand") {
     CHECK(b[6] == -1);
     CHECK(b[7] == 0);
     CHECK(b[8] == -1);
-    // As the paper prints it, an idle day is missing.
-    auto const p = days.table(memory, learn::ml_na_2017);
+    // The other reading: every idle day is missing.
+    auto const p = days.table(memory, {.idle = learn::idle_days::missing});
     for (std::size_t c = 3; c < 9; ++c) CHECK(std::isnan(p.row(0)[c]));
     CHECK(p.row(0)[0] == 2);
     for (std::size_t c = 0; c < 6; ++c) CHECK(std::isnan(p.row(1)[c]));
@@ -124,11 +124,11 @@ TEST_CASE("features: equal to the definition on random days, whatever the order 
             scores.push_back({static_cast<int>(engine() % static_cast<std::uint64_t>(nodes)), engine() % days,
                               static_cast<double>(engine() % 1000) / 100 - 5});
         learn::node_days<int> table(days), merged(days);
-        for (int k = 0; k < nodes; ++k) table.add(k, days - 1, 0); // fixes the order of the rows
+        for (int k = 0; k < nodes; ++k) table.observe(k, days - 1, 0); // fixes the order of the rows
         table.clear();
         std::map<std::pair<int, std::size_t>, stats::moments> parts;
         for (auto const& s : scores) {
-            CHECK(table.add(s.node, s.day, s.score));
+            CHECK(table.observe(s.node, s.day, s.score));
             parts[{s.node, s.day}].add(s.score);
         }
         for (auto const& [place, m] : parts) CHECK(merged.merge(place.first, place.second, m));
@@ -156,8 +156,8 @@ TEST_CASE("features: looking back on some days only") {
     learn::node_days<int> days(5);
     std::vector<std::vector<double>> const scores{{1, 2}, {}, {5}, {}, {}};
     for (std::size_t d = 0; d < 5; ++d)
-        for (double const x : scores[d]) days.add(1, d, x);
-    days.add(2, 4, -1.0);
+        for (double const x : scores[d]) days.observe(1, d, x);
+    days.observe(2, 4, -1.0);
     std::vector<double> memory;
     auto const t = days.table(memory, {.look_back = 2});
     std::vector<double> means, counts;
@@ -185,7 +185,7 @@ TEST_CASE("features: the last day of records is their ranking") {
                                 static_cast<double>(10 + engine() % 50), static_cast<unsigned>(job / 8)});
     attempts.push_back({"job 0", "host 1", -1.0, 0});
     learn::node_days<std::string> days(5);
-    attempt_counts const counts = days.add_attempts(attempts, fields, &attempt::day);
+    attempt_counts const counts = days.observe_attempts(attempts, fields, &attempt::day);
     CHECK(counts.used == 480);
     CHECK(counts.total_rejected() == 1);
     auto const ranking = rank_nodes(attempts, fields);
@@ -203,9 +203,9 @@ TEST_CASE("features: the last day of records is their ranking") {
 
 TEST_CASE("features: what is no score is left out") {
     learn::node_days<int> days(2);
-    CHECK_FALSE(days.add(1, 0, no_number));
-    CHECK_FALSE(days.add(1, 0, infinity));
-    CHECK_FALSE(days.add(1, 2, 0.0));
+    CHECK_FALSE(days.observe(1, 0, no_number));
+    CHECK_FALSE(days.observe(1, 0, infinity));
+    CHECK_FALSE(days.observe(1, 2, 0.0));
     CHECK_FALSE(days.merge(1, 0, stats::moments{}));
     CHECK_FALSE(days.merge(1, 2, stats::moments::from({0, 1, 0, 0})));
     CHECK_FALSE(days.merge(1, 0, stats::moments::from({no_number, 1, 0, 0})));
@@ -216,7 +216,7 @@ TEST_CASE("features: what is no score is left out") {
         {"j", "a", 1, 7}, {"j", "a", 2, 7}, {"j", "b", 3, 7}, {"j", "b", 4, 7}, {"j", "b", 5, 7}};
     CHECK(days.row_of(3) == 0);
     learn::node_days<std::string> named(2);
-    CHECK(named.add_attempts(out, fields, &attempt::day).used == 5);
+    CHECK(named.observe_attempts(out, fields, &attempt::day).used == 5);
     CHECK(named.size() == 0);
 }
 
@@ -241,8 +241,9 @@ TEST_CASE("features: allocates nothing once all nodes are known") {
     auto const month = [&] {
         days.clear();
         for (std::size_t i = 0; i < 1000; ++i)
-            days.add(i % 2 == 0 ? "a node with a rather long name" : "another node with a rather long name",
-                     i % 30, static_cast<double>(i % 7));
+            days.observe(i % 2 == 0 ? "a node with a rather long name"
+                                    : "another node with a rather long name",
+                         i % 30, static_cast<double>(i % 7));
         (void)learn::complete(days.table(memory), whole);
     };
     month();

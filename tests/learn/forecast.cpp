@@ -56,22 +56,22 @@ TEST_CASE("forecast: pairs the features of a period with the labels of the next"
     std::vector<double> rows;
     std::vector<std::uint8_t> labels;
     auto const months = three_months();
-    learn::forecaster<std::string, halfway> before(1, learn::forecast_from::period_before,
+    learn::forecaster<std::string, halfway> before(learn::forecast_from::period_before,
                                                    {.seen_rows = &rows, .seen_labels = &labels});
-    REQUIRE(before.learn(months) == status::ok);
+    REQUIRE(before.fit(months) == status::ok);
     CHECK(rows == std::vector<double>{0, 0, 5, 6}); // c and a of the first month, a and d of the second
     CHECK(labels == std::vector<std::uint8_t>{1, 0, 0, 1});
-    learn::forecaster<std::string, halfway> same(1, learn::forecast_from::same_period,
+    learn::forecaster<std::string, halfway> same(learn::forecast_from::same_period,
                                                  {.seen_rows = &rows, .seen_labels = &labels});
-    REQUIRE(same.learn(std::span(months).first(2)) == status::ok);
+    REQUIRE(same.fit(std::span(months).first(2)) == status::ok);
     CHECK(rows == std::vector<double>{0, 1, 0, 2, 5, 6});
     CHECK(labels == std::vector<std::uint8_t>{0, 0, 1, 1, 0, 1});
 }
 
 TEST_CASE("forecast: one probability per node, without a look at the labels") {
-    learn::forecaster<std::string, halfway> model(1, learn::forecast_from::same_period);
+    learn::forecaster<std::string, halfway> model(learn::forecast_from::same_period);
     std::vector<period> const months{month({"a", "b"}, {1, 3}, {0, 1})};
-    REQUIRE(model.learn(months) == status::ok);
+    REQUIRE(model.fit(months) == status::ok);
     std::vector<learn::node_forecast<std::string>> out;
     REQUIRE(model.forecast(month({"x", "y"}, {9, 0}, {}), out) == status::ok);
     CHECK(out == std::vector<learn::node_forecast<std::string>>{{"x", 1.0}, {"y", 0.0}});
@@ -85,27 +85,28 @@ TEST_CASE("forecast: the table by hand") {
                                      month({"a", "b", "c", "d"}, {0, 0, 9, 0}, {0, 1, 0, 0}),
                                      month({"a", "b", "c", "d"}, {9, 0, 0, 0}, {0, 0, 1, 0}),
                                      month({"a", "b", "c", "e"}, {0, 0, 0, 0}, {1, 0, 0, 1})};
-    learn::forecaster<std::string, halfway> model(1);
+    learn::forecaster<std::string, halfway> model;
     std::vector<learn::forecast_cell> table;
     REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
     REQUIRE(table.size() == 3); // (1, 2 -> 3), (2, 3 -> 4), (1, 2, 3 -> 4)
     CHECK(table[0].first == 0);
     CHECK(table[0].count == 2);
-    CHECK(table[0].forecast == learn::class_counts{.weak_found = 1, .good_left_out = 3});
-    CHECK(table[0].majority == learn::class_counts{.weak_missed = 1, .good_left_out = 3});
-    CHECK(table[0].repeat == learn::class_counts{.false_alarms = 1, .weak_missed = 1, .good_left_out = 2});
+    CHECK(table[0].forecast == stats::confusion_matrix{.true_positives = 1, .true_negatives = 3});
+    CHECK(table[0].majority == stats::confusion_matrix{.false_negatives = 1, .true_negatives = 3});
+    CHECK(table[0].repeat ==
+          stats::confusion_matrix{.false_positives = 1, .false_negatives = 1, .true_negatives = 2});
     CHECK(table[1].first == 1);
     // Of e nothing is known.
     for (std::size_t const k : {1u, 2u})
         CHECK(table[k].forecast ==
-              learn::class_counts{.weak_found = 1, .weak_missed = 1, .good_left_out = 2});
+              stats::confusion_matrix{.true_positives = 1, .false_negatives = 1, .true_negatives = 2});
     CHECK(table[2].count == 3);
     CHECK(*table[2].forecast.accuracy() == 0.75);
     CHECK(*table[2].forecast.precision() == 1);
     CHECK(*table[2].forecast.recall() == 0.5);
     CHECK(table[0].majority.precision().reason() == status::insufficient_evidence);
     // By the month's own features it is another task.
-    learn::forecaster<std::string, halfway> same(1, learn::forecast_from::same_period);
+    learn::forecaster<std::string, halfway> same(learn::forecast_from::same_period);
     REQUIRE(learn::forecast_table(std::span<period const>(months), same, table) == status::ok);
     CHECK(table.size() == 3 + 2 + 1);
 }
@@ -126,9 +127,8 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
         // Who is said to be weak in month 4, learning from those before.
         auto const said = [&](std::vector<period> const& all, std::vector<double>& rows,
                               std::vector<std::uint8_t>& labels) {
-            learn::forecaster<std::string, halfway> model(1, from,
-                                                          {.seen_rows = &rows, .seen_labels = &labels});
-            REQUIRE(model.learn(std::span(all).subspan(1, 3)) == status::ok);
+            learn::forecaster<std::string, halfway> model(from, {.seen_rows = &rows, .seen_labels = &labels});
+            REQUIRE(model.fit(std::span(all).subspan(1, 3)) == status::ok);
             std::vector<learn::node_forecast<std::string>> out;
             REQUIRE(model.forecast(all[from == learn::forecast_from::same_period ? 4 : 3], out) ==
                     status::ok);
@@ -137,7 +137,7 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
         std::vector<double> rows, rows2;
         std::vector<std::uint8_t> labels, labels2;
         auto const first = said(months, rows, labels);
-        learn::forecaster<std::string, halfway> model(1, from);
+        learn::forecaster<std::string, halfway> model(from);
         std::vector<learn::forecast_cell> table, table2;
         REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
         bool moved = false;
@@ -156,8 +156,8 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
                 std::size_t const tested = table[c].first + table[c].count;
                 if (tested < 4) CHECK(table2[c].forecast == table[c].forecast);
                 if (tested == 4) {
-                    auto const named = [](learn::class_counts const& k) {
-                        return k.weak_found + k.false_alarms;
+                    auto const named = [](stats::confusion_matrix const& k) {
+                        return k.true_positives + k.false_positives;
                     };
                     CHECK(named(table2[c].forecast) == named(table[c].forecast));
                     CHECK(named(table2[c].repeat) == named(table[c].repeat));
@@ -168,17 +168,37 @@ TEST_CASE("forecast: labels of the tested period, and of later ones, touch nothi
     }
 }
 
+TEST_CASE("forecast: better than as it was before, or not to be told from chance") {
+    using learn::beats_repeat;
+    static_assert(!beats_repeat(0, 0) && !beats_repeat(5, 5) && !beats_repeat(4, 9));
+    static_assert(!beats_repeat(2, 0) && beats_repeat(3, 0)); // 3 > 1.645 sqrt(3)
+    static_assert(!beats_repeat(55, 45) && beats_repeat(60, 40));
+    // In the table by hand: c is right for the forecast alone, a and b were weak before.
+    std::vector<period> const months{month({"a", "b", "c", "d"}, {0, 9, 0, 0}, {1, 0, 0, 0}),
+                                     month({"a", "b", "c", "d"}, {0, 0, 9, 0}, {0, 1, 0, 0}),
+                                     month({"a", "b", "c", "d"}, {9, 0, 0, 0}, {0, 0, 1, 0})};
+    learn::forecaster<std::string, halfway> model;
+    std::vector<learn::forecast_cell> table;
+    REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
+    REQUIRE(table.size() == 1);
+    CHECK(table[0].better == 2); // b is not weak again, c becomes it
+    CHECK(table[0].worse == 0);
+}
+
 TEST_CASE("forecast: periods that do not fit") {
-    learn::forecaster<std::string, halfway> model(1);
-    auto const learn = [&](period const& p) { return model.learn(std::vector{p, p}); };
+    learn::forecaster<std::string, halfway> model;
+    auto const learn = [&](period const& p) { return model.fit(std::vector{p, p}); };
     CHECK(learn(month({"a"}, {1}, {0})) == status::ok);
-    CHECK(learn(month({"a"}, {1, 2}, {0})) == status::out_of_domain);
+    CHECK(model.columns() == 1); // by the data
+    CHECK(learn(month({"a", "b"}, {1, 2, 3}, {0, 0})) == status::out_of_domain);
+    CHECK(model.fit(std::vector{month({"a"}, {1}, {0}), month({"a"}, {1, 2}, {0})}) == status::out_of_domain);
+    CHECK(model.columns() == 1);
     CHECK(learn(month({"a"}, {1}, {0, 1})) == status::out_of_domain);
     CHECK(learn(month({"a"}, {1}, {2})) == status::out_of_domain);
     CHECK(learn(month({"a", "a"}, {1, 2}, {0, 1})) == status::out_of_domain);
     CHECK(learn(month({"a"}, {1}, {})) == status::insufficient_evidence);
     CHECK(learn(month({}, {}, {})) == status::insufficient_evidence);
-    CHECK(model.learn({}) == status::insufficient_evidence);
+    CHECK(model.fit({}) == status::insufficient_evidence);
     std::vector<learn::node_forecast<std::string>> out{{"left over", 1}};
     CHECK(model.forecast(month({"a"}, {}, {}), out) == status::out_of_domain);
     CHECK(out.empty());
@@ -193,6 +213,6 @@ TEST_CASE("forecast: periods that do not fit") {
     REQUIRE(learn::forecast_table(std::span<period const>(strangers), model, table) == status::ok);
     REQUIRE(table.size() == 1);
     CHECK(table[0].learned == status::insufficient_evidence);
-    CHECK(table[0].forecast == learn::class_counts{.weak_missed = 1});
-    CHECK(table[0].repeat == learn::class_counts{.weak_found = 1});
+    CHECK(table[0].forecast == stats::confusion_matrix{.false_negatives = 1});
+    CHECK(table[0].repeat == stats::confusion_matrix{.true_positives = 1});
 }

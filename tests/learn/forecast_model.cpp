@@ -22,9 +22,9 @@ learn::node_days<std::string> five_days(int period) {
     for (int node = 0; node < 20; ++node)
         for (std::size_t day = 0; day < 5; ++day)
             for (int k = 0; k < 3; ++k)
-                days.add("n" + std::to_string(node), day,
-                         0.01 * ((node * 7 + k * 5 + period) % 11) +
-                             (day >= 3 && (node + period) % 3 == 0 ? 1.0 : 0.0));
+                days.observe("n" + std::to_string(node), day,
+                             0.01 * ((node * 7 + k * 5 + period) % 11) +
+                                 (day >= 3 && (node + period) % 3 == 0 ? 1.0 : 0.0));
     return days;
 }
 
@@ -41,14 +41,14 @@ learn::forecast_model learned() {
         }
         periods.push_back(std::move(p));
     }
-    learn::forecaster<std::string, learn::boosted_trees_trainer> f(model.columns());
-    REQUIRE(f.learn(periods) == status::ok);
+    learn::forecaster<std::string, learn::boosted_trees_trainer> f;
+    REQUIRE(f.fit(periods) == status::ok);
     model.trees = f.learner().model();
     return model;
 }
 
 status read(std::vector<std::byte> const& bytes, learn::forecast_model& model) {
-    return model.deserialize(bytes);
+    return model.restore(bytes);
 }
 
 } // namespace

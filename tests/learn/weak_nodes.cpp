@@ -25,7 +25,7 @@ learn::feature_matrix<double> days_of(std::vector<double> const& means, std::vec
     for (std::size_t d = 0; d < days; ++d)
         for (std::size_t k = 0; k < means.size(); ++k)
             for (int i = 0; i < 40; ++i)
-                table.add(static_cast<int>(k), d, means[k] + base::uniform_unit(engine) - 0.5);
+                table.observe(static_cast<int>(k), d, means[k] + base::uniform_unit(engine) - 0.5);
     return table.table(memory);
 }
 
@@ -66,6 +66,9 @@ TEST_CASE("weak_nodes: finds the slow ones") {
     REQUIRE(found.groups.size() >= 2);
     CHECK(found.groups[0].nodes == 4);
     CHECK(found.groups[0].slow_days == 6);
+    CHECK(found.tried.size() == 5); // 2 to 6 groups: six is the square root of forty
+    learn::weak_node_finder as_many({.up_to_square_root = false});
+    REQUIRE(as_many(days_of(means, memory), engine, found) == status::ok);
     CHECK(found.tried.size() == 9);
     CHECK(found.tried.front().groups == 2);
 }

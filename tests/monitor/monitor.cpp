@@ -191,7 +191,7 @@ TEST_CASE("monitor: records that name no status can be censored, too, and alloca
     CHECK(m.observe_censored(slow));
     CHECK(!m.observe_censored({slow.job, "n", std::nullopt}));
     CHECK(m.counts().attempts.used == 5);
-    CHECK(m.counts().attempts.rejected[static_cast<std::size_t>(rejection::missing_time)] == 1);
+    CHECK(m.counts().attempts.rejected[rejection::missing_time] == 1);
     CHECK(straggle_test::allocations_during([&] { m.observe_censored(slow); }) == 0);
 }
 

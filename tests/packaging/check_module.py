@@ -19,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "module"
 ROOT = HERE.parents[2]
 INTERFACE = ROOT / "packaging/module/straggle.cppm"
+INCLUDES = "".join(re.findall(r"^#include <straggle/.*\n", INTERFACE.read_text(), re.MULTILINE))
 
 
 class Failed(Exception):
@@ -110,7 +111,7 @@ def consumer(toolchain):
 def listed_names(toolchain, scope):
     """All names the compiler knows in a namespace, hidden friends and inner namespaces among them."""
     unit = toolchain.folder / "umbrella.cpp"
-    unit.write_text("#include <straggle/straggle.hpp>\n")
+    unit.write_text(INCLUDES)
     try:
         said = toolchain.run(*toolchain.command, "-fsyntax-only", "-Xclang", "-ast-dump-lookups",
                              "-Xclang", f"-ast-dump-filter={scope}", unit)
@@ -127,22 +128,28 @@ def listed_names(toolchain, scope):
 def sayable(toolchain, first_line, names, *flags):
     """Those of the qualified names that a unit which begins with the first line can name."""
     unit = toolchain.folder / "names.cpp"
-    unit.write_text(first_line + "\nnamespace asked {\n" + "".join(f"using {name};\n" for name in names) + "}\n")
+    # Each in a namespace of its own, as rooms may use the same word.
+    lines = "".join(f"namespace asked_{k} {{ using {name}; }}\n" for k, name in enumerate(names))
+    unit.write_text(first_line + "\n" + lines)
     done = subprocess.run([*toolchain.command, *flags, "-fsyntax-only", "-ferror-limit=0", str(unit)],
                           cwd=toolchain.folder, capture_output=True, text=True, errors="replace")
-    refused = {int(line) - 3 for line in re.findall(r"names\.cpp:(\d+):\d+: (?:fatal )?error", done.stderr)}
+    above = len(first_line.splitlines()) + 1
+    refused = {int(line) - above for line in re.findall(r"names\.cpp:(\d+):\d+: (?:fatal )?error", done.stderr)}
     if any(not 0 <= index < len(names) for index in refused) or (done.returncode != 0 and not refused):
         raise Failed(done.stderr)
     return {name for index, name in enumerate(names) if index not in refused}
 
 
 def names(toolchain):
-    public = [f"straggle::{name}" for name in listed_names(toolchain, "straggle")]
+    inner = re.findall(r"^namespace (\S+) \{$", INTERFACE.read_text(), re.MULTILINE)
+    scopes = ["straggle", *(f"straggle::{scope}" for scope in dict.fromkeys(inner))]
+    public = sorted({f"{scope}::{name}" for scope in scopes for name in listed_names(toolchain, scope)
+                     if not re.fullmatch(r"v\d+_\d+_\d+_\w+", name)})
     hidden = [f"straggle::detail::{name}" for name in listed_names(toolchain, "straggle::detail")]
     if not public or not hidden:
         print("skipped: this compiler does not list the names of a namespace")
         return []
-    including, importing = "#include <straggle/straggle.hpp>", "import straggle;"
+    including, importing = INCLUDES.rstrip(), "import straggle;"
     toolchain.interface(INTERFACE, "straggle")
     found = sayable(toolchain, including, [*public, *hidden])
     wanted = {name for name in found if not name.startswith("straggle::detail::")}

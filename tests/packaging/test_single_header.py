@@ -46,7 +46,6 @@ class Made(Library):
         self.umbrella()
         head = self.text().partition("#ifndef")[0]
         self.assertTrue(head.startswith("// straggle 1.20.3, "))
-        self.assertIn("// What straggle.hpp is for.\n", head)
         self.assertIn("// The licence.\n//\n// All of it.\n", head)
 
     def test_order_and_includes(self):
@@ -90,6 +89,16 @@ class Made(Library):
         self.assertNotIn("#if defined(X)", self.text())
         self.assertEqual(1, self.text().count("#include <atomic>"))
 
+    def test_what_is_asked_for_by_name(self):
+        self.header("detect/a.hpp", "int a;\n")
+        self.header("detect.hpp", "#include <straggle/detect/a.hpp>\n")
+        self.header("learn/b.hpp", "int b;\n")
+        self.header("learn.hpp", "#include <straggle/learn/b.hpp>\n")
+        self.header("papers/c.hpp", "#include <straggle/learn/b.hpp>\nint c;\n")
+        self.umbrella("detect.hpp")
+        self.assertEqual(["int a;", "int b;", "int c;"], [c for c in self.code() if c.startswith("int")])
+        self.assertNotIn("// straggle/learn.hpp", self.text())
+
     def test_this_library(self):
         self.assertEqual(single_header.single_header(), single_header.single_header())
 
@@ -103,7 +112,7 @@ class RefusedToMake(Library):
     def test_forgotten_header(self):
         self.header("core/a.hpp", "int a;\n")
         self.umbrella()
-        self.assert_refused("does not reach straggle/core/a.hpp")
+        self.assert_refused("do not reach straggle/core/a.hpp")
 
     def test_missing_header(self):
         self.umbrella("core/gone.hpp")
@@ -141,10 +150,9 @@ class RefusedToMake(Library):
 
 class Module(Library):
     def test_names(self):
-        self.header("fwd.hpp", "namespace straggle {\nclass a;\nclass only_said;\n}\n")
         self.header("core/a.hpp", """\
-            #include <straggle/fwd.hpp>
-            namespace straggle {
+            namespace straggle::inline STRAGGLE_ABI {
+            class only_said;
             namespace detail { struct hidden {}; }
             template <class T> concept c = true;
             class a { public: int member; friend bool operator==(a, a) = default; friend void hidden_friend(a) {} };
@@ -155,12 +163,14 @@ class Module(Library):
             inline constexpr int v = 1;
             using t = int;
             }
+            namespace straggle::inline STRAGGLE_ABI::detect { struct late {}; }
             """)
         self.umbrella("core/a.hpp")
         text = make_module.module(self.root)
         names = [line.removeprefix("using straggle::").rstrip(";") for line in text.splitlines()
                  if line.startswith("using ")]
-        self.assertEqual(["c", "a", "e", "f", "v", "t", "only_said"], names)
+        self.assertEqual(["only_said", "c", "a", "e", "f", "v", "t", "detect::late"], names)
+        self.assertIn("namespace detect {\nusing straggle::detect::late;\n}\n", text)
 
 
 if __name__ == "__main__":

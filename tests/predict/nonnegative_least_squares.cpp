@@ -188,7 +188,7 @@ TEST_CASE("weights: the conditions of the optimum hold, whatever the pairs") {
                 }
                 deviation[k] = std::sqrt(deviation[k]);
             }
-            // riski_2014: the multiplier of sum w = 1.
+            // simplex: the multiplier of sum w = 1.
             double const level = centred ? 0 : product(slope, w);
             for (std::size_t k = 0; k < q; ++k) {
                 INFO("factor ", k, " weight ", w[k], " slope ", slope[k] - level);

@@ -20,7 +20,7 @@ namespace straggle_test {
 inline constexpr straggle::predict::weight_options affine{
     .objective = straggle::predict::weight_objective::affine, .least_pairs = 1, .memory = 0};
 inline constexpr straggle::predict::weight_options literal{
-    .objective = straggle::predict::weight_objective::riski_2014, .least_pairs = 1, .memory = 0};
+    .objective = straggle::predict::weight_objective::simplex, .least_pairs = 1, .memory = 0};
 inline constexpr double tiny = 1e-13; // some roundings of numbers up to 1
 
 struct pair_of_tasks {

@@ -25,7 +25,6 @@ namespace {
 
 using straggle::status;
 using straggle::predict::real_similarity;
-using straggle::predict::similarity_rule;
 using straggle::predict::weight_fit;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
@@ -52,12 +51,6 @@ TEST_CASE("real similarity: numbers by hand") {
     CHECK(*real_similarity(25, 10, 20, 14) == doctest::Approx(1 - 5.0 / 25));
     CHECK(*real_similarity(7, 10, 20, 14) == doctest::Approx(1 - 3.0 / 14));
     CHECK(*real_similarity(0, 10, 20, 14) == doctest::Approx(1 - 10.0 / 14));
-    // As printed: 1 at both ends, and 5 from either in the middle.
-    CHECK(*real_similarity(15, 10, 20, 14, similarity_rule::riski_2014) == doctest::Approx(1 - 5.0 / 15));
-    CHECK(*real_similarity(12, 10, 20, 14, similarity_rule::riski_2014) == doctest::Approx(1 - 2.0 / 14));
-    CHECK(*real_similarity(10, 10, 20, 14, similarity_rule::riski_2014) == 1);
-    CHECK(*real_similarity(20, 10, 20, 14, similarity_rule::riski_2014) == 1);
-    CHECK(*real_similarity(25, 10, 20, 14, similarity_rule::riski_2014) == doctest::Approx(1 - 5.0 / 25));
     // One record as the range.
     CHECK(*real_similarity(30, 60) == 0.5);
     CHECK(*real_similarity(60, 30) == 0.5);
@@ -78,13 +71,11 @@ TEST_CASE("real similarity: the printed formula outside the range, 1 inside, nev
         if (low > high) std::swap(low, high);
         double const t = 1.5 * scale * next.unit(), mean = low + next.unit() * (high - low);
         double const printed = 1 - (std::min)(std::fabs(t - high), std::fabs(low - t)) / (std::max)(t, mean);
-        CHECK(std::fabs(*real_similarity(t, low, high, mean, similarity_rule::riski_2014) - printed) <=
-              4e-16);
         bool const inside = t >= low && t <= high;
         CHECK(std::fabs(*real_similarity(t, low, high, mean) - (inside ? 1 : printed)) <= 4e-16);
         // Whatever is called the mean.
         for (double const m : {0.0, -scale, 10 * scale}) {
-            double const r = *real_similarity(t, low, high, m, similarity_rule::riski_2014);
+            double const r = *real_similarity(t, low, high, m);
             CHECK((r >= 0 && r <= 1));
         }
     }
@@ -104,24 +95,24 @@ TEST_CASE("real similarity: what is no time and no range") {
 }
 
 TEST_CASE("weights: known answers") {
-    SUBCASE("riski_2014: one pair for each factor") {
+    SUBCASE("simplex: one pair for each factor") {
         // (w1 - 0.7)^2 + (w2 - 0.2)^2 with w1 + w2 = 1: the 0.1 that is missing goes to both.
         auto const [reason, w] = weights_of({{{1, 0}, 0.7}, {{0, 1}, 0.2}}, literal);
         CHECK(reason == status::ok);
         CHECK(furthest(w, {0.75, 0.25}) <= tiny);
     }
-    SUBCASE("riski_2014: a weight that would be negative is 0") {
+    SUBCASE("simplex: a weight that would be negative is 0") {
         // Without w >= 0: w = (1.4, -0.4).
         auto const [reason, w] = weights_of({{{0.5, 0}, 0.9}, {{0, 0.5}, 0}}, literal);
         CHECK(reason == status::ok);
         CHECK(furthest(w, {1, 0}) <= tiny);
     }
-    SUBCASE("riski_2014: the sum of the weights is kept even if no weights fit") {
+    SUBCASE("simplex: the sum of the weights is kept even if no weights fit") {
         auto const [reason, w] = weights_of({{{1, 1, 1}, 0}, {{1, 0.5, 0}, 0}}, literal);
         CHECK(reason == status::ok);
         CHECK(furthest(w, {0, 0, 1}) <= tiny);
     }
-    SUBCASE("riski_2014: a factor that leaves no error") {
+    SUBCASE("simplex: a factor that leaves no error") {
         auto const [reason, w] = weights_of({{{0.2, 0.5}, 0.5}, {{0.9, 0.25}, 0.25}, {{0.1, 1}, 1}}, literal);
         CHECK(reason == status::ok);
         CHECK(furthest(w, {0, 1}) <= tiny);
@@ -216,8 +207,7 @@ TEST_CASE("weights: the situation of table 2") {
         CHECK(w[1] > w[3]);
         for (std::size_t k = 0; k < told; ++k) CHECK(w[k] > 0);
     }
-    MESSAGE("factors that do not matter get ", rest_affine, " of the weight; ", rest_literal,
-            " by riski_2014");
+    MESSAGE("factors that do not matter get ", rest_affine, " of the weight; ", rest_literal, " by simplex");
     CHECK(rest_affine < 0.025);
     CHECK(rest_literal > 0.1); // what the default is better by
 }
@@ -366,7 +356,7 @@ TEST_CASE("weights: as if there had been some more pairs") {
         CHECK(furthest(w, weights_of(fit).w) <= tiny);
         CHECK(weight_fit(2, options).fit(w, scratch, weight_fit(2, options), 100) ==
               status::insufficient_evidence);
-        // Those very pairs again: with means that differ, the same for riski_2014 only.
+        // Those very pairs again: with means that differ, the same for simplex only.
         weight_fit both = fit;
         both.merge(prior);
         CHECK(fit.fit(w, scratch, prior, prior.evidence()) == status::ok);

@@ -5,6 +5,8 @@
 // written down literally.
 #include "../assign/cluster.hpp"
 
+#include <straggle/papers/riski_2014.hpp>
+
 #include <support/seed.hpp>
 
 #include <algorithm>
@@ -215,7 +217,8 @@ TEST_CASE("assigning: one straggler by riski_2014 is algorithm 2") {
     constexpr assign::straggler_fields fields{.runs_on = &running::host, .remaining = &running::left};
     constexpr assign::backup_node_fields nodes{.node = &machine::name,
                                                .free = [](machine const&) { return 1; }};
-    assign::assigner a(assign::riski_2014{}, assign::assigner_options{.kill = assign::kill_rule::riski_2014});
+    assign::assigner a(papers::riski_2014::profit{},
+                       assign::assigner_options{.kill = assign::kill_rule::when_certain});
     std::size_t launched = 0, killed = 0;
     for (int i = 0; i < 500; ++i) {
         running const straggler{static_cast<std::uint32_t>(engine() % 8),

@@ -94,9 +94,9 @@ TEST_CASE("monitor: real histories, event by event, are what rank_nodes says") {
         for (std::size_t i = rows.size(); i-- > 0;) backwards.observe(rows[i]);
         CHECK(difference(backwards.rank(), m.rank(), order_of_nodes::any) == "");
 
-        auto papers = watch(fields, papers::dsb_2019.ranking());
+        auto papers = watch(fields, papers::dsb_2019::ranking());
         for (auto const& row : rows) papers.observe(row);
-        CHECK(difference(papers.rank(), rank_nodes(rows, fields, papers::dsb_2019.ranking())) == "");
+        CHECK(difference(papers.rank(), rank_nodes(rows, fields, papers::dsb_2019::ranking())) == "");
 
         auto floating = watch(in_seconds, rules);
         node_ranker<real_attempt, std::remove_const_t<decltype(in_seconds)>> again(in_seconds, rules);

@@ -39,8 +39,8 @@ std::vector<period> periods(learn::feature_options const& options) {
     std::vector<period> all;
     for (std::uint32_t m = 0; m < nine_months::months; ++m) {
         learn::node_days<std::uint32_t> days(30);
-        days.add_attempts(month(m), nine_months::fields,
-                          [m](nine_months::record const& r) { return r.day - m * 30; });
+        days.observe_attempts(month(m), nine_months::fields,
+                              [m](nine_months::record const& r) { return r.day - m * 30; });
         period p;
         REQUIRE(find(days.table(p.features), engine, found) == status::ok); // labels are the paper's
         p.weak = found.weak;
@@ -52,10 +52,10 @@ std::vector<period> periods(learn::feature_options const& options) {
 }
 
 struct totals {
-    learn::class_counts forecast, majority, repeat;
+    stats::confusion_matrix forecast, majority, repeat;
 };
 totals sum_of(std::vector<period> const& months, learn::forecast_from from) {
-    learn::forecaster<std::uint32_t, learn::boosted_trees_trainer> model(90, from);
+    learn::forecaster<std::uint32_t, learn::boosted_trees_trainer> model(from);
     std::vector<learn::forecast_cell> table;
     REQUIRE(learn::forecast_table(std::span<period const>(months), model, table) == status::ok);
     CHECK(table.size() == (from == learn::forecast_from::same_period ? 36u : 28u));

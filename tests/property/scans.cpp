@@ -24,6 +24,7 @@
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/without_copies.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +45,7 @@ void for_each_rule(Check check) {
     check(detect::progress_gap{});
     check(detect::late{.alpha = 0.2});
     check(detect::late{.alpha = 0.2, .over = detect::task_scope::all});
-    check(detect::late_eval_2019{});
+    check(papers::evaluation_2019::late_as_printed{});
     check(detect::average_time{});
     check(detect::average_time{.of = detect::average_time::basis::running});
     check(detect::over_median{.quantile = 0.1});

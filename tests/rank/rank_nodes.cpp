@@ -124,7 +124,7 @@ TEST_CASE("dsb_2019 is algorithms 1, 2 and 3 to the letter, on random histories"
         auto const ranking = rank_nodes(
             attempts,
             attempt_fields{.job = &attempt::job, .node = &attempt::name, .duration = &attempt::took},
-            papers::dsb_2019.ranking());
+            papers::dsb_2019::ranking());
         auto const found = by_name(ranking);
         REQUIRE(ranking.nodes().size() == expected.size());
         bool const fragile = is_fragile(expected);
@@ -197,7 +197,7 @@ TEST_CASE("dsb_2019 on real histories") {
                                                        .end = &csv_row::end,
                                                        .status = &csv_row::status,
                                                        .task = &csv_row::task},
-                                        papers::dsb_2019.ranking());
+                                        papers::dsb_2019::ranking());
         auto const& summary = expected["summary"];
         REQUIRE(summary["fragile_pairs"] == 0);
         CHECK(ranking.attempts().seen == summary["rows"]);

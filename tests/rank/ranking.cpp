@@ -214,7 +214,7 @@ TEST_CASE("degenerate jobs are listed in order of first appearance, with the rea
     CHECK(ranking.unranked()[0].seen == 0);
     CHECK(ranking.unranked()[1].seen == 2);
     // For the paper two tasks are enough.
-    auto const as_printed = rank_nodes(attempts, without_ends, papers::dsb_2019.ranking());
+    auto const as_printed = rank_nodes(attempts, without_ends, papers::dsb_2019::ranking());
     CHECK(as_printed.degenerate_jobs().size() == 2);
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("every_success counts them all, as the paper does") {
     CHECK(ranking.attempts().used == 7);
     CHECK(ranking.attempts().superseded == 0);
     CHECK(ranking.scored_attempts() == 7);
-    CHECK(rank_nodes(race(p, q), with_ends, papers::dsb_2019.ranking()).attempts().used == 7);
+    CHECK(rank_nodes(race(p, q), with_ends, papers::dsb_2019::ranking()).attempts().used == 7);
 }
 
 TEST_CASE("a node whose every attempt was superseded has no used attempt and is not in the fleet") {

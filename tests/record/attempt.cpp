@@ -403,7 +403,7 @@ TEST_CASE("attempt: counts add up") {
     std::uint64_t next = 1;
     for (attempt_counts* c : {&a, &b}) {
         for (std::uint64_t* n : {&c->seen, &c->used, &c->failed, &c->killed, &c->superseded}) *n = next++;
-        for (std::uint64_t& n : c->rejected) n = next++;
+        for (std::uint64_t& n : c->rejected.by_reason) n = next++;
     }
     CHECK(a.total_rejected() == 6 + 7 + 8 + 9 + 10 + 11 + 12);
     CHECK(a[rejection::missing_job] == 6);

@@ -61,8 +61,8 @@ TEST_CASE("running fields: what does not fit is refused") {
 
 TEST_CASE("running counts: by reason, and all told") {
     running_counts counts;
-    counts.rejected[static_cast<std::size_t>(running_rejection::not_started)] = 2;
-    counts.rejected[static_cast<std::size_t>(running_rejection::bad_progress)] = 3;
+    counts.rejected[running_rejection::not_started] = 2;
+    counts.rejected[running_rejection::bad_progress] = 3;
     CHECK(counts[running_rejection::not_started] == 2);
     CHECK(counts[running_rejection::missing_node] == 0);
     CHECK(counts.total_rejected() == 5);

@@ -4,6 +4,7 @@
 // Truth tables of the concepts about copies: limits, solvers, the fields of stragglers and nodes,
 // predictors; and what an assigner is made of.
 #include <straggle/assign/assigner.hpp>
+#include <straggle/papers/riski_2014.hpp>
 
 #include <cstdint>
 #include <list>
@@ -15,6 +16,7 @@
 namespace {
 
 using namespace straggle;
+using riski_profit = papers::riski_2014::profit;
 
 // --- copy_limit -------------------------------------------------------------------------------------------
 struct named {
@@ -154,20 +156,20 @@ static_assert(!assign::backup_predictor<in_words, record, int> &&
 // --- assigner ----------------------------------------------------------------------------------------------
 static_assert(std::same_as<decltype(assign::assigner()), assign::assigner<assign::expected_gain>>);
 static_assert(
-    std::same_as<decltype(assign::assigner(assign::riski_2014{})), assign::assigner<assign::riski_2014>>);
-static_assert(std::same_as<decltype(assign::assigner(assign::riski_2014{}, assign::assigner_options{})),
-                           assign::assigner<assign::riski_2014>>);
-static_assert(std::same_as<decltype(assign::assigner(assign::riski_2014{}, straggle::record::unlimited{})),
-                           assign::assigner<assign::riski_2014, straggle::record::unlimited>>);
+    std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{})),
+                           assign::assigner<riski_profit>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, straggle::record::unlimited{})),
+                           assign::assigner<riski_profit, straggle::record::unlimited>>);
 static_assert(
-    std::same_as<decltype(assign::assigner(assign::riski_2014{}, assign::assigner_options{},
+    std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{},
                                            assign::suspect_share_limit{}, assign::retry_budget{})),
-                 assign::assigner<assign::riski_2014, assign::suspect_share_limit, assign::retry_budget>>);
+                 assign::assigner<riski_profit, assign::suspect_share_limit, assign::retry_budget>>);
 static_assert(std::copyable<assign::assigner<assign::expected_gain, assign::copies_per_task>> &&
-              std::movable<assign::assigner<assign::riski_2014, minimal_budget>> &&
+              std::movable<assign::assigner<riski_profit, minimal_budget>> &&
               std::default_initializable<assign::assigner<>>);
 [[maybe_unused]] assign::backup_plan const&
-reads_plain_numbers(assign::assigner<assign::riski_2014, minimal_budget>& a,
+reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a,
                     std::vector<int> const& numbers) {
     assign::straggler_fields const stragglers{.runs_on = [](int n) { return n; },
                                               .remaining = [](int n) { return n; }};

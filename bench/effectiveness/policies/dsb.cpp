@@ -19,14 +19,14 @@ class dsb final : public policy {
     explicit dsb(setup const& where)
         : monitor_(attempt_fields, {.window = 300 * where.heartbeat,
                                     .slide = 0,
-                                    .ranking = straggle::papers::dsb_2019.ranking()}) {}
+                                    .ranking = straggle::papers::dsb_2019::ranking()}) {}
 
     void on_task_end(attempt_record const& a, double now) override { (void)monitor_.observe(a, now); }
     bool is_due(double now) override { return monitor_.window_number(now) != window_; }
     void decide(cluster_view const& view, decisions& out) override {
         window_ = monitor_.window_number(view.now);
         if (window_ < 0) return;
-        straggle::papers::dsb_2019.blacklist().decide(monitor_.rank(view.now), decision_);
+        straggle::papers::dsb_2019::blacklist().decide(monitor_.rank(view.now), decision_);
         for (std::uint32_t n = 0; n < out.nodes.size(); ++n)
             out.nodes[n] = decision_.avoids(n) ? service::none : service::normal;
     }

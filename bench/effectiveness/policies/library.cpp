@@ -24,7 +24,9 @@ struct host {
     bool is_there = true;
 };
 
-std::optional<double> known(double input) { return input > 0 ? std::optional(input) : std::nullopt; }
+std::optional<double> known(double input) {
+    return input > 0 ? std::optional(input) : std::nullopt;
+}
 straggle::attempt_status status_of(attempt_record const& a) {
     return a.how == ending::finished ? straggle::attempt_status::success
            : a.how == ending::failed ? straggle::attempt_status::failed
@@ -140,7 +142,8 @@ std::unique_ptr<policy> make(setup const&) {
     return std::make_unique<library>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
 }
 
-add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false, &make<true, true, true>});
+add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false,
+                      &make<true, true, true>});
 add_policy const copies({"library_copies_only", "its copies alone", false, &make<false, true, false>});
 add_policy const exclusions({"library_nodes_only", "its exclusions alone", false, &make<true, false, false>});
 add_policy const placements({"library_places_only", "its placement alone", false, &make<false, false, true>});

@@ -105,9 +105,9 @@ class library_copying {
         double longest = 0;
         for (std::size_t i = 0; i < tasks_.size(); ++i)
             if (!named_[i] && tasks_[i].progress.value_or(0) >= 0.05)
-                longest = std::max(
-                    longest, straggle::predict::average_rate_remaining(now - tasks_[i].start, *tasks_[i].progress)
-                                 .value_or(0));
+                longest = std::max(longest, straggle::predict::average_rate_remaining(now - tasks_[i].start,
+                                                                                      *tasks_[i].progress)
+                                                .value_or(0));
         return longest;
     }
 

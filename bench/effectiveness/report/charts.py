@@ -29,7 +29,7 @@ def colour(change):
 
 def heat_map(rows, columns, value):
     """`value(row, column)` gives a change, or None."""
-    left, top, w, h = 150, 90, 66, 22
+    left, top, w, h = 180, 90, 66, 22
     parts = []
     for c, column in enumerate(columns):
         x = left + (c + 0.5) * w

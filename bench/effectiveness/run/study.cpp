@@ -79,18 +79,19 @@ std::vector<study::unit> study::next_units(std::size_t seeds_made) const {
     std::vector<unit> units;
     std::size_t const until =
         seeds_made == 0 ? how_.seeds : std::min(seeds_made + how_.seeds, how_.most_seeds);
-    for (std::size_t s = 0; s < scenarios_.size(); ++s) {
-        std::vector<std::string> unsure;
+    std::vector<std::vector<std::string>> unsure(scenarios_.size());
+    for (std::size_t s = 0; s < scenarios_.size(); ++s)
         for (std::string const& p : policies_)
-            if (p == "nothing" || seeds_made == 0 || !is_sure(scenarios_[s].name, p)) unsure.push_back(p);
-        if (seeds_made > 0 && unsure.size() < 2) continue;
-        for (std::size_t i = seeds_made; i < until; ++i) {
+            if (p == "nothing" || seeds_made == 0 || !is_sure(scenarios_[s].name, p)) unsure[s].push_back(p);
+    // Seed by seed, so that what is stopped early has seen all scenarios.
+    for (std::size_t i = seeds_made; i < until; ++i)
+        for (std::size_t s = 0; s < scenarios_.size(); ++s) {
+            if (seeds_made > 0 && unsure[s].size() < 2) continue;
             unit u{s, how_.first_seed + i, {}};
-            for (std::string const& p : unsure)
+            for (std::string const& p : unsure[s])
                 if (!found_.contains({scenarios_[s].name, p, u.seed})) u.policies.push_back(p);
             if (!u.policies.empty()) units.push_back(std::move(u));
         }
-    }
     return units;
 }
 

@@ -51,16 +51,16 @@ std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     cluster::result const r = cluster::run(plan, *s.decides);
     std::vector<double> out;
     auto const ranking =
-        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
-    auto const paper = straggle::papers::dsb_2019.blacklist().decide(ranking);
+        straggle::rank_nodes(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019::ranking());
+    auto const paper = straggle::papers::dsb_2019::blacklist().decide(ranking);
     judge(paper.blacklisted(), c, out);
     auto const ours = straggle::rank_nodes(r.attempts, policies::attempt_fields);
     auto const decision =
         straggle::blacklister(straggle::blacklist::dominated{}, straggle::record::unlimited{}).decide(ours);
     judge(decision.blacklisted(), c, out);
 
-    auto const scores =
-        straggle::rank::normalize(r.attempts, policies::attempt_fields, straggle::papers::dsb_2019.ranking());
+    auto const scores = straggle::rank::normalize(r.attempts, policies::attempt_fields,
+                                                  straggle::papers::dsb_2019::ranking());
     std::vector<std::vector<double>> of(c.nodes);
     for (auto const& a : scores.attempts) of[scores.nodes[a.node]].push_back(a.score);
     for (std::vector<double>& z : of)

@@ -88,7 +88,7 @@ std::vector<straggle::evaluate::task_outcome> outcomes(cluster::result const& r,
 
 double energy_by_model(cluster::plan const& plan, cluster::result const& r) {
     straggle::evaluate::energy_sweep sweep;
-    for (cluster::attempt_record const& a : r.attempts) (void)sweep.add(a.node, a.start, a.end);
+    for (cluster::attempt_record const& a : r.attempts) sweep.observe(a.node, a.start, a.end);
     // Machines are never turned off: their static power runs all the time.
     auto const dynamic = sweep.energy([&plan](std::uint32_t n) {
         return straggle::evaluate::power_model{
@@ -148,7 +148,7 @@ std::vector<double> observe(scenario const& where, run_options const& how, histo
     observer const o = make(how, known);
     cluster::result const r = cluster::run(plan, *o.decides);
     straggle::evaluate::detection_metrics all;
-    for (straggle::evaluate::task_outcome const& t : outcomes(r, o, known.usual)) (void)all.add(t);
+    for (straggle::evaluate::task_outcome const& t : outcomes(r, o, known.usual)) all.observe(t);
     std::vector<double> m(measures, std::nan(""));
     m[precision] = all.precision_in_time().value_or(std::nan(""));
     m[recall] = all.recall().value_or(std::nan(""));

@@ -17,7 +17,7 @@ void outlook::round(double now) {
     double const began = month_ * month_length;
     month_ = current;
     straggle::learn::node_days<std::uint32_t> days(days_per_month);
-    days.add_attempts(seen_, policies::attempt_fields, [began](cluster::attempt_record const& a) {
+    days.observe_attempts(seen_, policies::attempt_fields, [began](cluster::attempt_record const& a) {
         return static_cast<std::uint32_t>(std::clamp((a.end - began) / day, 0.0, days_per_month - 1.0));
     });
     seen_.clear();
@@ -26,7 +26,7 @@ void outlook::round(double now) {
     if (what_ == by::last_month) {
         for (std::size_t i = 0; i < past_.back().nodes.size(); ++i)
             expected_.push_back({past_.back().nodes[i], static_cast<double>(past_.back().weak[i])});
-    } else if (learner_.learn(past_) == straggle::status::ok) {
+    } else if (learner_.fit(past_) == straggle::status::ok) {
         model_.trees = learner_.learner().model();
         if (model_.forecast(days, rows_, expected_) != straggle::status::ok) expected_.clear();
     }

@@ -43,8 +43,7 @@ class outlook {
     std::uint32_t month_ = 0;                   // the one going on
     std::vector<cluster::attempt_record> seen_; // in it
     std::vector<period> past_;
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> learner_{
-        straggle::learn::features_per_day * days_per_month};
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> learner_;
     straggle::learn::forecast_model model_{.days = days_per_month, .features = lately};
     std::vector<double> rows_;
     std::vector<straggle::learn::node_forecast<std::uint32_t>> expected_;

@@ -40,17 +40,17 @@ std::vector<period> study::last_days() const {
 }
 
 grid forecast(std::vector<period> const& months, straggle::learn::forecast_from from) {
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(columns, from);
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(from);
     std::vector<straggle::learn::forecast_cell> cells;
     if (forecast_table(std::span<period const>(months), model, cells) != straggle::status::ok)
         throw std::runtime_error("months that do not fit");
     grid g;
     for (auto& row : g.share) row.fill(std::nan(""));
     auto const fill = [&](std::size_t row, std::size_t count,
-                          straggle::learn::class_counts straggle::learn::forecast_cell::* who) {
-        straggle::learn::class_counts all;
+                          straggle::stats::confusion_matrix straggle::learn::forecast_cell::* who) {
+        straggle::stats::confusion_matrix all;
         for (std::size_t m = 1; m < nine_months::months; ++m) {
-            straggle::learn::class_counts here;
+            straggle::stats::confusion_matrix here;
             for (straggle::learn::forecast_cell const& c : cells)
                 if (c.first + c.count == m && (count == 0 || c.count == count)) here += c.*who;
             g.share[row][m - 1] = or_nothing(here.accuracy());
@@ -76,14 +76,14 @@ study look(std::uint64_t seed) {
         auto const begins = std::ranges::lower_bound(all, m * 30, {}, &nine_months::record::day);
         auto const ends = std::ranges::lower_bound(all, (m + 1) * 30, {}, &nine_months::record::day);
         straggle::learn::node_days<std::uint32_t> days(nine_months::days_per_month);
-        days.add_attempts(std::span(begins, ends), nine_months::fields,
-                          [m](nine_months::record const& r) { return r.day - m * 30; });
+        days.observe_attempts(std::span(begins, ends), nine_months::fields,
+                              [m](nine_months::record const& r) { return r.day - m * 30; });
         s.months.push_back(look_back(days, engine));
     }
     return s;
 }
 
-straggle::learn::class_counts judge_third(study const& s, std::uint64_t seed) {
+straggle::stats::confusion_matrix judge_third(study const& s, std::uint64_t seed) {
     std::vector<std::pair<period const*, std::size_t>> all; // machines in months
     for (month const& m : s.months)
         for (std::size_t i = 0; i < m.whole.nodes.size(); ++i) all.emplace_back(&m.whole, i);
@@ -102,9 +102,9 @@ straggle::learn::class_counts judge_third(study const& s, std::uint64_t seed) {
     straggle::learn::boosted_trees_trainer model;
     if (model.fit(straggle::learn::feature_matrix<double>(rows, columns), labels) != straggle::status::ok)
         throw std::runtime_error("nothing to learn from");
-    straggle::learn::class_counts counts;
+    straggle::stats::confusion_matrix counts;
     for (auto const& one : std::span(all).first(tested))
-        counts.add(one.first->weak[one.second] != 0, model.predict(features(one)) >= 0.5);
+        counts.observe(one.first->weak[one.second] != 0, model.predict(features(one)) >= 0.5);
     return counts;
 }
 

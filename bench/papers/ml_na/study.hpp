@@ -39,7 +39,7 @@ study look(std::uint64_t seed);
 
 /// Table II: of all machines in all months a third, drawn at random, is judged by what was learned from the
 /// others.
-straggle::learn::class_counts judge_third(study const& s, std::uint64_t seed);
+straggle::stats::confusion_matrix judge_third(study const& s, std::uint64_t seed);
 
 /// Prints tables I and III; the latter for both kinds of forecast, that of the month before with both kinds
 /// of features.

@@ -50,7 +50,7 @@ numbers measure(std::uint64_t seed) {
         n.score[m].fill(std::nan(""));
         for (auto const& t : s.months[m].found.tried) n.score[m][t.groups] = t.score;
     }
-    straggle::learn::class_counts const third = judge_third(s, seed);
+    straggle::stats::confusion_matrix const third = judge_third(s, seed);
     n.third = {third.precision().value_or(std::nan("")), third.recall().value_or(std::nan("")),
                third.accuracy().value_or(std::nan(""))};
     n.judged = forecast(s.whole(), straggle::learn::forecast_from::same_period);

@@ -60,7 +60,7 @@ class dsb_blacklist {
     /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
     dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
         : monitor_(policies::attempt_fields,
-                   {.window = window, .slide = 0, .ranking = straggle::papers::dsb_2019.ranking()}),
+                   {.window = window, .slide = 0, .ranking = straggle::papers::dsb_2019::ranking()}),
           k_(k),
           random_(seed, 77) {}
 
@@ -71,9 +71,9 @@ class dsb_blacklist {
         window_ = window;
         auto const& ranking = monitor_.rank(now);
         if (k_)
-            straggle::papers::dsb_2019.blacklist(*k_, random_).decide(ranking, decision_);
+            straggle::papers::dsb_2019::blacklist(*k_, random_).decide(ranking, decision_);
         else
-            straggle::papers::dsb_2019.blacklist().decide(ranking, decision_);
+            straggle::papers::dsb_2019::blacklist().decide(ranking, decision_);
         auto& entry = log.emplace_back();
         entry.from = now;
         for (auto const& v : decision_.blacklisted()) entry.avoided.push_back(v.id);

@@ -9,6 +9,7 @@
 
 #include <straggle/detect/average_time.hpp>
 #include <straggle/detect/node_aware.hpp>
+#include <straggle/papers/riski_2014.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <cmath>
@@ -108,10 +109,11 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "no copies") return std::make_unique<no_copies>();
     if (name == "LATE") return std::make_unique<late_scheduler>(seed);
     auto const riski = [&](assign::kill_rule kill, remaining_by how) {
-        return risky(std::move(kinds), detect::average_time{}, assign::riski_2014{}, assign::riski_2014{},
-                     {.rule = assign::assignment_rule::in_turn, .kill = kill}, how);
+        return risky(std::move(kinds), detect::average_time{}, papers::riski_2014::profit{},
+                     papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn, .kill = kill},
+                     how);
     };
-    if (name == "RiskI") return riski(assign::kill_rule::riski_2014, remaining_by::similar_tasks);
+    if (name == "RiskI") return riski(assign::kill_rule::when_certain, remaining_by::similar_tasks);
     if (name == "racing") return riski(assign::kill_rule::race, remaining_by::similar_tasks);
     if (name == "and by progress") return riski(assign::kill_rule::race, remaining_by::progress);
     if (name == "expected gain")
@@ -119,8 +121,8 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
                      assign::expected_gain{}, {}, remaining_by::similar_tasks);
     using aware = detect::node_aware<policies::told_usual_time>;
     if (name == "and node_aware")
-        return risky(std::move(kinds), aware{.report_interval = 3}, assign::riski_2014{},
-                     assign::riski_2014{}, {.rule = assign::assignment_rule::in_turn},
+        return risky(std::move(kinds), aware{.report_interval = 3}, papers::riski_2014::profit{},
+                     papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn},
                      remaining_by::progress);
     if (name == "straggle")
         return risky(std::move(kinds), aware{.report_interval = 3}, assign::expected_gain{},

@@ -43,7 +43,7 @@ class forecasting {
     /// The window is over.
     void learn() {
         straggle::learn::node_days<std::uint32_t> days(parts);
-        days.add_attempts(ended_, policies::attempt_fields, [this](cluster::attempt_record const& a) {
+        days.observe_attempts(ended_, policies::attempt_fields, [this](cluster::attempt_record const& a) {
             return static_cast<std::uint32_t>(std::fmod(a.end, window_) / window_ * parts);
         });
         // Not the weakest group, which there is always: where all are equal, nobody was weak.
@@ -58,7 +58,7 @@ class forecasting {
         }
         periods_.push_back(std::move(p));
         expected_->clear();
-        if (model_.learn(periods_) != straggle::status::ok ||
+        if (model_.fit(periods_) != straggle::status::ok ||
             model_.forecast(periods_.back(), next_) != straggle::status::ok)
             return;
         for (auto const& n : next_) (*expected_)[n.id] = n.probability;
@@ -71,8 +71,7 @@ class forecasting {
     std::vector<cluster::attempt_record> ended_;
     straggle::blacklister<straggle::blacklist::clearly_dominated, straggle::record::unlimited> provable_;
     std::vector<straggle::learn::node_period<std::uint32_t>> periods_;
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model_{
-        straggle::learn::features_per_day * parts};
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model_;
     std::vector<straggle::learn::node_forecast<std::uint32_t>> next_;
     std::shared_ptr<forecasts> expected_ = std::make_shared<forecasts>();
 };

@@ -18,6 +18,7 @@
 #include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 
 #include <array>
 #include <limits>
@@ -78,8 +79,8 @@ rule make_late(settings& s, known_of_tasks const&) {
     s.choose("over", d.over, scopes);
     return rule(d);
 }
-rule make_late_eval_2019(settings& s, known_of_tasks const&) {
-    straggle::detect::late_eval_2019 d;
+rule make_late_as_printed(settings& s, known_of_tasks const&) {
+    straggle::papers::evaluation_2019::late_as_printed d;
     s.take("alpha", d.alpha, 0, any);
     return rule(d);
 }
@@ -165,7 +166,7 @@ struct entry {
 };
 constexpr std::array<entry, 11> catalogue{{{"progress_gap", make_progress_gap},
                                            {"late", make_late},
-                                           {"late_eval_2019", make_late_eval_2019},
+                                           {"late_as_printed", make_late_as_printed},
                                            {"late_with_caps", make_late_with_caps},
                                            {"hierarchical", make_hierarchical},
                                            {"average_time", make_average_time},

@@ -4,8 +4,9 @@
 #include "page.hpp"
 
 #include "failure.hpp"
+#include "output_file.hpp"
 
-#include <fstream>
+#include <ostream>
 
 namespace program {
 
@@ -30,7 +31,8 @@ void write_page(std::string const& file, std::string_view json) {
         throw failure(exit_status::usage,
                       "--report: this program was built without D3 (Debian: libjs-d3), which draws the page");
     std::string const data = for_script_element(json);
-    std::ofstream out(file, std::ios::binary);
+    output_file whole(file);
+    std::ostream& out = whole.stream();
     for (std::string_view page = page_part("page"); !page.empty();) {
         std::size_t const open = page.find("{{");
         out << page.substr(0, open);
@@ -40,7 +42,7 @@ void write_page(std::string const& file, std::string_view json) {
         out << (name == "data" ? std::string_view(data) : page_part(name));
         page.remove_prefix(close + 2);
     }
-    if (!out.flush()) throw failure(exit_status::cannot_write, file + ": cannot be written");
+    whole.finish();
 }
 
 } // namespace program

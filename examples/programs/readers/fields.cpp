@@ -3,6 +3,7 @@
 
 #include "fields.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace readers {
@@ -73,10 +74,14 @@ std::optional<moment> seconds_time(std::string_view text) {
 }
 
 std::optional<std::int64_t> days_of(int year, int month, int day) {
-    auto const date = std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month)) /
-                      std::chrono::day(static_cast<unsigned>(day));
-    if (year < 1970 || year > 2095 || !date.ok()) return std::nullopt;
-    return std::chrono::sys_days(date).time_since_epoch().count();
+    if (year < 1970 || year > 2095 || month < 1 || month > 12 || day < 1) return std::nullopt;
+    constexpr std::array<int, 12> before{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    constexpr std::array<int, 12> length{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    auto const of = static_cast<std::size_t>(month - 1);
+    int const leap = year % 4 == 0 ? 1 : 0; // so it is from 1970 to 2095
+    if (day > length[of] + (month == 2 ? leap : 0)) return std::nullopt;
+    int const years = year - 1970;
+    return std::int64_t{365} * years + (years + 1) / 4 + before[of] + (month > 2 ? leap : 0) + day - 1;
 }
 
 std::optional<moment> iso_time(std::string_view text, bool* zoned) {

@@ -21,6 +21,26 @@ std::size_t find_from(std::string_view text, std::string_view what, std::size_t 
     return static_cast<std::size_t>(static_cast<char const*>(found) - text.data());
 }
 
+// Where `first` stands with `last` so many bytes behind it, and what is between them in between.
+std::size_t find_spaced(std::string_view text, std::string_view what, std::size_t from) {
+#if defined(__SSE2__)
+    std::size_t const gap = what.size() - 1;
+    __m128i const first = _mm_set1_epi8(what.front()), last = _mm_set1_epi8(what.back());
+    for (; from + gap + 16 <= text.size(); from += 16) {
+        auto const at = [&](std::size_t i) {
+            return _mm_loadu_si128(reinterpret_cast<__m128i const*>(text.data() + i));
+        };
+        auto hits = static_cast<unsigned>(_mm_movemask_epi8(
+            _mm_and_si128(_mm_cmpeq_epi8(at(from), first), _mm_cmpeq_epi8(at(from + gap), last))));
+        for (; hits != 0; hits &= hits - 1) {
+            std::size_t const place = from + static_cast<std::size_t>(std::countr_zero(hits));
+            if (text.substr(place, what.size()) == what) return place;
+        }
+    }
+#endif
+    return find_from(text, what, from);
+}
+
 bool is_space(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -161,7 +181,7 @@ bool json_items::find_end_by_indent() {
     std::string const last_line = '\n' + indent_ + '}';
     std::size_t looked = 0;
     for (;;) {
-        std::size_t const found = find_from(text_.view(), last_line, looked);
+        std::size_t const found = find_spaced(text_.view(), last_line, looked);
         if (found != std::string_view::npos) {
             used_ = found + last_line.size();
             return true;
@@ -181,7 +201,7 @@ bool json_items::find_end_by_braces() {
     for (;;) {
         std::string_view const rest = text_.view();
         std::size_t const limit =
-            at_line_start_ ? find_from(rest, next_start, looked) : std::string_view::npos;
+            at_line_start_ ? find_spaced(rest, next_start, looked) : std::string_view::npos;
         if (std::size_t const end = scan.find_end(rest.substr(0, limit))) {
             used_ = end;
             return true;

@@ -28,9 +28,11 @@ struct slurm_time {
 slurm_time read_time(std::string_view field) {
     field = trimmed(field);
     slurm_time t;
-    if (field.empty() || is_one_of(field, {"Unknown", "None", "0", "N/A"})) {
+    bool const begins_with_digit = !field.empty() && field.front() >= '0' && field.front() <= '9';
+    if (field == "0" ||
+        (!begins_with_digit && (field.empty() || is_one_of(field, {"Unknown", "None", "N/A"})))) {
         t.unknown = true;
-    } else if (field.find_first_not_of("0123456789") == std::string_view::npos) {
+    } else if (field.find('-') == std::string_view::npos) {
         t.time = seconds_time(field);
         t.form = clock_form::epoch;
     } else {
@@ -158,7 +160,7 @@ bool is_no_node(std::string_view list) {
 }
 
 bool is_one_node(std::string_view list) {
-    return list.find_first_of(",[") == std::string_view::npos;
+    return list.find(',') == std::string_view::npos && list.find('[') == std::string_view::npos;
 }
 
 slurm_id slurm_id_of(std::string_view id) {

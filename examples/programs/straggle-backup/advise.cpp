@@ -7,6 +7,7 @@
 
 #include <straggle/assign/assigner.hpp>
 #include <straggle/detect/job_progress.hpp>
+#include <straggle/papers/riski_2014.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -87,7 +88,7 @@ class adviser {
         detect();
         for (straggler const& s : stragglers_) estimate(*s.state);
         if (o_.policy == profit_policy::riski_2014)
-            decide(straggle::assign::riski_2014{});
+            decide(straggle::papers::riski_2014::profit{});
         else
             decide(straggle::assign::expected_gain{.slot_price = o_.slot_price,
                                                    .least_win_probability = o_.least_win});

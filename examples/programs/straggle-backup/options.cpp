@@ -93,9 +93,7 @@ struct arguments {
 
 void declare_input(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.history, "attempts that have ended; - for standard input");
-    app.add_option(
-           "--from", a.from,
-           "of HISTORY: csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+    app.add_option("--from", a.from, "format of HISTORY, as of straggle-rank (else guessed)")
         ->type_name("FORMAT");
     app.add_option("RUNNING", a.running, "attempts that run; - for standard input");
     auto const input = "Input";

@@ -43,7 +43,7 @@ class period_days {
             std::uint64_t const back = static_cast<std::uint64_t>(calendar_.last() - *day);
             std::size_t const period = static_cast<std::size_t>(back / days);
             if (period >= periods_.size()) continue;
-            periods_[period].add(s.node, static_cast<std::size_t>(days - 1 - back % days), s.value);
+            periods_[period].observe(s.node, static_cast<std::size_t>(days - 1 - back % days), s.value);
         }
     }
 
@@ -115,9 +115,9 @@ void count_examples(std::span<node_period const> periods, std::size_t nodes, lea
 }
 
 // Tests on each period what all before it teach; not where a period has no labels.
-void test(std::span<node_period const> periods, std::size_t columns, learning& l) {
+void test(std::span<node_period const> periods, learning& l) {
     if (std::ranges::any_of(periods, [](node_period const& p) { return p.weak.empty(); })) return;
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(columns);
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model;
     std::vector<straggle::learn::forecast_cell> cells;
     if (straggle::learn::forecast_table(periods, model, cells) != straggle::status::ok) return;
     for (straggle::learn::forecast_cell const& c : cells) {
@@ -147,7 +147,7 @@ std::vector<std::byte> bytes_of(std::string const& file) {
 
 straggle::learn::forecast_model read_model(std::string const& file) {
     straggle::learn::forecast_model model;
-    straggle::status const s = model.deserialize(bytes_of(file));
+    straggle::status const s = model.restore(bytes_of(file));
     if (s == straggle::status::ok) return model;
     std::string const why = s == straggle::status::truncated    ? "it ends too early"
                             : s == straggle::status::wrong_kind ? "not a model that --learn has written"
@@ -175,16 +175,15 @@ learning learn(history const& h, options const& o) {
                           counted(l.model.days, "day") +
                           " are the least to learn from: one to look at, one to forecast (--day, --period)");
     std::vector<node_period> const periods = label(cut, o.future, l);
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(
-        l.model.columns());
-    if (straggle::status const s = model.learn(periods); s != straggle::status::ok)
+    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model;
+    if (straggle::status const s = model.fit(periods); s != straggle::status::ok)
         throw failure(exit_status::bad_input, h.file +
                                                   ": nothing to learn: no period has nodes that stand out "
                                                   "and were there in the period before (" +
                                                   std::string(to_string(s)) + ")");
     l.model.trees = model.learner().model();
     count_examples(periods, h.nodes.size(), l);
-    test(periods, l.model.columns(), l);
+    test(periods, l);
     return l;
 }
 

@@ -34,7 +34,7 @@ struct learning {
     std::uint64_t days = 0, days_left_out = 0; ///< left out: too few for a whole period, at the beginning
     std::uint64_t scores_without_day = 0;
     std::size_t tested = 0; ///< periods that were forecast from those before them alone
-    straggle::learn::class_counts forecast, majority, repeat; ///< in all of these
+    straggle::stats::confusion_matrix forecast, majority, repeat; ///< in all of these
 };
 
 /// Learns. A `failure` says what the history lacks.

@@ -32,11 +32,11 @@ std::string in_percent(straggle::outcome<double> const& x) {
     return x ? fixed(*x * 100, 1) + " %" : "unknown";
 }
 
-ordered_json judged(straggle::learn::class_counts const& c) {
-    return {{"accuracy", share(c.accuracy())}, {"precision", share(c.precision())},
-            {"recall", share(c.recall())},     {"weak_found", c.weak_found},
-            {"false_alarms", c.false_alarms},  {"weak_missed", c.weak_missed},
-            {"good_left_out", c.good_left_out}};
+ordered_json judged(straggle::stats::confusion_matrix const& c) {
+    return {{"accuracy", share(c.accuracy())},   {"precision", share(c.precision())},
+            {"recall", share(c.recall())},       {"weak_found", c.true_positives},
+            {"false_alarms", c.false_positives}, {"weak_missed", c.false_negatives},
+            {"good_left_out", c.true_negatives}};
 }
 
 void print_json(std::ostream& out, learning const& l, history const& h, options const& o, std::size_t bytes) {
@@ -79,7 +79,7 @@ void print_csv(std::ostream& out, learning const& l, options const& o) {
             << ',' << to_string(p.found) << '\n';
 }
 
-void print_row(std::ostream& out, std::string_view who, straggle::learn::class_counts const& c) {
+void print_row(std::ostream& out, std::string_view who, straggle::stats::confusion_matrix const& c) {
     out << "  " << std::left << std::setw(26) << who << std::right << std::setw(10)
         << in_percent(c.accuracy()) << std::setw(11) << in_percent(c.precision()) << std::setw(10)
         << in_percent(c.recall()) << '\n';

@@ -121,7 +121,7 @@ struct arguments {
 void declare(CLI::App& app, arguments& a) {
     app.add_option("FILE", a.files, "the history, in files and folders; - for standard input");
     app.add_option("--from", a.from,
-                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask (else guessed)")
         ->type_name("FORMAT");
     app.add_option("--columns", a.columns, "which column is what: key=name,...")
         ->type_name("KEY=NAME,...")

@@ -47,11 +47,11 @@ ordered_json detector_json(scored const& s) {
     auto const& m = s.metrics;
     auto const& c = m.counts();
     return {{"detector", valid_utf8(s.detector)},
-            {"tasks", c.judged},
+            {"tasks", c.judged()},
             {"undecided", c.undecided},
-            {"stragglers", c.stragglers},
-            {"detected", c.detected},
-            {"caught", c.caught},
+            {"stragglers", c.stragglers()},
+            {"detected", c.detected()},
+            {"caught", c.caught()},
             {"fakes", c.fakes},
             {"precision", or_null(m.precision())},
             {"precision_in_time", or_null(m.precision_in_time())},

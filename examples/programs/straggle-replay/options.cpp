@@ -74,7 +74,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("PROGRESS", a.progress_file, "what its attempts reported; - for standard input")
         ->type_name("FILE");
     app.add_option("--from", a.from,
-                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel or dask (default: found out)")
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask (else guessed)")
         ->type_name("FORMAT");
     app.add_option("--simulate", a.simulate, "a made-up cluster with slow nodes in the place of a history")
         ->type_name("SEED");

@@ -59,8 +59,8 @@ void print_csv(std::ostream& out, result const& r) {
     for (scored const& s : r.detectors) {
         auto const& m = s.metrics;
         auto const& c = m.counts();
-        out << csv::quoted(s.detector) << ',' << c.judged << ',' << c.undecided << ',' << c.stragglers << ','
-            << c.detected << ',' << c.caught << ',' << c.fakes;
+        out << csv::quoted(s.detector) << ',' << c.judged() << ',' << c.undecided << ',' << c.stragglers()
+            << ',' << c.detected() << ',' << c.caught() << ',' << c.fakes;
         for (auto const& x :
              {m.precision(), m.precision_in_time(), m.recall(), m.recall_in_time(), m.f1(), m.f1_in_time(),
               m.detection_latency(), m.undetected_time(), m.fake_positive_ratio()})

@@ -70,7 +70,7 @@ class table {
         out_ << bold(counted(r_.counts.judged - undecided(r_), "task")) << " of "
              << counted(tape.jobs(), "job") << " on " << counted(tape.nodes(), "node");
         if (!r_.detectors.empty())
-            out_ << ", " << counted(r_.detectors.front().metrics.counts().stragglers, "straggler")
+            out_ << ", " << counted(r_.detectors.front().metrics.counts().stragglers(), "straggler")
                  << " (longer than " << short_number(r_.options.slowdown) << " x " << usual_text(r_.options)
                  << ')';
         out_ << ".\n"
@@ -99,9 +99,9 @@ class table {
         for (scored const* s : in_order()) {
             auto const& m = s->metrics;
             auto const& c = m.counts();
-            std::array<std::string, headings.size()> const cells{std::to_string(c.judged),
-                                                                 std::to_string(c.stragglers),
-                                                                 std::to_string(c.detected),
+            std::array<std::string, headings.size()> const cells{std::to_string(c.judged()),
+                                                                 std::to_string(c.stragglers()),
+                                                                 std::to_string(c.detected()),
                                                                  or_dash(m.precision()),
                                                                  or_dash(m.precision_in_time()),
                                                                  or_dash(m.recall()),

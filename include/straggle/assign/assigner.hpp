@@ -42,9 +42,9 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// Source: RiskI (Zheng et al. 2014), algorithm 2. Ours: many at once; what takes a slot has to have one.
 ///
 /// @par Example
-/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{riski_2014{},
+/// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{expected_gain{},
 /// suspect_share_limit{}, retry_budget{}}` names a policy and limits; naming limits replaces the default one,
-/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::riski_2014},
+/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain},
 /// suspect_share_limit{}}`
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
@@ -55,8 +55,11 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// @par Guarantees deterministic: of equal profits the larger win probability is better, then the straggler
 /// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
 /// is taken from a limit and the last plan still stands
-template <profit_policy Profit = expected_gain, copy_limit... Limits>
+template <class Profit = expected_gain, class... Limits>
 class assigner {
+    static_assert(detail::explain_profit<Profit>());
+    static_assert((detail::explain_limit<Limits, cluster_load, backup_request>() && ...));
+
   public:
     /// A policy, with every limit at its defaults.
     explicit constexpr assigner(Profit profit = {}, assigner_options options = {})
@@ -82,10 +85,8 @@ class assigner {
     /// @return the plan, valid until the next call
     template <std::ranges::forward_range Stragglers, class StragglerFields, std::ranges::forward_range Nodes,
               class NodeFields, class Predict>
-        requires detail::backup_fields_for<StragglerFields, std::ranges::range_value_t<Stragglers>,
-                                           NodeFields, std::ranges::range_value_t<Nodes>> &&
-                 backup_predictor<Predict, std::ranges::range_value_t<Stragglers>,
-                                  std::ranges::range_value_t<Nodes>>
+        requires detail::choosable<StragglerFields, std::ranges::range_value_t<Stragglers>, NodeFields,
+                                   std::ranges::range_value_t<Nodes>, Predict>
     backup_plan const& choose(Stragglers&& stragglers, StragglerFields const& straggler_fields, Nodes&& nodes,
                               NodeFields const& node_fields, Predict&& predict,
                               cluster_load const& load = {}) {
@@ -99,6 +100,15 @@ class assigner {
         match();
         write_plan();
         return plan_;
+    }
+    /// Is no plan: the compiler says in one line what does not fit.
+    template <std::ranges::forward_range S, class SFields, std::ranges::forward_range N, class NFields,
+              class P, class... Load>
+        requires(!detail::choosable<SFields, std::ranges::range_value_t<S>, NFields,
+                                    std::ranges::range_value_t<N>, P>)
+    auto choose(S&&, SFields const&, N&&, NFields const&, P&&, Load const&...) {
+        return detail::explain_backup_fields<SFields, std::ranges::range_value_t<S>, NFields,
+                                             std::ranges::range_value_t<N>, P>();
     }
     /// The same for records whose `backup_traits` name the fields.
     template <std::ranges::forward_range Stragglers, std::ranges::forward_range Nodes, class Predict>
@@ -132,7 +142,7 @@ class assigner {
 
     /// The last plan; empty before the first.
     [[nodiscard]] backup_plan const& plan() const& noexcept { return plan_; }
-    void plan() const&& = delete;
+    void plan() const&& = delete; // keep the assigner in a variable first
     /// The policy.
     [[nodiscard]] Profit const& profit() const noexcept { return profit_; }
     /// The options.
@@ -385,7 +395,7 @@ class assigner {
 };
 
 assigner() -> assigner<>;
-template <profit_policy Profit>
+template <class Profit>
 assigner(Profit) -> assigner<Profit>;
 template <profit_policy Profit>
 assigner(Profit, assigner_options) -> assigner<Profit>;

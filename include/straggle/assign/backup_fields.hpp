@@ -236,4 +236,56 @@ concept backup_fields_for =
     same_kind_of_id<typename id_in<field_value_t<decltype(StragglerFields::runs_on), Straggler>>::type,
                     field_value_t<decltype(NodeFields::node), Node>>;
 
+template <class StragglerFields, class Straggler, class NodeFields, class Node, class Predict>
+concept choosable = backup_fields_for<StragglerFields, Straggler, NodeFields, Node> &&
+                    assign::backup_predictor<Predict, Straggler, Node>;
+
+// Says in one line which field is wrong and what would be right; the concept would say it in dozens.
+template <class StragglerFields, class Straggler, class NodeFields, class Node, class Predict>
+consteval bool explain_backup_fields() {
+    using namespace assign;
+    constexpr bool of_straggler = requires(StragglerFields const& f) { f.runs_on, f.remaining, f.attempts; };
+    constexpr bool of_node = requires(NodeFields const& f) { f.node, f.free, f.state; };
+    static_assert(of_straggler,
+                  "the fields of a straggler are a straggler_fields{.runs_on = ..., .remaining = ...}");
+    static_assert(of_node, "the fields of a node are a backup_node_fields{.node = ..., .free = ...}");
+    if constexpr (of_straggler) {
+        using runs_on = decltype(StragglerFields::runs_on);
+        using remaining = decltype(StragglerFields::remaining);
+        static_assert(given<runs_on>, "straggler_fields without .runs_on: add .runs_on = &task::host");
+        static_assert(
+            !given<runs_on> || runs_on_field<runs_on, Straggler>,
+            ".runs_on has to be a member of the straggler, or a callable on it: a node, or a range of nodes");
+        static_assert(given<remaining>,
+                      "straggler_fields without .remaining: add .remaining = &task::time_left, or a "
+                      "callable that says what the task still takes");
+        static_assert(!given<remaining> || distributed_time_field<remaining, Straggler>,
+                      ".remaining has to be a member of the straggler, or a callable on it, that is a number "
+                      "or an empirical");
+    }
+    if constexpr (of_node) {
+        using node = decltype(NodeFields::node);
+        using free = decltype(NodeFields::free);
+        static_assert(given<node>, "backup_node_fields without .node: add .node = &host::name");
+        static_assert(
+            !given<node> || record::node_field<node, Node>,
+            ".node has to be a member of the node, or a callable on it, that is text or has a std::hash");
+        static_assert(given<free>, "backup_node_fields without .free: add .free = &host::free_slots");
+        static_assert(!given<free> || count_field<free, Node>, ".free has to be a whole number");
+        static_assert(!of_straggler || !straggler_fields_for<StragglerFields, Straggler> ||
+                          backup_node_fields_for<NodeFields, Node>,
+                      ".state has to be a node_state, .slots and .copies whole numbers");
+    }
+    if constexpr (of_straggler && of_node)
+        if constexpr (straggler_fields_for<StragglerFields, Straggler> &&
+                      backup_node_fields_for<NodeFields, Node>)
+            static_assert(backup_fields_for<StragglerFields, Straggler, NodeFields, Node>,
+                          ".runs_on of a straggler and .node of a node have to be of one type");
+    static_assert(
+        backup_predictor<Predict, Straggler, Node>,
+        "the predictor has to say, as predict(straggler, node), how long a copy takes there: a number, an "
+        "empirical, or an optional or outcome of one");
+    return true;
+}
+
 } // namespace straggle::detail

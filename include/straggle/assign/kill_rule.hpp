@@ -15,13 +15,13 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// When a straggler is killed as its copy is launched.
 enum class kill_rule : std::uint8_t {
-    race,       ///< never: whichever is done first wins, and the other is killed then
-    riski_2014, ///< if even the worst time of the copy is less than its best remaining time
+    race,         ///< never: whichever is done first wins, and the other is killed then
+    when_certain, ///< if even the worst time of the copy is less than its best remaining time
 };
 
 /// The name of a rule as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(kill_rule r) noexcept {
-    return r == kill_rule::race ? "race" : "riski_2014";
+    return r == kill_rule::race ? "race" : "when_certain";
 }
 
 /// Whether a straggler is killed in favour of its copy.

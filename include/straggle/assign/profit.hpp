@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
@@ -57,7 +57,31 @@ concept profit_policy = requires(Policy const& policy, backup_case const& c, bac
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// What both policies ask of a case.
+// Says in one line what a type misses; the concept would say it in dozens.
+template <class Policy>
+consteval bool explain_profit() {
+    using namespace assign;
+    constexpr bool is_object = std::is_class_v<Policy>;
+    constexpr bool is_named = requires {
+        { Policy::name } -> std::convertible_to<std::string_view>;
+    };
+    constexpr bool values = requires(Policy const& policy, backup_case const& c) { policy.value(c); };
+    constexpr bool accepts = requires(Policy const& policy, backup_value const& v) { policy.accepts(v); };
+    static_assert(
+        is_object,
+        "what a copy is worth is said by an object, such as assign::expected_gain{}, not by a number");
+    static_assert(!is_object || is_named,
+                  "a profit policy needs a name (a lambda has none: write a struct): add "
+                  "static constexpr std::string_view name = \"...\"");
+    static_assert(!is_object || values,
+                  "a profit policy needs outcome<backup_value> value(backup_case const&) const");
+    static_assert(!is_object || accepts, "a profit policy needs bool accepts(backup_value const&) const");
+    static_assert(!is_object || !is_named || !values || !accepts || profit_policy<Policy>,
+                  "value has to return an outcome<backup_value>, and accepts a bool");
+    return true;
+}
+
+// What all policies ask of a case.
 [[nodiscard]] constexpr status check_case(assign::backup_case const& c) {
     if (c.remaining.empty() || c.copy.empty()) return status::insufficient_evidence;
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
@@ -75,53 +99,6 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// Which form of equations 5 to 8 of the RiskI paper `riski_2014` computes.
-enum class riski_reading : std::uint8_t {
-    corrected, ///< the time won; the two parts next to each other
-    printed,   ///< the time lost; the second mean over both parts, and t_s in both
-};
-
-/// The expected profit of RiskI, put right: t_s - E[X + o], t_s the mean of `remaining`.
-///
-/// Source: Zheng et al. 2014, equations 5-8 and algorithm 2. The times of the copy are split at t_s, and
-/// E = P(X < t_s) U_1 + P(X >= t_s) U_2. Printed is U = avg - t_s, which is negative where the copy wins,
-/// while the text accepts E > 0: the sign is turned here. Printed for the second part is avg(t_i, t_j), the
-/// mean of the whole range: read as that of the second part, whose probability stands beside it. Then the
-/// parts add up to the mean of all (law of total expectation), whatever t_s is: E is the difference of the
-/// means, the very "direct method" that section 6.2 sets out to replace. By the word
-/// (`riski_reading::printed`) E is neither that nor a profit; for comparison only. `next_slowest` has no part
-/// in it, and the slot costs nothing.
-/// @par Cost value O(1), O(log n) for the win probability; allocates nothing
-/// @par Accuracy that of the two means
-struct riski_2014 {
-    static constexpr std::string_view name = "riski_2014";
-
-    riski_reading reading = riski_reading::corrected; ///< as meant, or as printed
-
-    /// What a copy is worth. The win probability is P(X + o < t_s).
-    /// @return `status::insufficient_evidence` where one of the distributions is empty,
-    /// `status::out_of_domain` for times, a launch or a next-slowest time that are negative, or the latter
-    /// two not finite, `status::out_of_range` where a sum is too large for a number
-    [[nodiscard]] constexpr outcome<backup_value> value(backup_case const& c) const {
-        if (status const s = detail::check_case(c); s != status::ok) return s;
-        stats::empirical_view const copy = c.copy.moved(c.launch);
-        outcome<double> const left = c.remaining.mean(), mean = copy.mean();
-        if (!left || !mean) return status::out_of_range;
-        double const n = static_cast<double>(copy.size());
-        std::size_t const wins = copy.count_below(*left);
-        double gain = *left - *mean;
-        if (reading == riski_reading::printed) {
-            std::size_t const first = copy.count_up_to(*left);
-            double const won = first == 0 ? 0.0 : copy.mean_of(0, first).value_or(0.0) - *left;
-            gain = static_cast<double>(first) / n * won +
-                   static_cast<double>(copy.size() - wins) / n * (*mean - *left);
-        }
-        return detail::finite_value({gain, gain, 0, static_cast<double>(wins) / n});
-    }
-    /// Whether a copy shall be launched: "if E(T) > 0".
-    [[nodiscard]] constexpr bool accepts(backup_value const& v) const noexcept { return v.profit > 0; }
-};
-
 /// What the job can expect to win, less what the slot of the copy costs. The default of the library.
 ///
 /// r and X + o are independent. The gain is E[(max(r, s) - max(X + o, s))+]: a copy that is too late loses
@@ -130,7 +107,8 @@ struct riski_2014 {
 /// so the cost is `slot_price` E[min(r, X + o)]. The time that the slot of the straggler is free earlier, if
 /// the copy wins, is not set against that.
 ///
-/// Source: ours; figure 9 of RiskI (Zheng et al. 2014), which that paper's own formula does not express.
+/// Source: ours; figure 9 of RiskI (Zheng et al. 2014), which that paper's own formula does not express
+/// (`papers::riski_2014::profit`).
 ///
 /// The slot price is what a second of a slot is worth in seconds of the job. In a full cluster the slot is
 /// taken from another task, and delays a job that runs on k slots by 1/k seconds: 1 / k for the number of
@@ -149,7 +127,9 @@ struct expected_gain {
 
     /// What a copy is worth. The win probability is P(X + o < r); a tie is not won.
     /// @pre `slot_price` and `least_win_probability` are in their ranges
-    /// @return as `riski_2014`; the sums of `status::out_of_range` are over all pairs
+    /// @return `status::insufficient_evidence` where one of the distributions is empty,
+    /// `status::out_of_domain` for times, a launch or a next-slowest time that are negative, or the latter
+    /// two not finite, `status::out_of_range` where a sum over all pairs is too large for a number
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
         expect_ranges();
         if (status const s = detail::check_case(c); s != status::ok) return s;

@@ -90,13 +90,45 @@
 #if defined(STRAGGLE_NO_VECTOR_TYPES)
 #define STRAGGLE_ABI_NO_VECTORS 1
 #endif
+// Others have values other than 1: the x87 computes in more bits than a double has.
+#if defined(__FLT_EVAL_METHOD__)
+#if __FLT_EVAL_METHOD__ != 0
+#define STRAGGLE_ABI_EXCESS_PRECISION 1
+#endif
+#endif
+#if defined(_M_IX86_FP)
+#if _M_IX86_FP >= 1
+#define STRAGGLE_ABI_MSVC_SSE 1
+#endif
+#if _M_IX86_FP >= 2
+#define STRAGGLE_ABI_MSVC_SSE2 1
+#endif
+#endif
+#if defined(__riscv_zba)
+#define STRAGGLE_ABI_RISCV_ZBA 1
+#endif
+#if defined(__riscv_zbb)
+#define STRAGGLE_ABI_RISCV_ZBB 1
+#endif
+#if defined(__riscv_zbs)
+#define STRAGGLE_ABI_RISCV_ZBS 1
+#endif
+#if defined(__riscv_zfa)
+#define STRAGGLE_ABI_RISCV_ZFA 1
+#endif
+#if defined(__riscv_zicond)
+#define STRAGGLE_ABI_RISCV_ZICOND 1
+#endif
 
-// Floating point modes, and the macros a user may define.
+// Floating point modes, and the macros a user may define. Clang has no macros for the parts of -ffast-math but
+// finite numbers only; no compiler has one for -ffp-contract.
 #define STRAGGLE_ABI_MODES                                                                                   \
     STRAGGLE_ABI_PASTE(                                                                                      \
         STRAGGLE_ABI_DIGIT(__FAST_MATH__, __FINITE_MATH_ONLY__, __NO_SIGNED_ZEROS__, __NO_TRAPPING_MATH__),  \
         STRAGGLE_ABI_DIGIT(__RECIPROCAL_MATH__, __ASSOCIATIVE_MATH__, __NO_MATH_ERRNO__, __ROUNDING_MATH__), \
-        STRAGGLE_ABI_DIGIT(STRAGGLE_HAS_INT128, STRAGGLE_ABI_NO_PREFETCH, STRAGGLE_ABI_NO_VECTORS, 0), , , )
+        STRAGGLE_ABI_DIGIT(STRAGGLE_HAS_INT128, STRAGGLE_ABI_NO_PREFETCH, STRAGGLE_ABI_NO_VECTORS,           \
+                           STRAGGLE_ABI_EXCESS_PRECISION),                                                   \
+        STRAGGLE_ABI_DIGIT(_M_FP_FAST, _M_FP_STRICT, _M_FP_CONTRACT, _M_FP_EXCEPT), , )
 
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 #define STRAGGLE_ABI_X86_0                                                                                   \
@@ -116,7 +148,11 @@
         STRAGGLE_ABI_DIGIT(__AES__, __VAES__, __PCLMUL__, __VPCLMULQDQ__))
 #define STRAGGLE_ABI_X86_2                                                                                   \
     STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__SHA__, __SHA512__, __SM3__, __SM4__),                            \
-                       STRAGGLE_ABI_DIGIT(__GFNI__, __CRC32__, __PRFCHW__, __APX_F__), , , , )
+                       STRAGGLE_ABI_DIGIT(__GFNI__, __CRC32__, __PRFCHW__, __APX_F__),                       \
+                       STRAGGLE_ABI_DIGIT(__SSE_MATH__, __SSE2_MATH__, STRAGGLE_ABI_MSVC_SSE,                \
+                                          STRAGGLE_ABI_MSVC_SSE2),                                           \
+                       STRAGGLE_ABI_DIGIT(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16, __LAHF_SAHF__,                \
+                                          __AVX10_2__, __3dNOW__), , )
 #define STRAGGLE_ABI_TARGET                                                                                  \
     STRAGGLE_ABI_PASTE(STRAGGLE_ABI_X86_0, STRAGGLE_ABI_X86_1, STRAGGLE_ABI_X86_2, , , )
 #elif defined(__ARM_ARCH)
@@ -131,21 +167,24 @@
         STRAGGLE_ABI_DIGIT(__ARM_FEATURE_JCVT, __ARM_FEATURE_FRINT, __ARM_FEATURE_SVE, __ARM_FEATURE_SVE2),  \
         STRAGGLE_ABI_DIGIT(__ARM_FEATURE_SVE2_AES, __ARM_FEATURE_SVE2_BITPERM, __ARM_FEATURE_SME,            \
                            __ARM_FEATURE_MOPS))
-#define STRAGGLE_ABI_TARGET STRAGGLE_ABI_PASTE(STRAGGLE_ABI_ARM, _, __ARM_ARCH, , , )
+#define STRAGGLE_ABI_TARGET STRAGGLE_ABI_PASTE(STRAGGLE_ABI_ARM, _, __ARM_ARCH, _,                                                   \
+                       STRAGGLE_ABI_DIGIT(__thumb__, __ARM_FEATURE_LDREX, __ARM_FEATURE_IDIV, __SOFTFP__), )
 #elif defined(__s390x__)
 #define STRAGGLE_ABI_TARGET                                                                                  \
     STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__VX__, __VEC__, __HTM__, 0), _, __ARCH__, , , )
 #elif defined(__riscv)
 #define STRAGGLE_ABI_TARGET                                                                                  \
-    STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__riscv_compressed, __riscv_mul, __riscv_atomic, __riscv_fdiv), _, \
-                       __riscv_xlen, , , )
+    STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__riscv_compressed, __riscv_mul, __riscv_atomic, __riscv_fdiv),    \
+                       STRAGGLE_ABI_DIGIT(__riscv_vector, STRAGGLE_ABI_RISCV_ZBA, STRAGGLE_ABI_RISCV_ZBB,    \
+                                          STRAGGLE_ABI_RISCV_ZBS),                                           \
+                       STRAGGLE_ABI_DIGIT(STRAGGLE_ABI_RISCV_ZFA, STRAGGLE_ABI_RISCV_ZICOND, 0, 0), _,       \
+                       __riscv_xlen, )
 #else
 #define STRAGGLE_ABI_OTHER                                                                                   \
     STRAGGLE_ABI_PASTE(                                                                                      \
         STRAGGLE_ABI_DIGIT(__ALTIVEC__, __VSX__, _ARCH_PWR8, _ARCH_PWR9),                                    \
         STRAGGLE_ABI_DIGIT(_ARCH_PWR10, __VX__, __VEC__, __mips_msa),                                        \
-        STRAGGLE_ABI_DIGIT(__loongarch_sx, __loongarch_asx, STRAGGLE_ABI_NOTHING, STRAGGLE_ABI_NOTHING), ,   \
-        , )
+        STRAGGLE_ABI_DIGIT(__loongarch_sx, __loongarch_asx, _ARCH_PWR11, __wasm_simd128__), , , )
 #define STRAGGLE_ABI_TARGET STRAGGLE_ABI_OTHER
 #endif
 

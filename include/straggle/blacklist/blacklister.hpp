@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides whom to avoid, on one ranking and without memory; `dynamic_blacklist` remembers.
+/// Decides which nodes to avoid, on one ranking and without memory; `dynamic_blacklist` remembers.
 ///
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never
@@ -32,8 +32,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
 /// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
 /// gone).
-template <blacklist::selection_policy Selection = blacklist::dominated, class... Limits>
+template <class Selection = blacklist::dominated, class... Limits>
 class blacklister {
+    static_assert(detail::explain_selection<Selection>());
+    static_assert((detail::explain_limit_name<Limits>() && ...));
+
   public:
     /// A policy, with every limit at its defaults.
     explicit constexpr blacklister(Selection selection = {})
@@ -52,6 +55,13 @@ class blacklister {
         blacklist_decision<NodeId> decision;
         decide(ranking, decision);
         return decision;
+    }
+
+    /// Is no decision: the compiler says in one line what a limit misses.
+    template <class NodeId, class JobId, class... Out>
+        requires(!(blacklist::node_limit<Limits, NodeId> && ...))
+    auto decide(node_ranking<NodeId, JobId> const&, Out&...) {
+        return (detail::explain_limit<Limits, blacklist::fleet_view<NodeId>, NodeId>() && ...);
     }
 
     /// Decides on a ranking into a decision whose memory is used again.
@@ -99,7 +109,7 @@ class blacklister {
 };
 
 blacklister() -> blacklister<>;
-template <blacklist::selection_policy Selection>
+template <class Selection>
 blacklister(Selection) -> blacklister<Selection>;
 
 } // namespace straggle

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Whom to avoid, as plain data that carries its reasons: what was measured, what it was compared with, who
-/// spared whom, and until when.
+/// Which nodes to avoid, as plain data that carries its reasons: what was measured, what it was compared
+/// with, which limit spared which node, and until when.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -36,9 +36,9 @@ struct verdict {
     double threshold = 0;            ///< with what
     Text rule{};                     ///< name of the policy, or of its part, that named the node
     Text spared_by{};                ///< name of the limit that kept the node in service; empty: none did
-    std::uint32_t strikes = 0;       ///< exclusions not yet made good; 0 without a keeper
-    std::int64_t since = 0;          ///< window that excluded the node; 0 without a keeper, or spared
-    std::int64_t until = 0; ///< first window that may end the exclusion; 0 without a keeper, or spared
+    std::uint32_t strikes = 0;       ///< exclusions not yet made good; 0 from a blacklister
+    std::int64_t since = 0;          ///< window that excluded the node; 0 from a blacklister, or spared
+    std::int64_t until = 0;          ///< first window that may end it; 0 from a blacklister, or spared
 
     friend bool operator==(verdict const&, verdict const&) = default;
 };
@@ -51,8 +51,8 @@ struct decision_access;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The answer of a blacklister or a keeper: the nodes to avoid, those to try out, and the weak ones it was
-/// not allowed to avoid.
+/// The answer of a `blacklister` or `dynamic_blacklist`: the nodes to avoid, those to try out, and the weak
+/// ones it was not allowed to avoid.
 template <class NodeId>
 class blacklist_decision {
   public:
@@ -61,7 +61,7 @@ class blacklist_decision {
         return std::span(verdicts_).first(blacklisted_);
     }
     /// Nodes whose exclusion is over but that have yet to prove themselves: a few tasks each, best backup
-    /// copies, never the only copy. Worst first; always empty without a keeper.
+    /// copies, never the only copy. Worst first; always empty from a blacklister.
     [[nodiscard]] std::span<verdict<NodeId> const> on_probation() const& noexcept {
         return std::span(verdicts_).subspan(blacklisted_, on_probation_);
     }
@@ -70,9 +70,9 @@ class blacklist_decision {
         return std::span(verdicts_).subspan(blacklisted_ + on_probation_, spared_);
     }
     // A span of a decision that is about to go away: name the decision first.
-    void blacklisted() const&& = delete;
-    void on_probation() const&& = delete;
-    void spared() const&& = delete;
+    void blacklisted() const&& = delete;  // keep the decision in a variable first
+    void on_probation() const&& = delete; // keep the decision in a variable first
+    void spared() const&& = delete;       // keep the decision in a variable first
 
     /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that a limit spared, and
     /// `healthy` for every other, a node that nobody has heard of included. What `fail_open` spared is
@@ -99,9 +99,9 @@ class blacklist_decision {
     [[nodiscard]] std::string_view rule() const noexcept { return rule_; }
     /// What the policy has to say about the fleet as a whole.
     [[nodiscard]] blacklist::selection_note note() const noexcept { return note_; }
-    /// Name of the policy that says for how long; empty without a keeper.
+    /// Name of the policy that says for how long; empty from a blacklister.
     [[nodiscard]] std::string_view excluding() const noexcept { return sentencing_; }
-    /// The window decided on; 0 without a keeper.
+    /// The window decided on; 0 from a blacklister.
     [[nodiscard]] std::int64_t window() const noexcept { return window_; }
 
   private:

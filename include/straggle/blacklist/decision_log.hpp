@@ -51,7 +51,7 @@ struct decision_record {
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
-    /// What a keeper remembers after the decision, in its order; nothing: it was not recorded.
+    /// What a `dynamic_blacklist` remembers after the decision, in its order; nothing: it was not recorded.
     std::optional<std::vector<logged_exclusion<NodeId>>> exclusions;
 };
 
@@ -226,7 +226,7 @@ template <class NodeId, class JobId>
     return record;
 }
 
-/// Writes down a keeper's last decision, with what the keeper remembers after it.
+/// Writes down the last decision of a `dynamic_blacklist`, with what that remembers after it.
 /// @param ranking that was decided on
 /// @param keeper a `dynamic_blacklist`
 /// @par Cost O(nodes); allocates
@@ -243,17 +243,17 @@ template <class NodeId, class JobId, class Keeper>
 
 /// Decides once more on the window of a record, and compares.
 ///
-/// A keeper that is new, with the policies and limits of the original, and is shown all records from the
-/// first on makes the same decisions to the bit; a policy with a random fill needs its engine in the original
-/// state, a limit with a demand the demands of then.
+/// A `dynamic_blacklist` that is new, with the policies and limits of the original, and is shown all records
+/// from the first on makes the same decisions to the bit; a policy with a random fill needs its engine in the
+/// original state, a limit with a demand the demands of then.
 /// @param record made by `record_of`
 /// @param keeper a `dynamic_blacklist` that has seen the records before this one
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
-/// (which are ranked anew). `status::out_of_domain`, and the keeper has decided nothing, if the record cannot
-/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the keeper's
+/// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
+/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the last
 /// last
-/// @par Cost the keeper's, plus O(nodes log nodes); allocates
+/// @par Cost that of `decide`, plus O(nodes log nodes); allocates
 template <base::identifier NodeId, class Keeper>
 [[nodiscard]] outcome<std::optional<decision_difference>>
 replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
@@ -276,7 +276,7 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
     compare.in_list("on_probation", record.on_probation, decision.on_probation(), detail::compare_verdicts{});
     compare.in_list("spared", record.spared, decision.spared(), detail::compare_verdicts{});
     if (record.exclusions) {
-        // One by one: the keeper has decided, so no allocation may fail any more.
+        // One by one: the decision is made, so no allocation may fail any more.
         std::size_t place = 0;
         keeper.for_each_exclusion([&](NodeId const& id, exclusion const& state) {
             std::size_t const at = place++;

@@ -28,11 +28,11 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides whom to avoid, window after window.
+/// Decides which nodes to avoid, window after window.
 ///
 /// Each window the selection policy names the weak nodes, the exclusion policy says what becomes of every
 /// node, and the limits see to it that not too many are out: avoided or on probation. A node they do not
-/// admit is at large, with the strikes it had before, and reported as spared.
+/// admit is healthy, with the strikes it had before, and reported as spared.
 ///
 /// Where there is room for some only, those that are out keep their places before newcomers, and the oldest
 /// exclusions are the first to yield; but a newcomer takes the place of a node that it is provably slower
@@ -40,7 +40,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// avoided, and two nodes of a kind do not take turns.
 ///
 /// @par Example
-/// `dynamic_blacklist<std::string> keeper;` has the defaults: `clearly_dominated`, `probation<escalating>`,
+/// `dynamic_blacklist<std::string> list;` has the defaults: `clearly_dominated`, `probation<escalating>`,
 /// and never more than a fifth of the slots. `dynamic_blacklist_of<std::string>(weakest_level{},
 /// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
 /// `unlimited{}` removes it.
@@ -51,7 +51,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// are not asked and only time passes.
 ///
 /// @par Cost of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
-/// and the identifiers for each node that has a exclusion, a strike or an open row of findings, none for
+/// and the identifiers for each node that has an exclusion, a strike or an open row of findings, none for
 /// others. Allocates nothing in the steady state.
 /// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
 /// and all exclusions stand then, and the same window can be decided on again.
@@ -87,7 +87,7 @@ class dynamic_blacklist {
 
     /// Decides on a window.
     /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
-    /// two windows counts twice, and one from before a exclusion would count against a node on probation
+    /// two windows counts twice, and one from before an exclusion would count against a node on probation
     /// @param window its number, larger than any before; otherwise nothing happens: what a window says of a
     /// node counts once
     /// @return the decision, valid until the next one
@@ -109,7 +109,7 @@ class dynamic_blacklist {
 
     /// The last decision; empty before the first.
     [[nodiscard]] blacklist_decision<NodeId> const& decision() const& noexcept { return decision_; }
-    void decision() const&& = delete;
+    void decision() const&& = delete; // keep the blacklist in a variable first
 
     /// Calls `visit(id, exclusion)` for every node that something is remembered of, in the order in which
     /// that began: what to store before a restart.
@@ -157,8 +157,9 @@ class dynamic_blacklist {
 
     /// Says how many windows in a row share records: `window / slide` where windows slide, 1 where they do
     /// not. What a window says of a node that is remembered is then fresh only when the window has moved on
-    /// by its whole length since it last was, so that no score counts twice, and none from before a exclusion
-    /// counts against a node on probation. (A node of which nothing is remembered is judged every window.)
+    /// by its whole length since it last was, so that no score counts twice, and none from before an
+    /// exclusion counts against a node on probation. (A node of which nothing is remembered is judged every
+    /// window.)
     /// @pre `windows >= 1`
     void windows_overlap(std::int64_t windows) {
         STRAGGLE_EXPECTS(windows >= 1);
@@ -358,9 +359,9 @@ class dynamic_blacklist {
     detail::interval_census census_;
 };
 
-/// A keeper with policies and limits of types that need not be written: only the nodes' is.
+/// A `dynamic_blacklist` with policies and limits of types that need not be written: only the nodes' is.
 /// @par Example
-/// `auto keeper = dynamic_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
+/// `auto list = dynamic_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>

@@ -2,12 +2,12 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How long a node is avoided, and how it comes back. A exclusion policy turns what each window says of a
+/// How long a node is avoided, and how it comes back. An exclusion policy turns what each window says of a
 /// node into the node's state. There is no clock: time is the number of the window, which may skip values and
 /// never goes back. Policies are small types that compose:
 /// `hysteresis{probation{escalating{.base = 1, .max = 16}}}`.
 ///
-/// | policy | after a exclusion a node | needs probes |
+/// | policy | after an exclusion a node | needs probes |
 /// |---|---|---|
 /// | `rerank_every_window` | is back, whatever it did | no |
 /// | `escalating` | is back, and gets a longer one if it is still weak | no |
@@ -45,10 +45,10 @@ struct window_evidence {
 struct exclusion {
     node_state state = node_state::healthy; ///< where the node stands
     std::uint32_t strikes = 0;     ///< exclusions not yet made good: what the next one is measured by
-    std::int64_t since = 0;        ///< window that excluded it; 0 at large
-    std::int64_t until = 0;        ///< first window that may end the exclusion; 0 at large
+    std::int64_t since = 0;        ///< window that excluded it; 0 while healthy
+    std::int64_t until = 0;        ///< first window that may end the exclusion; 0 while healthy
     std::uint32_t weak_streak = 0; ///< windows with evidence in a row that found it weak
-    std::uint32_t good_streak = 0; ///< good findings in a row while it is not at large
+    std::uint32_t good_streak = 0; ///< good findings in a row while it is not healthy
     std::uint64_t probes = 0;      ///< scores since probation began
     double probe_sum = 0;          ///< of those scores
 
@@ -57,7 +57,7 @@ struct exclusion {
 
 /// A rule that says what a window makes of a node: `advance(s, evidence, window)` is called once for each
 /// window decided on, with growing numbers. What a policy has to do with a node on probation, so that others
-/// can be put around it: exclusion it when it is weak, set it at large after evidence that it is not, and
+/// can be put around it: exclude it when it is weak, make it healthy after evidence that it is not, and
 /// leave it as it is without evidence. Evidence that is not fresh must not be counted again; a policy without
 /// memory may go by it all the same.
 template <class Policy>
@@ -119,7 +119,7 @@ consteval bool has_policy(std::string_view name) {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Serving is who is weak now: every window is ranked anew.
+/// A node is excluded while it is weak: every window is ranked anew.
 ///
 /// Source: DSB section 4.2.3, algorithm 1. Its flaw: an avoided node gets no tasks, so the next window has no
 /// evidence against it; it is released and, if it is still slow, slows the jobs of every second window down
@@ -187,7 +187,7 @@ struct escalating {
     }
 };
 
-/// A exclusion is followed by a trial: the node gets a few tasks, and goes free if it does them as well as
+/// An exclusion is followed by a trial: the node gets a few tasks, and goes free if it does them as well as
 /// others. If it does not, that is a relapse: the inner policy is told that the node is weak. Until there are
 /// as many scores as asked for, over however many windows, it stays on probation; if a window finds it weak
 /// meanwhile, it relapses at once.
@@ -229,7 +229,7 @@ struct probation {
 };
 
 /// Waits before it believes: the inner policy hears that a node is weak only after `enter` windows in a row
-/// that found it weak, and a node that it lets go is at large only after `leave` good findings in a row. A
+/// that found it weak, and a node that it lets go is healthy only after `leave` good findings in a row. A
 /// finding is a window with an interval for the node, or a set of probes passed. Windows without evidence
 /// neither break a row nor lengthen it; a window that finds the node weak, but too early in the row, counts
 /// for nothing else.

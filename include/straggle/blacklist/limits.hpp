@@ -4,7 +4,7 @@
 /// @file
 /// Capacity limits: how much of a cluster may be taken out, whatever a policy thinks of its nodes. Limits
 /// compose; a node is taken out only if every one of them admits it, and a spared node is reported with the
-/// name of the limit that spared it. Limits that look at time and demand are in `timed_guards.hpp`.
+/// name of the limit that spared it. Limits that look at time and demand are in `timed_limits.hpp`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -239,7 +239,8 @@ class at_least_healthy_slots {
 ///
 /// @tparam Key what a domain is kept as: `std::string` for names, an integer for numbers
 /// @par Cost O(nodes) per decision; allocates nothing once all domains are known
-template <class Domain, base::identifier Key = std::string>
+template <class Domain, // of a callable, which is handed over: one_per_domain{rack_of}
+          base::identifier Key = std::string>
 class one_per_domain {
   public:
     static constexpr std::string_view name = "one_per_domain";
@@ -276,8 +277,8 @@ class one_per_domain {
 /// weak again.
 ///
 /// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
-/// those it ranked. While it is open a keeper lets everybody go, also those excluded before; they keep their
-/// strikes and get none for the windows they were spared.
+/// those it ranked. While it is open a `dynamic_blacklist` lets all nodes go, also those excluded before;
+/// they keep their strikes and get none for the windows they were spared.
 ///
 /// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.
 class fail_open {

@@ -90,7 +90,7 @@ class node_decisions : private detail::node_trials {
         case node_state::away:
             return 0;
         case node_state::on_probation:
-            return std::min(slots_[node], std::uint32_t{1} << std::min(records_[node].stage, 30u));
+            return (std::min)(slots_[node], std::uint32_t{1} << (std::min)(records_[node].stage, 30u));
         default:
             return slots_[node];
         }
@@ -110,6 +110,13 @@ class node_decisions : private detail::node_trials {
     [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
     /// What became of what was observed.
     [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
+
+    /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
+    /// @param other the other one; jobs and tasks have the same keys there
+    /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
+    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of) {
+        evidence_.merge(other.evidence_, node_of);
+    }
 
     /// Appends all that is known and decided.
     void write(byte_writer& out) const {
@@ -224,8 +231,8 @@ class node_decisions : private detail::node_trials {
     // longer. To exclude takes a gain of twice the cost, to keep out of service a gain.
     [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) const noexcept {
         double const share = slots / total_slots_, slower = excess / slots;
-        double const tasks = std::max(1.0, evidence_.usual_tasks());
-        double const met = 1 - std::pow(1 - std::min(share, 0.999), tasks);
+        double const tasks = (std::max)(1.0, evidence_.usual_tasks());
+        double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
         double const gain = met * slower / 2;
         return gain > (was_out ? 1 : 2) * load_.wait_added(capacity_, capacity, out_);
     }
@@ -266,7 +273,7 @@ class node_decisions : private detail::node_trials {
         r.relapse = false;
         r.enter(node_state::excluded, now_);
         r.excluded_at = now_;
-        r.until = now_ + exclusion_length(node, std::max(r.strikes, 1u));
+        r.until = now_ + exclusion_length(node, (std::max)(r.strikes, 1u));
     }
 
     void write_verdicts() {

@@ -16,6 +16,7 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
@@ -95,6 +96,30 @@ concept selection_policy = std::move_constructible<Policy> &&
 } // namespace straggle::blacklist
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line what a type misses; the concept would say it in dozens.
+template <class Policy>
+consteval bool explain_selection() {
+    using nodes = std::span<ranked_node<std::uint64_t> const>;
+    constexpr bool is_object = std::is_class_v<Policy>;
+    constexpr bool is_named = requires {
+        { Policy::name } -> std::convertible_to<std::string_view>;
+    };
+    constexpr bool selects =
+        requires(Policy& policy, nodes of, blacklist::selection_scratch& scratch,
+                 std::vector<blacklist::candidate>& out) { policy.select(of, scratch, out); };
+    static_assert(is_object,
+                  "a selection is an object, such as blacklist::dominated{}, not a number: how much may be "
+                  "taken out is said by a limit, such as blacklist::at_most_slot_fraction{0.2}");
+    static_assert(!is_object || is_named, "a selection needs a name (a lambda has none: write a struct): add "
+                                          "static constexpr std::string_view name = \"...\"");
+    static_assert(
+        !is_object || selects,
+        "a selection needs select(std::span<Node const>, selection_scratch&, std::vector<candidate>&)");
+    static_assert(!is_object || !is_named || !selects || blacklist::selection_policy<Policy>,
+                  "select has to return a blacklist::selection_note");
+    return true;
+}
 
 // Slower on average, then seen earlier.
 template <class Node>

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detect {
@@ -125,3 +126,27 @@ concept straggler_detector =
     };
 
 } // namespace straggle::detect
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line what a type misses; the concept would say it in dozens.
+template <class Detector>
+consteval bool explain_detector() {
+    constexpr bool is_object = std::is_class_v<Detector>;
+    constexpr bool is_named = requires {
+        { Detector::name } -> std::convertible_to<std::string_view>;
+    };
+    constexpr bool detects =
+        requires(Detector& detector, detect::job_view const& job, detect::detector_scratch& scratch,
+                 std::vector<detect::suspect>& out) { detector.detect(job, scratch, out); };
+    static_assert(is_object, "a detector is an object, such as detect::late{}, not a number");
+    static_assert(!is_object || is_named, "a detector needs a name (a lambda has none: write a struct): add "
+                                          "static constexpr std::string_view name = \"...\"");
+    static_assert(!is_object || detects,
+                  "a detector needs detect(job_view const&, detector_scratch&, std::vector<suspect>&)");
+    static_assert(!is_object || !is_named || !detects || detect::straggler_detector<Detector>,
+                  "detect has to return a detect::detection_note");
+    return true;
+}
+
+} // namespace straggle::detail

@@ -237,7 +237,7 @@ class job_progress {
     template <class Task, class Fields>
     STRAGGLE_ALWAYS_INLINE void read(Task const& task, Fields const& fields, Time const& now,
                                      std::uint32_t row, place& at) {
-        auto const reject = [this](running_rejection r) { ++counts_.rejected[static_cast<std::size_t>(r)]; };
+        auto const reject = [this](running_rejection r) { ++counts_.rejected[r]; };
         auto&& node = detail::project(fields.node, task);
         if (!detail::is_present(node)) return reject(running_rejection::missing_node);
         auto&& start = detail::project(fields.start, task);

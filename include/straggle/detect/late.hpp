@@ -45,10 +45,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// average; lowest rate first.
 ///
 /// Source: M. Zaharia et al., Improving MapReduce performance in heterogeneous environments (OSDI 2008), in
-/// the form of the evaluation framework (Phan et al. 2019), equations 7-9, with equation 10 put right: see
-/// `late_eval_2019` for how it is printed. If rates were normal, `alpha = 1` would name 16 % of the tasks,
-/// whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither averaged
-/// nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
+/// the form of the evaluation framework (Phan et al. 2019), equations 7-9, with equation 10 put right:
+/// `papers::evaluation_2019` has it as printed. If rates were normal, `alpha = 1` would name 16 % of the
+/// tasks, whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither
+/// averaged nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
 ///
 /// Verdict: value = rate, threshold = average - alpha * deviation, baseline = average.
 /// @par Cost O(tasks), plus sorting the suspects; allocates nothing in the steady state
@@ -63,28 +63,6 @@ struct late {
         return detail::suspect_low_rates(
             job, over, scratch, out,
             [this](detail::mean_and_deviation const& usual) { return detail::below_mean(usual, alpha); });
-    }
-};
-
-/// `late` with the threshold as the evaluation framework prints it: average * (1 - alpha * deviation).
-///
-/// Source: Phan et al. 2019, equation 10. A deviation is no plain number, so the rule depends on the unit of
-/// time: rates of 0.01 +/- 0.002 per second give a threshold of 0.00998 per second, the same rates per minute
-/// one of 0.528 per minute, which is 0.0088 per second. Only for comparison with that paper.
-///
-/// Verdict: value = rate, threshold as above, baseline = average.
-/// @par Cost O(tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
-struct late_eval_2019 {
-    static constexpr std::string_view name = "late_eval_2019";
-
-    double alpha = 1.0; ///< the paper's default
-
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
-        return detail::suspect_low_rates(job, task_scope::running, scratch, out,
-                                         [this](detail::mean_and_deviation const& usual) {
-                                             return usual.mean * (1.0 - alpha * usual.deviation);
-                                         });
     }
 };
 

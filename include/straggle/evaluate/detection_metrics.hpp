@@ -14,11 +14,11 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
+#include <straggle/record/reason_counts.hpp>
+#include <straggle/stats/confusion_matrix.hpp>
 #include <straggle/stats/long_sum.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -38,37 +38,38 @@ constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What was counted.
-/// @par Guarantees `seen == judged + undecided + total_rejected()`; `fakes <= caught <= stragglers,
-/// detected`; `detected <= judged`; all but `copies` and `effective_copies` count tasks
+/// @par Guarantees `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies`
+/// and `effective_copies` count tasks
 struct detection_counts {
     std::uint64_t seen = 0;             ///< outcomes shown
-    std::uint64_t judged = 0;           ///< tasks with a verdict
+    stats::confusion_matrix tasks{};    ///< those with a verdict: a straggler? detected?
     std::uint64_t undecided = 0;        ///< overtaken, and nobody knows what they would have taken
     std::uint64_t at_least = 0;         ///< judged by a lower bound of their execution time
-    std::uint64_t stragglers = 0;       ///< of the judged
-    std::uint64_t detected = 0;         ///< of the judged
-    std::uint64_t caught = 0;           ///< detected stragglers: true positives
-    std::uint64_t fakes = 0;            ///< of those: detected too late
+    std::uint64_t fakes = 0;            ///< detected stragglers that were detected too late
     std::uint64_t copies = 0;           ///< speculative copies launched, also of undecided tasks
     std::uint64_t effective_copies = 0; ///< those that finished before the first attempt
-    std::array<std::uint64_t, outcome_rejection_count> rejected{}; ///< by `outcome_rejection`
+    record::reason_counts<outcome_rejection> rejected{}; ///< why the others have no verdict
 
-    /// Stragglers nobody detected: false negatives.
-    [[nodiscard]] constexpr std::uint64_t missed() const noexcept { return stragglers - caught; }
+    /// Tasks with a verdict.
+    [[nodiscard]] constexpr std::uint64_t judged() const noexcept { return tasks.total(); }
+    /// Of those: stragglers.
+    [[nodiscard]] constexpr std::uint64_t stragglers() const noexcept { return tasks.positives(); }
+    /// Of those: detected.
+    [[nodiscard]] constexpr std::uint64_t detected() const noexcept { return tasks.said(); }
+    /// Stragglers that were detected.
+    [[nodiscard]] constexpr std::uint64_t caught() const noexcept { return tasks.true_positives; }
+    /// Stragglers nobody detected.
+    [[nodiscard]] constexpr std::uint64_t missed() const noexcept { return tasks.false_negatives; }
     /// Detected tasks that were no stragglers: false positives without the fake ones.
-    [[nodiscard]] constexpr std::uint64_t false_alarms() const noexcept { return detected - caught; }
+    [[nodiscard]] constexpr std::uint64_t false_alarms() const noexcept { return tasks.false_positives; }
     /// Copies that did not finish first ("unsuccessful", table 1).
     [[nodiscard]] constexpr std::uint64_t wasted_copies() const noexcept { return copies - effective_copies; }
     /// Outcomes rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](outcome_rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Outcomes rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t const n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(detection_counts const&, detection_counts const&) = default;
 };
 
@@ -86,7 +87,7 @@ struct slot_times {
 /// Every ratio is nothing (`status::insufficient_evidence`) when its denominator is empty, never 0 or 1, and
 /// `status::out_of_range` should a sum be too large for a double.
 ///
-/// @par Cost add, merge, each metric O(1); 248 bytes, allocates nothing
+/// @par Cost observe, merge, each metric O(1); 248 bytes, allocates nothing
 /// @par Accuracy counts and ratios of counts are exact (up to one rounding); means and times one rounding per
 /// task and 2 units in the last place of the result, for any number of tasks below 2^40
 /// @par Guarantees merging gives what streaming gives, in any split and order: counts exactly, times and
@@ -94,26 +95,26 @@ struct slot_times {
 class detection_metrics {
   public:
     /// @pre `how.valid()`
-    constexpr explicit detection_metrics(judging const& how = {}) : how_(how) {
+    constexpr explicit detection_metrics(judging_options const& how = {}) : how_(how) {
         STRAGGLE_EXPECTS(how.valid());
     }
 
     /// Takes in a task that has ended.
-    /// @return `status::ok`, or why it was rejected or is undecided, as `judge`
-    constexpr status add(task_outcome const& task) {
+    /// @return whether it has a verdict; if not, `counts` tells why: rejected, or undecided, as by `judge`
+    constexpr bool observe(task_outcome const& task) {
         ++counts_.seen;
         if (auto const reason = detail::rejection_of(task, how_)) {
-            ++counts_.rejected[static_cast<std::size_t>(*reason)];
-            return *reason == outcome_rejection::out_of_range ? status::out_of_range : status::out_of_domain;
+            ++counts_.rejected[*reason];
+            return false;
         }
         add_slots(task);
         outcome<task_verdict> const verdict = detail::verdict_on(task, how_);
         if (!verdict) {
             ++counts_.undecided;
-            return verdict.reason();
+            return false;
         }
         add_verdict(task, *verdict);
-        return status::ok;
+        return true;
     }
 
     /// Takes in all that another one has seen.
@@ -121,13 +122,11 @@ class detection_metrics {
     constexpr void merge(detection_metrics const& other) {
         STRAGGLE_EXPECTS(how_ == other.how_);
         for (auto const count :
-             {&detection_counts::seen, &detection_counts::judged, &detection_counts::undecided,
-              &detection_counts::at_least, &detection_counts::stragglers, &detection_counts::detected,
-              &detection_counts::caught, &detection_counts::fakes, &detection_counts::copies,
-              &detection_counts::effective_copies})
+             {&detection_counts::seen, &detection_counts::undecided, &detection_counts::at_least,
+              &detection_counts::fakes, &detection_counts::copies, &detection_counts::effective_copies})
             counts_.*count += other.counts_.*count;
-        for (std::size_t i = 0; i < outcome_rejection_count; ++i)
-            counts_.rejected[i] += other.counts_.rejected[i];
+        counts_.tasks += other.counts_.tasks;
+        counts_.rejected += other.counts_.rejected;
         latency_.merge(other.latency_);
         undetected_.merge(other.undetected_);
         first_attempts_.merge(other.first_attempts_);
@@ -137,48 +136,43 @@ class detection_metrics {
     }
 
     /// How tasks are judged.
-    [[nodiscard]] constexpr judging const& how() const noexcept { return how_; }
+    [[nodiscard]] constexpr judging_options const& how() const noexcept { return how_; }
     /// The counts that everything else is made of.
     [[nodiscard]] constexpr detection_counts const& counts() const noexcept { return counts_; }
 
     /// Share of the judged tasks that were stragglers: the paper's alpha.
     [[nodiscard]] constexpr outcome<double> straggler_ratio() const {
-        return detail::ratio_of(counts_.stragglers, counts_.judged);
+        return detail::ratio_of(counts_.stragglers(), counts_.judged());
     }
     /// Share of the detected tasks that were stragglers (eq. 1), detected in time or not.
-    [[nodiscard]] constexpr outcome<double> precision() const {
-        return detail::ratio_of(counts_.caught, counts_.detected);
-    }
+    [[nodiscard]] constexpr outcome<double> precision() const { return counts_.tasks.precision(); }
     /// Precision with fake positives counted as false positives (section 6.2): `precision()` less
     /// `fake_positive_ratio()`.
     [[nodiscard]] constexpr outcome<double> precision_in_time() const {
-        return detail::ratio_of(counts_.caught - counts_.fakes, counts_.detected);
+        return detail::ratio_of(counts_.caught() - counts_.fakes, counts_.detected());
     }
     /// Share of the stragglers that were detected (eq. 2), in time or not.
-    [[nodiscard]] constexpr outcome<double> recall() const {
-        return detail::ratio_of(counts_.caught, counts_.stragglers);
-    }
+    [[nodiscard]] constexpr outcome<double> recall() const { return counts_.tasks.recall(); }
     /// Share of the stragglers that were detected in time. Source: section 4.2 ("otherwise the detection is
     /// useless and one could count it as non-detected").
     [[nodiscard]] constexpr outcome<double> recall_in_time() const {
-        return detail::ratio_of(counts_.caught - counts_.fakes, counts_.stragglers);
+        return detail::ratio_of(counts_.caught() - counts_.fakes, counts_.stragglers());
     }
     /// Harmonic mean of precision and recall, as 2 TP / (2 TP + FP + FN): nothing only when there were
     /// neither stragglers nor detections, 0 when every one of them was a mistake.
-    [[nodiscard]] constexpr outcome<double> f1() const {
-        return detail::ratio_of(2 * counts_.caught, counts_.stragglers + counts_.detected);
-    }
+    [[nodiscard]] constexpr outcome<double> f1() const { return counts_.tasks.f1(); }
     /// Harmonic mean of `precision_in_time` and `recall_in_time`, in the same way.
     [[nodiscard]] constexpr outcome<double> f1_in_time() const {
-        return detail::ratio_of(2 * (counts_.caught - counts_.fakes), counts_.stragglers + counts_.detected);
+        return detail::ratio_of(2 * (counts_.caught() - counts_.fakes),
+                                counts_.stragglers() + counts_.detected());
     }
     /// Share of the detected tasks that were fake positives (eq. 13).
     [[nodiscard]] constexpr outcome<double> fake_positive_ratio() const {
-        return detail::ratio_of(counts_.fakes, counts_.detected);
+        return detail::ratio_of(counts_.fakes, counts_.detected());
     }
     /// Time to detection over usual time, mean over the detected stragglers (eq. 3), fake ones included.
     [[nodiscard]] constexpr outcome<double> detection_latency() const {
-        return detail::ratio_of(latency_.value(), static_cast<double>(counts_.caught));
+        return detail::ratio_of(latency_.value(), static_cast<double>(counts_.caught()));
     }
     /// Execution time over usual time, mean over the stragglers nobody detected (eq. 4).
     [[nodiscard]] constexpr outcome<double> undetected_time() const {
@@ -217,21 +211,18 @@ class detection_metrics {
     }
 
     constexpr void add_verdict(task_outcome const& task, task_verdict const& v) noexcept {
-        ++counts_.judged;
+        counts_.tasks.observe(v.straggler, v.detected);
         counts_.at_least += static_cast<std::uint64_t>(v.at_least);
-        counts_.stragglers += static_cast<std::uint64_t>(v.straggler);
-        counts_.detected += static_cast<std::uint64_t>(v.detected);
         counts_.fakes += static_cast<std::uint64_t>(v.fake);
         if (!v.straggler) return;
         if (v.detected) {
-            ++counts_.caught;
             latency_.add(*task.detected / task.usual);
         } else {
             undetected_.add(v.execution / task.usual);
         }
     }
 
-    judging how_;
+    judging_options how_;
     detection_counts counts_;
     detail::long_sum latency_;        // of caught stragglers, in usual times
     detail::long_sum undetected_;     // of missed stragglers, in usual times
@@ -251,13 +242,13 @@ class detection_metrics {
 class job_tail {
   public:
     /// Takes in the time of a task.
-    /// @return `status::out_of_domain`, and nothing taken in, for a time that is negative, infinite or NaN
-    constexpr status add(double time) noexcept {
-        if (!detail::is_length(time)) return status::out_of_domain;
+    /// @return whether it was: false for a time that is negative, infinite or NaN
+    constexpr bool observe(double time) noexcept {
+        if (!detail::is_length(time)) return false;
         longest_ = (std::max)(longest_, time);
         sum_.add(time);
         ++tasks_;
-        return status::ok;
+        return true;
     }
     /// Takes in another part of the same job.
     constexpr void merge(job_tail const& other) noexcept {

@@ -203,12 +203,12 @@ struct first_order_cost {
 [[nodiscard]] constexpr outcome<first_order_cost> predict_cost(detection_metrics const& measured,
                                                                first_order_options const& options = {}) {
     detection_counts const& n = measured.counts();
-    if (n.judged == 0) return status::insufficient_evidence;
+    if (n.judged() == 0) return status::insufficient_evidence;
     auto const share = [&](std::uint64_t tasks) {
-        return static_cast<double>(tasks) / static_cast<double>(n.judged);
+        return static_cast<double>(tasks) / static_cast<double>(n.judged());
     };
-    case_shares const shares{share(n.caught), share(n.missed()), share(n.false_alarms()),
-                             share(n.judged - n.stragglers - n.false_alarms())};
+    case_shares const shares{share(n.caught()), share(n.missed()), share(n.false_alarms()),
+                             share(n.judged() - n.stragglers() - n.false_alarms())};
     return predict_cost(shares, measured.detection_latency().value_or(0.0),
                         measured.undetected_time().value_or(1.0), options);
 }

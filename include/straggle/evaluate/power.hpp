@@ -57,9 +57,6 @@ struct power_model {
     std::uint32_t cores = 1;   ///< c, at least 1
     std::uint32_t threads = 1; ///< t, per core, at least 1
 
-    /// The machines of the paper, from figure 1 and section 5: 65 W and 17 W, 4 cores, 8 tasks.
-    [[nodiscard]] static constexpr power_model late_eval_2019() noexcept { return {65.0, 17.0, 4, 2}; }
-
     /// Whether every member is in its range.
     [[nodiscard]] constexpr bool valid() const noexcept {
         return static_watts >= 0.0 && dynamic_watts >= 0.0 && cores > 0 && threads > 0 &&
@@ -117,14 +114,14 @@ struct schedule_energy {
 /// Attempts may be added as they end, in any order, and may overlap in any way.
 ///
 /// @par Example
-/// `energy_sweep sweep; for (auto const& a : attempts) sweep.add(a.node, a.start, a.end);`
+/// `energy_sweep sweep; for (auto const& a : attempts) sweep.observe(a.node, a.start, a.end);`
 /// `auto spent = sweep.energy(power_model{.static_watts = 65, .dynamic_watts = 17, .cores = 4});`
 /// @par Cost add O(1) amortised; energy O(n log n) on the first call and O(n) when nothing was added since;
-/// 32 bytes per attempt, allocated by `add` and `reserve` and kept by `clear`
+/// 32 bytes per attempt, allocated by `observe` and `reserve` and kept by `clear`
 /// @par Accuracy 4 units in the last place: every piece of time between two events of a node is multiplied by
 /// its power once, and their sum is rounded once
-/// @par Guarantees deterministic, to the bit, in any order of the attempts. `add` has the strong guarantee
-/// should an allocation fail
+/// @par Guarantees deterministic, to the bit, in any order of the attempts. `observe` has the strong
+/// guarantee should an allocation fail
 class energy_sweep {
   public:
     /// Makes room for so many attempts.
@@ -137,23 +134,20 @@ class energy_sweep {
     }
 
     /// An attempt ran on a node from `start` to `end`; it may have taken no time.
-    /// @return `status::out_of_domain` for times that are not finite or an end before the start,
-    /// `status::out_of_range` when their difference is too large; both are counted, and nothing taken in
-    status add(std::uint32_t node, double start, double end) {
-        if (!detail::is_finite(start) || !detail::is_finite(end) || !(start <= end)) {
+    /// @return whether it was taken in; if not, it is counted in `rejected()`: times that are not finite, an
+    /// end before the start, or a difference that is too large
+    bool observe(std::uint32_t node, double start, double end) {
+        if (!detail::is_finite(start) || !detail::is_finite(end) || !(start <= end) ||
+            !detail::is_finite(end - start)) {
             ++rejected_;
-            return status::out_of_domain;
-        }
-        if (!detail::is_finite(end - start)) {
-            ++rejected_;
-            return status::out_of_range;
+            return false;
         }
         std::size_t const n = marks_.size();
         marks_.resize(n + 2);
         marks_[n] = {start, node, 1};
         marks_[n + 1] = {end, node, -1};
         sorted_ = false;
-        return status::ok;
+        return true;
     }
     /// Takes in all attempts of another one.
     void merge(energy_sweep const& other) {

@@ -11,6 +11,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/evaluate/detail/recording_tape.hpp>
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 
 #include <array>
@@ -102,6 +103,10 @@ enum class recording_fault : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t recording_fault_count = 6;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(recording_fault) noexcept {
+    return recording_fault_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(recording_fault f) noexcept {
@@ -122,6 +127,10 @@ enum class reading_fault : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t reading_fault_count = 7;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(reading_fault) noexcept {
+    return reading_fault_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(reading_fault f) noexcept {
@@ -132,30 +141,24 @@ inline constexpr std::size_t reading_fault_count = 7;
 }
 
 /// What became of what was read.
-/// @tparam Fault `recording_fault` or `reading_fault` @tparam Count how many reasons it has
+/// @tparam Fault `recording_fault` or `reading_fault`
 /// @par Guarantees `seen == used + total_rejected()`
-template <class Fault, std::size_t Count>
+template <record::countable_reason Fault>
 struct fault_counts {
-    std::uint64_t seen = 0;                      ///< read
-    std::uint64_t used = 0;                      ///< part of the recording
-    std::array<std::uint64_t, Count> rejected{}; ///< by reason
+    std::uint64_t seen = 0;                  ///< read
+    std::uint64_t used = 0;                  ///< part of the recording
+    record::reason_counts<Fault> rejected{}; ///< why the others were left out
 
     /// Rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](Fault f) const noexcept {
-        return rejected[static_cast<std::size_t>(f)];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](Fault f) const noexcept { return rejected[f]; }
     /// Rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t const n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(fault_counts const&, fault_counts const&) = default;
 };
 /// Of recorded attempts.
-using recording_counts = fault_counts<recording_fault, recording_fault_count>;
+using recording_counts = fault_counts<recording_fault>;
 /// Of readings.
-using reading_fault_counts = fault_counts<reading_fault, reading_fault_count>;
+using reading_fault_counts = fault_counts<reading_fault>;
 
 /// What became of a task of the history.
 enum class task_fate : std::uint8_t {
@@ -260,8 +263,8 @@ class recording {
     static constexpr std::uint64_t pair_of(std::uint32_t high, std::uint32_t low) noexcept {
         return (std::uint64_t{high} << 32) | low;
     }
-    void reject(recording_fault f) noexcept { ++attempts_.rejected[static_cast<std::size_t>(f)]; }
-    void reject(reading_fault f) noexcept { ++readings_.rejected[static_cast<std::size_t>(f)]; }
+    void reject(recording_fault f) noexcept { ++attempts_.rejected[f]; }
+    void reject(reading_fault f) noexcept { ++readings_.rejected[f]; }
 
     template <class Attempts, class Fields, class Names>
     void read_attempts(Attempts&& attempts, Fields const& fields, Names& known) {

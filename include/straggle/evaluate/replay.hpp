@@ -114,7 +114,7 @@ struct replay_counts {
 /// tasks of its job finished.
 ///
 /// What detectors name changes nothing: no copy is launched. What they would have saved is not known, only
-/// whom they would have named.
+/// which tasks they would have named.
 ///
 /// @par Example
 /// `straggle::replayer player(history, {.interval = 1s});  auto metrics = player.run(late, mantri);`
@@ -137,7 +137,7 @@ class replayer {
         double quantile = 0.5;       ///< of the times in a job: what is usual, see `find_usual_time`
         double usual = 0;            ///< above 0: that is usual instead, in seconds or as the times
         std::uint64_t min_tasks = 2; ///< jobs in which fewer finished have no usual time
-        judging how{};               ///< what a straggler is, and what is in time
+        judging_options how{};       ///< what a straggler is, and what is in time
     };
 
     /// @param history outlives this
@@ -355,7 +355,7 @@ class replayer {
             }
             ++counts_.judged;
             for (std::size_t scan = 0; scan < metrics_.size(); ++scan)
-                static_cast<void>(metrics_[scan].add(*result_of(task, scan)));
+                static_cast<void>(metrics_[scan].observe(*result_of(task, scan)));
         }
     }
 

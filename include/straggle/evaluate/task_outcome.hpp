@@ -48,7 +48,7 @@ enum class killed_attempts : std::uint8_t {
 };
 
 /// How tasks are judged.
-struct judging {
+struct judging_options {
     straggler_rule straggler{}; ///< which tasks count as stragglers
     /// The paper's default (table 7: "the finish time of killed original tasks are estimated based on the
     /// moment they get killed and the progress they reach"). With `as_observed` the best detectors look
@@ -61,7 +61,7 @@ struct judging {
     [[nodiscard]] constexpr bool valid() const noexcept {
         return straggler.valid() && least_progress > 0.0 && least_progress <= 1.0;
     }
-    friend constexpr bool operator==(judging const&, judging const&) = default;
+    friend constexpr bool operator==(judging_options const&, judging_options const&) = default;
 };
 
 /// What one task was.
@@ -85,6 +85,10 @@ enum class outcome_rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t outcome_rejection_count = 6;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(outcome_rejection) noexcept {
+    return outcome_rejection_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(outcome_rejection r) noexcept {
@@ -103,7 +107,7 @@ constexpr bool is_length(double x) noexcept {
 
 // How long the task took or would have taken, if anything says so.
 constexpr std::optional<double> full_time(evaluate::task_outcome const& t,
-                                          evaluate::judging const& how) noexcept {
+                                          evaluate::judging_options const& how) noexcept {
     if (!t.winner_time) return t.execution;
     if (how.killed == evaluate::killed_attempts::as_observed || !t.progress ||
         !(*t.progress >= how.least_progress))
@@ -116,8 +120,8 @@ constexpr bool copies_make_sense(evaluate::task_outcome const& t) noexcept {
     return !t.winner_time || (t.copies > 0 && *t.winner_time >= 0.0 && *t.winner_time <= t.copies_time);
 }
 
-constexpr std::optional<evaluate::outcome_rejection> rejection_of(evaluate::task_outcome const& t,
-                                                                  evaluate::judging const& how) noexcept {
+constexpr std::optional<evaluate::outcome_rejection>
+rejection_of(evaluate::task_outcome const& t, evaluate::judging_options const& how) noexcept {
     if (!(t.usual > 0.0) || !is_finite(t.usual)) return evaluate::outcome_rejection::bad_usual;
     if (!is_length(t.execution)) return evaluate::outcome_rejection::bad_execution;
     if (t.progress && !(*t.progress >= 0.0 && *t.progress <= 1.0))
@@ -132,7 +136,7 @@ constexpr std::optional<evaluate::outcome_rejection> rejection_of(evaluate::task
 }
 
 constexpr outcome<evaluate::task_verdict> verdict_on(evaluate::task_outcome const& t,
-                                                     evaluate::judging const& how) {
+                                                     evaluate::judging_options const& how) {
     std::optional<double> const full = full_time(t, how);
     evaluate::task_verdict v{
         .execution = full.value_or(t.execution), .detected = t.detected.has_value(), .at_least = !full};
@@ -162,7 +166,8 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 /// @note A scheduler with a better estimate of the whole time than execution / progress says so by setting
 /// the progress to execution / estimate.
 /// @par Cost O(1); allocates nothing @par Guarantees deterministic; usable in constant expressions
-[[nodiscard]] constexpr outcome<task_verdict> judge(task_outcome const& task, judging const& how = {}) {
+[[nodiscard]] constexpr outcome<task_verdict> judge(task_outcome const& task,
+                                                    judging_options const& how = {}) {
     STRAGGLE_EXPECTS(how.valid());
     if (auto const reason = detail::rejection_of(task, how))
         return *reason == outcome_rejection::out_of_range ? status::out_of_range : status::out_of_domain;

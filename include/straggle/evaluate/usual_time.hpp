@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// Which tasks count as stragglers: those that took longer than `slowdown` times what they usually take.
 struct straggler_rule {
-    double slowdown = 1.2; ///< at least 1
+    double slowdown = 1.2; ///< at least 1; 1.2 is the MapReduce paper's
 
     /// Whether a task was one. Both times in the same unit; false when either is NaN.
     [[nodiscard]] constexpr bool operator()(double execution, double usual) const noexcept {
@@ -35,11 +35,6 @@ struct straggler_rule {
     [[nodiscard]] constexpr bool valid() const noexcept {
         return slowdown >= 1.0 && detail::is_finite(slowdown);
     }
-    /// 1.2, the threshold of the MapReduce paper and of the evaluation framework; the default.
-    [[nodiscard]] static constexpr straggler_rule late_eval_2019() noexcept { return {1.2}; }
-    /// 1.5, the threshold of the server blacklisting paper.
-    [[nodiscard]] static constexpr straggler_rule dsb_2019() noexcept { return {1.5}; }
-
     friend constexpr bool operator==(straggler_rule const&, straggler_rule const&) = default;
 };
 
@@ -139,7 +134,7 @@ struct guess_errors {
 /// Source: equations 11 and 12, solved:
 /// `eps_guess <= min(s_min (1 - eps_setting) / slowdown - 1, 1 - (1 + eps_setting) / slowdown)`.
 /// The paper prints this bound with `eps_guess` on its right side, a misprint for `eps_setting`
-/// (`tolerance_as_printed` solves what stands there). A solution exists iff
+/// (`papers::evaluation_2019` solves what stands there). A solution exists iff
 /// `eps_setting <= min(slowdown - 1, 1 - slowdown / s_min)`. The paper prints `(s_min - 1) / (s_min + 1)`,
 /// which is the largest that minimum can be, at `slowdown = 2 s_min / (s_min + 1)`: necessary for any
 /// slowdown, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
@@ -167,24 +162,6 @@ struct guess_errors {
     outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, 1.0);
     if (!errors) return errors.reason();
     return 1.0 + (errors->low + errors->high) / 2.0;
-}
-
-/// The bound on `eps_guess` as the paper prints it,
-/// `min(s_min (1 - eps_guess) / slowdown - 1, (slowdown - 1 - eps_guess) / slowdown)`, solved for the
-/// `eps_guess` that stands on both sides: `min((s_min - slowdown) / (s_min + slowdown), (slowdown - 1) /
-/// (slowdown + 1))`. It no longer depends on the variation by the setting; it is right when that happens to
-/// be as large as the error of the guess.
-/// @return `status::out_of_domain` as `tolerance_of_guess`, `status::insufficient_evidence` when negative
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; usable in constant expressions
-[[nodiscard]] constexpr outcome<double> tolerance_as_printed(double s_min, double slowdown = 1.2) noexcept {
-    if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(slowdown > 0.0) || !detail::is_finite(slowdown))
-        return status::out_of_domain;
-    double const ratio = s_min / slowdown; // not the sum of the two: it may overflow
-    if (!detail::is_finite(ratio)) return status::out_of_domain;
-    double const eps = (std::min)((ratio - 1.0) / (ratio + 1.0), (slowdown - 1.0) / (slowdown + 1.0));
-    if (!(eps >= 0.0)) return status::insufficient_evidence;
-    return eps;
 }
 
 } // namespace straggle::evaluate

@@ -113,7 +113,7 @@ class boosted_trees {
     /// @par Cost O(bytes); allocates at most a fixed multiple of the bytes
     /// @par Guarantees trees that were read have no loops and ask for no feature beyond `columns()`: asking
     /// them is safe and gives a probability, whoever wrote the bytes
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes) {
+    [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         boosted_trees read;
         status const s = detail::boosted_trees_bytes::read(bytes, read);
         if (s == status::ok) *this = std::move(read);

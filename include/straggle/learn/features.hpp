@@ -14,6 +14,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 #include <straggle/rank/normalize.hpp>
+#include <straggle/record/attempt.hpp>
 #include <straggle/stats/moments.hpp>
 
 #include <cmath>
@@ -30,7 +31,7 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// What stands for a day on which a node ran nothing.
 enum class idle_days : std::uint8_t {
     carried, ///< what was known the day before; missing only until there is a first task
-    missing, ///< NaN, as ML-NA prints it: a month that began with three idle days was then judged by these
+    missing, ///< NaN on every idle day, also between days that are known
 };
 
 /// How the features of a day are made.
@@ -41,12 +42,6 @@ struct feature_options {
     std::size_t look_back = 0;
     friend constexpr bool operator==(feature_options const&, feature_options const&) = default;
 };
-
-/// The features of ML-NA to the letter (section III.A): each over all days so far, NaN for a day on which a
-/// node ran nothing.
-/// @par Example
-/// `month.table(rows, ml_na_2017);`
-inline constexpr feature_options ml_na_2017{.idle = idle_days::missing, .look_back = 0};
 
 /// What one column of a feature table is.
 enum class day_feature : std::uint8_t {
@@ -75,9 +70,9 @@ inline constexpr std::size_t features_per_day = 3;
 ///
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @par Example
-/// `node_days<std::string> month(30);  month.add_attempts(attempts, fields, day_of);  month.table(rows);`
-/// @par Cost `add` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
-/// Adding allocates when a node is new, `table` never once its memory is large enough
+/// `node_days<std::string> month(30);  month.observe_attempts(attempts, fields, day_of);  month.table(rows);`
+/// @par Cost `observe` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
+/// Observing allocates when a node is new, `table` never once its memory is large enough
 /// @par Guarantees deterministic; nodes in order of first appearance; the order of attempts changes results
 /// by rounding only; strong exception guarantee
 template <base::identifier NodeId>
@@ -115,7 +110,7 @@ class node_days {
     /// @param day on which its job was submitted, from 0
     /// @param score above 0: slower than its siblings
     /// @return false, and nothing else, for a score that is not a number or a day outside of the period
-    bool add(node_key node, std::size_t day, double score) {
+    bool observe(node_key node, std::size_t day, double score) {
         if (!detail::is_finite(score) || day >= days_) return false;
         at(node, day).add(score);
         return true;
@@ -142,8 +137,8 @@ class node_days {
               class Options = rank_options<>>
         requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
                  base::projection_of<Day, std::ranges::range_value_t<Attempts>>
-    attempt_counts add_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
-                                Options const& options = {}) {
+    attempt_counts observe_attempts(Attempts const& attempts, Fields const& fields, Day const& day_of,
+                                    Options const& options = {}) {
         auto const scored = rank::normalize(attempts, fields, options);
         auto const for_each_score = [&](auto use) {
             for (auto const& a : scored.attempts) {

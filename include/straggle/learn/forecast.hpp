@@ -14,6 +14,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/learn/classifier.hpp>
 #include <straggle/learn/feature_matrix.hpp>
+#include <straggle/stats/confusion_matrix.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,50 +47,17 @@ struct node_forecast {
     friend bool operator==(node_forecast const&, node_forecast const&) = default;
 };
 
-/// Nodes by what they were and what was said of them.
-struct class_counts {
-    std::uint64_t weak_found = 0;    ///< weak, and said to be
-    std::uint64_t false_alarms = 0;  ///< not weak, but said to be
-    std::uint64_t weak_missed = 0;   ///< weak, but not said to be
-    std::uint64_t good_left_out = 0; ///< neither weak nor said to be
-
-    /// Takes in one node.
-    constexpr void add(bool weak, bool said) noexcept {
-        ++(weak ? (said ? weak_found : weak_missed) : (said ? false_alarms : good_left_out));
-    }
-    /// Takes in those of another count.
-    constexpr class_counts& operator+=(class_counts const& other) noexcept {
-        weak_found += other.weak_found;
-        false_alarms += other.false_alarms;
-        weak_missed += other.weak_missed;
-        good_left_out += other.good_left_out;
-        return *this;
-    }
-    /// How many nodes.
-    [[nodiscard]] constexpr std::uint64_t total() const noexcept {
-        return weak_found + false_alarms + weak_missed + good_left_out;
-    }
-    /// Share of the nodes of which the right thing was said (ML-NA equation 3);
-    /// `status::insufficient_evidence` for none, as for the next two.
-    [[nodiscard]] constexpr outcome<double> accuracy() const {
-        return ratio(weak_found + good_left_out, total());
-    }
-    /// Share of the nodes said to be weak that are.
-    [[nodiscard]] constexpr outcome<double> precision() const {
-        return ratio(weak_found, weak_found + false_alarms);
-    }
-    /// Share of the weak nodes that were said to be.
-    [[nodiscard]] constexpr outcome<double> recall() const {
-        return ratio(weak_found, weak_found + weak_missed);
-    }
-    friend constexpr bool operator==(class_counts const&, class_counts const&) = default;
-
-  private:
-    [[nodiscard]] static constexpr outcome<double> ratio(std::uint64_t part, std::uint64_t whole) {
-        if (whole == 0) return status::insufficient_evidence;
-        return static_cast<double>(part) / static_cast<double>(whole);
-    }
-};
+/// Whether forecasts are better than "as it was before": right where that was wrong more often than wrong
+/// where that was right, and not by chance (one-sided sign test at 5 %). A forecast that is not is no reason
+/// to do anything.
+/// @param better nodes of which the forecast alone was right
+/// @param worse nodes of which "as it was before" alone was right
+/// @par Cost O(1) @par Guarantees noexcept; usable in constant expressions
+[[nodiscard]] constexpr bool beats_repeat(std::uint64_t better, std::uint64_t worse) noexcept {
+    if (better <= worse) return false;
+    double const more = static_cast<double>(better - worse), all = static_cast<double>(better + worse);
+    return more * more > 1.645 * 1.645 * all;
+}
 
 } // namespace straggle::learn
 
@@ -104,6 +72,7 @@ class forecast_examples {
 
     // Whether sizes fit and nothing is there twice.
     [[nodiscard]] bool is_sound(learn::node_period<NodeId> const& p, std::size_t columns) {
+        if (!p.nodes.empty() && columns == 0) return false;
         if (p.features.size() != p.nodes.size() * columns) return false;
         if (!p.weak.empty() && p.weak.size() != p.nodes.size()) return false;
         find_in(p);
@@ -131,6 +100,15 @@ class forecast_examples {
     interner<NodeId> ids_;
 };
 
+// Features of a node, by the first period that has a node; 0 where none has, or where they do not fit.
+template <class NodeId>
+std::size_t feature_columns(std::span<learn::node_period<NodeId> const> periods) noexcept {
+    for (auto const& p : periods)
+        if (!p.nodes.empty())
+            return p.features.size() % p.nodes.size() == 0 ? p.features.size() / p.nodes.size() : 0;
+    return 0;
+}
+
 template <class NodeId>
 std::span<double const> features_of(learn::node_period<NodeId> const& p, std::size_t node,
                                     std::size_t columns) {
@@ -146,32 +124,28 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @tparam Classifier any `classifier`, such as `boosted_trees_trainer`
 /// @par Example
-/// `forecaster<std::string, boosted_trees_trainer> f(90);  f.learn(months);  f.forecast(months.back(), out);`
+/// `forecaster<std::string, boosted_trees_trainer> f;  f.fit(months);  f.forecast(months.back(), out);`
 /// @par Cost that of the classifier; copies the examples. Allocates nothing beside the classifier once it has
 /// seen as many
 /// @par Guarantees deterministic if the classifier is
 template <base::identifier NodeId, classifier Classifier>
 class forecaster {
   public:
-    /// @param columns features of a node
     /// @param from what a forecast looks at
     /// @param learner a classifier with the user's options
-    /// @pre `columns > 0`
-    explicit forecaster(std::size_t columns, forecast_from from = forecast_from::period_before,
-                        Classifier learner = Classifier())
-        : columns_(columns), from_(from), learner_(std::move(learner)) {
-        STRAGGLE_EXPECTS(columns > 0);
-    }
+    explicit forecaster(forecast_from from = forecast_from::period_before, Classifier learner = Classifier())
+        : from_(from), learner_(std::move(learner)) {}
 
     /// Learns from scratch, from these periods and nothing else. `period_before` pairs the features of each
     /// period with the labels of the next one, for nodes that are in both.
     /// @param periods in order of time, with their labels
     /// @return `status::insufficient_evidence` where there is no example, `status::out_of_domain` for periods
     /// whose sizes do not fit, nodes named twice or labels that are not 0 or 1, or what the classifier says
-    status learn(std::span<node_period<NodeId> const> periods) {
+    status fit(std::span<node_period<NodeId> const> periods) {
         examples_.clear();
+        std::size_t const columns = detail::feature_columns(periods);
         for (auto const& p : periods) {
-            if (!examples_.is_sound(p, columns_)) return status::out_of_domain;
+            if (!examples_.is_sound(p, columns)) return status::out_of_domain;
             for (std::uint8_t const label : p.weak)
                 if (label > 1) return status::out_of_domain;
         }
@@ -180,35 +154,40 @@ class forecaster {
             if (labelled.weak.empty()) continue;
             if (from_ == forecast_from::same_period) {
                 for (std::size_t i = 0; i < labelled.nodes.size(); ++i)
-                    examples_.add(detail::features_of(labelled, i, columns_), labelled.weak[i]);
+                    examples_.add(detail::features_of(labelled, i, columns), labelled.weak[i]);
             } else if (k > 0) {
                 auto const& before = periods[k - 1];
                 examples_.find_in(before);
                 for (std::size_t i = 0; i < labelled.nodes.size(); ++i)
                     if (std::size_t const at = examples_.place(labelled.nodes[i]); at < before.nodes.size())
-                        examples_.add(detail::features_of(before, at, columns_), labelled.weak[i]);
+                        examples_.add(detail::features_of(before, at, columns), labelled.weak[i]);
             }
         }
         if (examples_.labels.empty()) return status::insufficient_evidence;
-        return learner_.fit(feature_matrix<double>(examples_.rows, columns_), examples_.labels);
+        status const s = learner_.fit(feature_matrix<double>(examples_.rows, columns), examples_.labels);
+        if (s == status::ok) columns_ = columns;
+        return s;
     }
 
     /// How likely each node is to be weak: in the next period for `period_before`, in this one for
     /// `same_period`. Labels of the period are not looked at.
     /// @param seen a period
     /// @param out replaced; in the order of the nodes
-    /// @return `status::out_of_domain` for a period whose sizes do not fit or that names a node twice
+    /// @return `status::out_of_domain` for a period whose sizes do not fit, or not what was learned, or that
+    /// names a node twice
     status forecast(node_period<NodeId> const& seen, std::vector<node_forecast<NodeId>>& out) {
         out.clear();
-        if (!examples_.is_sound(seen, columns_)) return status::out_of_domain;
+        std::size_t const columns = detail::feature_columns(std::span(&seen, 1));
+        if (!examples_.is_sound(seen, columns)) return status::out_of_domain;
+        if (columns_ > 0 && columns != columns_ && !seen.nodes.empty()) return status::out_of_domain;
         for (std::size_t i = 0; i < seen.nodes.size(); ++i)
-            out.push_back({seen.nodes[i], learner_.predict(detail::features_of(seen, i, columns_))});
+            out.push_back({seen.nodes[i], learner_.predict(detail::features_of(seen, i, columns))});
         return status::ok;
     }
 
     /// What is looked at.
     [[nodiscard]] forecast_from from() const noexcept { return from_; }
-    /// Features of a node.
+    /// Features of a node, as they were learned; 0 before.
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
     /// The classifier, to store it or to change its options.
     [[nodiscard]] Classifier& learner() noexcept { return learner_; }
@@ -216,7 +195,7 @@ class forecaster {
     [[nodiscard]] Classifier const& learner() const noexcept { return learner_; }
 
   private:
-    std::size_t columns_;
+    std::size_t columns_ = 0;
     forecast_from from_;
     Classifier learner_;
     detail::forecast_examples<NodeId> examples_;
@@ -224,12 +203,14 @@ class forecaster {
 
 /// One cell of a table of forecasts: learned from some periods, tested on the one after.
 struct forecast_cell {
-    std::size_t first = 0;       ///< first period learned from, from 0
-    std::size_t count = 0;       ///< how many; the one tested is `first + count`
-    status learned = status::ok; ///< why nothing was learned; the forecast is then that of nobody
-    class_counts forecast{};     ///< the classifier, at a probability of one half
-    class_counts majority{};     ///< "all are what most were": the class of most labels learned from
-    class_counts repeat{};       ///< "all are what they were in the last period learned from"
+    std::size_t first = 0;              ///< first period learned from, from 0
+    std::size_t count = 0;              ///< how many; the one tested is `first + count`
+    status learned = status::ok;        ///< why nothing was learned; the forecast is then that of nobody
+    stats::confusion_matrix forecast{}; ///< the classifier, at a probability of one half
+    stats::confusion_matrix majority{}; ///< "all are what most were": the class of most labels learned from
+    stats::confusion_matrix repeat{};   ///< "all are what they were in the last period learned from"
+    std::uint64_t better = 0;           ///< nodes of which the forecast was right and `repeat` wrong
+    std::uint64_t worse = 0;            ///< nodes of which `repeat` was right and the forecast wrong
 };
 
 /// Table III of ML-NA: every window of periods, each tested on the period after it, beside two forecasts that
@@ -248,10 +229,10 @@ status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<N
                       std::vector<forecast_cell>& out) {
     out.clear();
     bool const before = model.from() == forecast_from::period_before;
+    std::size_t const columns = detail::feature_columns(periods);
     detail::forecast_examples<NodeId> known;
     for (auto const& p : periods) {
-        if (p.weak.size() != p.nodes.size() || !known.is_sound(p, model.columns()))
-            return status::out_of_domain;
+        if (p.weak.size() != p.nodes.size() || !known.is_sound(p, columns)) return status::out_of_domain;
         for (std::uint8_t const label : p.weak)
             if (label > 1) return status::out_of_domain;
     }
@@ -262,8 +243,10 @@ status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<N
             auto const window = periods.subspan(first, count);
             auto const& last = window.back();
             auto const& tested = periods[first + count];
-            cell.learned = model.learn(window);
-            if (status const s = model.forecast(before ? last : tested, said); s != status::ok) return s;
+            cell.learned = model.fit(window);
+            said.clear();
+            if (cell.learned == status::ok)
+                if (status const s = model.forecast(before ? last : tested, said); s != status::ok) return s;
             std::size_t weak = 0, all = 0;
             for (auto const& p : window)
                 for (std::uint8_t const label : p.weak) {
@@ -279,9 +262,11 @@ status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<N
                 std::size_t const row = before ? at : i;
                 bool const named =
                     cell.learned == status::ok && row < said.size() && said[row].probability >= 0.5;
-                cell.forecast.add(is_weak, named);
-                cell.majority.add(is_weak, most_weak);
-                cell.repeat.add(is_weak, is_known && last.weak[at] != 0);
+                bool const was_weak = is_known && last.weak[at] != 0;
+                cell.forecast.observe(is_weak, named);
+                cell.majority.observe(is_weak, most_weak);
+                cell.repeat.observe(is_weak, was_weak);
+                if (named != was_weak) ++(named == is_weak ? cell.better : cell.worse);
             }
             out.push_back(cell);
         }

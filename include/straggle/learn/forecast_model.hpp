@@ -85,10 +85,10 @@ struct forecast_model {
         return std::move(out).seal(kind, version);
     }
     /// Becomes what the bytes describe; they may be anything.
-    /// @return `status::ok`, or why it stays as it was: see `open_frame` and `boosted_trees::deserialize`;
+    /// @return `status::ok`, or why it stays as it was: see `open_frame` and `boosted_trees::restore`;
     /// `status::corrupt` for trees that are of other columns
     /// @par Cost O(bytes); allocates at most a fixed multiple of the bytes
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes) {
+    [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         auto const frame = open_frame(bytes, kind, version);
         if (!frame) return frame.reason();
         byte_reader in = frame->payload;
@@ -103,7 +103,7 @@ struct forecast_model {
         read.days = static_cast<std::uint32_t>(its_days);
         read.features.look_back = static_cast<std::size_t>(back);
         std::span const trees_bytes(reinterpret_cast<std::byte const*>(grown.data()), grown.size());
-        if (status const s = read.trees.deserialize(trees_bytes); s != status::ok) return s;
+        if (status const s = read.trees.restore(trees_bytes); s != status::ok) return s;
         if (read.trees.trees() > 0 && read.trees.columns() != read.columns()) return status::corrupt;
         *this = std::move(read);
         return status::ok;

@@ -16,7 +16,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a blacklist keeper that know each other, and their latest decision for everybody to read.
+/// A monitor and a `dynamic_blacklist` that know each other, and their latest decision for everybody to read.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`
@@ -87,7 +87,7 @@ class cluster_watch {
     [[nodiscard]] snapshot latest() const noexcept { return latest_.read(); }
     /// The latest decision, for the thread that decides.
     [[nodiscard]] decision_type const& decision() const& noexcept { return keeper_.decision(); }
-    void decision() const&& = delete;
+    void decision() const&& = delete; // keep the watch in a variable first
 
     /// What remembers the attempts: to finish jobs, merge, store.
     [[nodiscard]] Monitor& monitor() noexcept { return monitor_; }

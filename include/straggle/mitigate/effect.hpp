@@ -6,8 +6,8 @@
 /// effect of each kind of action on the cluster where it runs. A kind that provably does not help is stopped.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -76,11 +76,11 @@ struct effect_options {
 /// contracts
 class effect_meter {
   public:
-    /// @pre `left_alone` in [0, 1), `level` in (0, 1), `most > 0`
+    /// @pre `left_alone` in [0, 1), `level` in (0, 1), `most` from 1 to 2^27
     explicit effect_meter(effect_options options = {}) : options_(options) {
         STRAGGLE_EXPECTS(options.left_alone >= 0 && options.left_alone < 1);
         STRAGGLE_EXPECTS(options.level > 0 && options.level < 1);
-        STRAGGLE_EXPECTS(options.most > 0);
+        STRAGGLE_EXPECTS(options.most > 0 && options.most <= most_ever / 2);
     }
 
     /// Whether a job is one of those that nothing is done for.
@@ -209,9 +209,9 @@ class effect_meter {
 
   private:
     static constexpr std::size_t strata_count = 32;
-    static constexpr double grid = 4096;                               // steps of a logarithm
-    static constexpr double limit = 6 * 4096;                          // a factor of 400 either way
-    static constexpr std::uint64_t most_ever = std::uint64_t{1} << 31; // of a kind: no sum overflows
+    static constexpr double grid = 4096;       // steps of a logarithm
+    static constexpr double limit = 40 * 4096; // times from 10^-17 to 10^17 in any unit
+    static constexpr std::uint64_t most_ever = std::uint64_t{1} << 28; // of a kind: no sum overflows
 
     struct sums {
         std::uint64_t count = 0;

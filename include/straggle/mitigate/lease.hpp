@@ -6,8 +6,8 @@
 /// each exclude a fifth take out two fifths, and neither sees why the cluster is full.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
 #include <cstdint>

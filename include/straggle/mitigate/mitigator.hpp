@@ -7,14 +7,14 @@
 /// structs.
 ///
 /// It watches itself: a share of the jobs is left alone, and a kind of action that does not help is stopped.
-/// What it knows is not fit to act on, such as after a jump of the clock or while no news comes in, it does
-/// not act on. Nothing is charged for advice that nobody takes.
+/// It does not act on what is not fit for it, such as after a jump of the clock or while no news comes in.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/published.hpp>
+#include <straggle/mitigate/detail/attempt_reader.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
@@ -37,29 +37,6 @@
 #include <utility>
 #include <vector>
 
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-template <class Pointer>
-struct record_behind;
-template <class Member, class Record>
-struct record_behind<Member Record::*> {
-    using type = Record;
-};
-// The record that a member pointer among the fields names.
-template <class Fields>
-using record_of = typename record_behind<decltype(Fields::node)>::type;
-
-template <class Fields, class Record>
-struct own_time;
-template <class Fields, class Record>
-    requires base::clock_time<field_value_t<decltype(Fields::start), Record>>
-struct own_time<Fields, Record> {
-    using type = field_value_t<decltype(Fields::start), Record>;
-};
-
-} // namespace straggle::detail
-
 namespace straggle::inline STRAGGLE_ABI {
 
 /// Tells a scheduler what to do about stragglers.
@@ -74,9 +51,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
 /// starts and ends are told by.
 ///
-/// What to do with a plan: send new tasks to `healthy` nodes; to `last_resort` ones where waiting would take
-/// longer; to one on probation as many as its `probe_slots`; to others none. Launch the copies, best first,
-/// for which you have room. Kill what is named. A plan is advice: what you do not do costs nothing.
+/// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
+/// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
 /// @tparam Attempt, Running, Node the user's record types
 /// @tparam AttemptFields, RunningFields, NodeFields which members are what
@@ -89,7 +65,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @snippet scheduler.cpp mitigator
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields, class NodePart = node_decisions, class CopyPart = mitigate::copy_planner>
-    requires record::attempt_fields_for<AttemptFields, Attempt> && record::running_attempt_fields_for<RunningFields, Running> &&
+    requires record::attempt_fields_for<AttemptFields, Attempt> &&
+             record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
 class mitigator {
     using task_reader = detail::task_reader<Running, RunningFields>;
@@ -119,8 +96,8 @@ class mitigator {
     /// The same with parts of the caller's own.
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               NodePart node_part, CopyPart copy_part)
-        : attempt_fields_(std::move(attempts)),
-          options_(options),
+        : options_(options),
+          attempts_(std::move(attempts), options.hash_key),
           blank_nodes_(node_part),
           blank_copies_(copy_part),
           tasks_(std::move(running), options.hash_key),
@@ -196,7 +173,7 @@ class mitigator {
                          return can_run(row_of(running, tasks_.rows()[task].row),
                                         row_of(nodes, fleet_.user_rows()[node]));
                      });
-        publish();
+        latest_.publish([this](mitigate::fleet_view<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
         ++counts_.decisions;
         if (double const longest = loop_.guard().longest(); longest > 0)
@@ -211,8 +188,8 @@ class mitigator {
         return decide(now, running, nodes, load, [](Running const&, Node const&) { return true; });
     }
 
-    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first; none
-    /// where it does better to wait. Between two decisions; tell the busy slots as they are now.
+    /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first;
+    /// none where it does better to wait. Between two decisions; tell the busy slots as they are now.
     /// @param job of the task
     /// @param nodes the caller's, all or those that come into question
     /// @param kind index of `kind_of`, and @param input how much it reads, where known
@@ -220,8 +197,8 @@ class mitigator {
     template <base::identifier Job, std::ranges::forward_range Nodes>
         requires std::convertible_to<Job const&, job_key>
     std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
-                                               std::uint32_t kind = detail::no_index,
-                                               double input = detail::unknown) {
+                                                         std::uint32_t kind = detail::no_index,
+                                                         double input = detail::unknown) {
         return rank(key_of_job(job), kind, input, nodes);
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
@@ -303,8 +280,7 @@ class mitigator {
         loop_.write(out);
         return std::move(out).seal(kind_of_frame, 1);
     }
-    /// Becomes what was serialised; nothing changes when that fails. What is older than tasks take is not
-    /// acted on before something new is known.
+    /// Becomes what was serialised; nothing changes when that fails. What is old is not acted on at first.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
     /// allow
@@ -358,90 +334,26 @@ class mitigator {
     }
 
     bool take(Attempt const& attempt) {
-        using detail::project;
-        auto const reject = [&](rejection why) {
-            ++counts_.attempts.rejected[static_cast<std::size_t>(why)];
+        detail::read_ended out;
+        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_, out,
+                            [this](auto const& name) { return node_of(name); }))
             return false;
-        };
-        auto const& job = project(attempt_fields_.job, attempt);
-        if (!detail::is_present(job)) return reject(rejection::missing_job);
-        auto const& name = project(attempt_fields_.node, attempt);
-        if (!detail::is_present(name)) return reject(rejection::missing_node);
-        ended_attempt out{};
-        detail::loop_guard const& guard = loop_.guard();
-        double const raw_now = guard.now() - guard.at(0);
-        if (!detail::read_times(line_, attempt_fields_, attempt, raw_now, out.start, out.end,
-                                counts_.attempts))
-            return false;
-        if (!guard.trusts(out.start)) return ++counts_.other_clock, false;
-        out.start = guard.at(out.start);
-        out.end = guard.at(out.end);
-        if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind
-            out.start -= out.end - guard.now();
-            out.end = guard.now();
-        }
-        out.node = node_of(detail::unwrap(name));
-        if (out.node == detail::no_index) return false;
-        out.job = key_of_job(detail::unwrap(job));
-        out.task = detail::no_task_key;
-        if constexpr (detail::has_task<AttemptFields>)
-            out.task = detail::read_key(attempt_fields_.task, attempt, out.job, detail::no_task_key);
-        double input = detail::unknown;
-        if constexpr (detail::has_input<AttemptFields>)
-            input = detail::read_number(attempt_fields_.input, attempt);
-        if (!(input > 0) || !detail::is_finite(input)) input = detail::unknown;
-        std::uint32_t kind = detail::no_index;
         if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
-            auto const& told = project(attempt_fields_.kind, attempt);
-            if (detail::is_present(told)) kind = kinds_.insert(detail::unwrap(told), guard.now());
-        } else if constexpr (detail::has_kind<RunningFields>) {
-            if (auto const* const known = loop_.jobs().find(out.job)) kind = known->kind;
+            auto const& kind = detail::project(attempts_.fields().kind, attempt);
+            if (detail::is_present(kind)) out.kind = kinds_.insert(detail::unwrap(kind), loop_.guard().now());
+        } else if (auto const* const known = loop_.jobs().find(out.attempt.job)) {
+            out.kind = known->kind;
         }
-        judge_end(attempt, out);
-        bool const used = loop_.ended(out, kind, input, loop_.effects().is_left_alone(out.job));
-        ++(out.as == ended_as::success  ? counts_.attempts.used
-           : out.as == ended_as::failed ? counts_.attempts.failed
-                                        : counts_.attempts.killed);
-        return used;
-    }
-    // How it ended, and whether it was a copy: as told, or as the attempts of its task that ran beside say.
-    void judge_end(Attempt const& attempt, ended_attempt& out) const {
-        auto const* const race = tasks_.races().find(out.task);
-        out.copy = race != nullptr && out.start > race->first_start;
-        if constexpr (detail::has_is_copy<AttemptFields>)
-            out.copy = detail::read_flag(attempt_fields_.is_copy, attempt, out.copy);
-        bool is_outrun = race != nullptr;
-        if constexpr (detail::has_outrun<AttemptFields>)
-            is_outrun = detail::read_flag(attempt_fields_.outrun, attempt, is_outrun);
-        switch (detail::read_status(attempt_fields_, attempt)) {
-        case attempt_status::success:
-            out.as = ended_as::success;
-            break;
-        case attempt_status::failed:
-            out.as = ended_as::failed;
-            break;
-        case attempt_status::killed:
-            out.as = is_outrun ? ended_as::outrun : ended_as::killed;
-            break;
-        }
+        return loop_.ended(out.attempt, out.kind, out.input, loop_.effects().is_left_alone(out.attempt.job));
     }
 
     template <class Nodes>
-    std::span<mitigate::planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input, Nodes&& nodes) {
+    std::span<mitigate::planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input,
+                                                  Nodes&& nodes) {
         bool const is_alone = loop_.effects().is_left_alone(job);
         loop_.placed(job, is_alone, kind);
         ranked_.clear();
-        free_.clear();
-        std::size_t row = 0;
-        for (Node const& node : nodes) {
-            std::size_t const at = row++;
-            auto const& name = detail::project(fleet_.fields().node, node);
-            if (!detail::is_present(name)) continue;
-            auto place = fleet_.place_of(node, loop_);
-            if (place.free == 0 || place.state == node_state::away) continue;
-            place.row = static_cast<std::uint32_t>(at);
-            free_.push_back(place);
-        }
+        fleet_.read_free(nodes, loop_, free_);
         if (is_alone || !loop_.places_by_time()) {
             for (auto const& place : free_)
                 if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
@@ -452,19 +364,8 @@ class mitigator {
         return ranked_;
     }
 
-    void publish() {
-        latest_.publish([this](mitigate::fleet_view<node_id>& view) {
-            view.clear();
-            for (std::size_t i = 0; i < fleet_.rows().size(); ++i) {
-                mitigate::planned_node const& n = next_.nodes()[fleet_.user_rows()[i]];
-                if (n.state != node_state::healthy)
-                    view.add(fleet_.ids()[fleet_.rows()[i].node], {n.state, n.probe_slots, n.slow});
-            }
-        });
-    }
-
-    AttemptFields attempt_fields_;
     mitigator_options options_;
+    detail::attempt_reader<Attempt, AttemptFields> attempts_;
     NodePart blank_nodes_; // that have seen nothing
     CopyPart blank_copies_;
     detail::time_line<time_type> line_;

@@ -36,7 +36,9 @@ struct planned_node {
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.
 struct planned_time {
-    double low = 0, middle = 0, high = 0;
+    double low = 0;    ///< one in ten is shorter
+    double middle = 0; ///< the median
+    double high = 0;   ///< one in ten is longer
 };
 
 /// A second attempt that is worth launching.
@@ -116,7 +118,9 @@ class mitigation_plan {
     /// Attempts that may be killed: a copy of theirs runs, and they will not end before it.
     [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept { return kills_; }
     /// What else there is to say, each once.
-    [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept { return {notes_.data(), noted_}; }
+    [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept {
+        return {notes_.data(), noted_};
+    }
     /// Whether a note is among them.
     [[nodiscard]] bool has(mitigate::plan_note note) const noexcept {
         for (mitigate::plan_note const n : notes())

@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 
-
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline void append_number(std::string& out, double x, int decimals) {

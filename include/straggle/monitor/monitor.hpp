@@ -270,7 +270,7 @@ class monitor {
 
     /// The result of the last `rank`; empty before it.
     [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranker_.ranking(); }
-    void ranking() const&& = delete;
+    void ranking() const&& = delete; // keep the monitor in a variable first
     /// What became of all attempts there ever were.
     [[nodiscard]] monitor_counts const& counts() const noexcept { return counts_; }
     /// Pairs of a job and a node held, per step of time.
@@ -345,7 +345,7 @@ class monitor {
         bool entered = false;
         detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
             if (!number) {
-                ++tally.rejected[static_cast<std::size_t>(rejection::missing_time)];
+                ++tally.rejected[rejection::missing_time];
                 return;
             }
             if (evidence_.empty() || *number > evidence_.head())
@@ -390,6 +390,13 @@ template <class Record, class Fields, class Ranking = rank_options<>>
     requires record::attempt_fields_for<Fields, Record>
 [[nodiscard]] auto monitor_of(Fields fields, typename monitor<Record, Fields, Ranking>::options how = {}) {
     return monitor<Record, Fields, Ranking>(std::move(fields), std::move(how));
+}
+
+/// Is no monitor: the compiler says in one line which field does not fit.
+template <class Record, class Fields, class... Options>
+    requires(!record::attempt_fields_for<Fields, Record>)
+auto monitor_of(Fields const&, Options const&...) {
+    return detail::explain_attempt_fields<Fields, Record>();
 }
 
 } // namespace straggle

@@ -2,54 +2,163 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The papers to the letter, under their names. The library's own defaults need no preset: they are what
-/// every part does when nothing is said.
+/// Dynamic server blacklisting, the paper to the letter: its ranking, both of its blacklists, and the loop
+/// that ranks every window anew. The library's own defaults need no preset: they are what every part does
+/// when nothing is said.
 ///
-/// | | `dsb_2019` | default | why the default differs |
+/// | | `papers::dsb_2019` | default | why the default differs |
 /// |---|---|---|---|
 /// | smallest job | 2 tasks | 5 tasks | two tasks always score +1 and -1: noise |
 /// | deviation in the interval | population | sample | population makes it too short, 29 % at n = 2 |
 /// | attempts that count | every success | first completion of a task | a second success is no new task |
 /// | edge rule | closed | closed | the paper prints both `<=` and `<`; see `edge_rule` |
-/// | who is weak | level 0 | `dominated{0.5}`; keepers: `clearly_dominated` | level 0 blames healthy nodes |
+/// | which nodes are weak | level 0 | `dominated{0.5}` | level 0 blames healthy nodes |
 /// | limits | none | at most a fifth of the slots | a blacklist must not take a cluster down |
+/// | release | with every window | escalating, on probation | an avoided node has no evidence: it relapses |
+///
+/// Source: X. Ouyang, C. Wang, J. Xu, Mitigating stragglers to avoid QoS violation for time-critical
+/// applications through dynamic server blacklisting, Future Generation Computer Systems 101 (2019),
+/// doi:10.1016/j.future.2019.07.017.
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/random.hpp>
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
+#include <straggle/evaluate/usual_time.hpp>
+#include <straggle/monitor/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
+#include <straggle/record/limit.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
-namespace straggle::inline STRAGGLE_ABI::papers {
+namespace straggle::inline STRAGGLE_ABI::papers::dsb_2019 {
 
-/// Dynamic server blacklisting as printed: X. Ouyang, C. Wang, J. Xu, Mitigating stragglers to avoid QoS
-/// violation for time-critical applications through dynamic server blacklisting, Future Generation Computer
-/// Systems 101 (2019), doi:10.1016/j.future.2019.07.017.
+/// What a straggler is (sections 3.1 and 6): a task that takes more than 1.5 times as long as usual.
+inline constexpr evaluate::straggler_rule straggler{.slowdown = 1.5};
+
+/// Equation 1, algorithm 2 and algorithm 3, for `rank_nodes` and `monitor`.
+/// @param level confidence of the intervals; the paper's is 0.95
 /// @par Example
-/// `auto ranking = rank_nodes(attempts, fields, dsb_2019.ranking());`
-/// `auto decision = dsb_2019.blacklist().decide(ranking);`
-struct dsb_2019_preset {
-    /// Equation 1, algorithm 2 and algorithm 3.
-    [[nodiscard]] rank_options<> ranking(stats::confidence_level level = 0.95) const noexcept {
-        return {.normalizer = rank::z_score{.min_tasks = 2},
-                .interval_of_mean = stats::t_interval(level, stats::deviation_kind::population),
-                .edges = rank::edge_rule::closed,
-                .counted = completions::every_success};
+/// `auto ranking = rank_nodes(attempts, fields, papers::dsb_2019::ranking());`
+[[nodiscard]] inline rank_options<> ranking(stats::confidence_level level = 0.95) noexcept {
+    return {.normalizer = rank::z_score{.min_tasks = 2},
+            .interval_of_mean = stats::t_interval(level, stats::deviation_kind::population),
+            .edges = rank::edge_rule::closed,
+            .counted = completions::every_success};
+}
+
+/// *P-Cores without number* (section 4.2.3): all of level 0, no limit.
+/// @par Example
+/// `auto decision = papers::dsb_2019::blacklist().decide(ranking);`
+[[nodiscard]] inline auto blacklist() {
+    return blacklister(straggle::blacklist::weakest_level{}, record::unlimited{});
+}
+
+/// *P-Cores with number* (section 4.2.4): at most k of level 0, the last places drawn by the engine.
+/// @param k most nodes on the blacklist
+/// @param engine must outlive the answer
+template <base::random_engine Engine>
+[[nodiscard]] auto blacklist(std::size_t k, Engine& engine) {
+    return blacklister(straggle::blacklist::top_k_intersection(k, engine), record::unlimited{});
+}
+
+/// Algorithm 1: takes tasks as they end, and whenever a time window is over ranks all nodes by the tasks of
+/// that window and makes the blacklist anew. Blacklisted nodes are ranked with the others, and nothing is
+/// remembered from one window to the next: a node leaves the list by not being on the next one.
+///
+/// Source: algorithm 1 and section 4.2.4, last paragraph. A blacklisted node runs no new tasks, so that it
+/// has no scores in the next window, is on no level, and is released, weak or not: it stays only while tasks
+/// that it had before still end there. `dynamic_blacklist` is the remedy. Where a window has passed without
+/// a question its blacklist is never made; the paper's loop sleeps for exactly a window.
+/// @tparam Record the user's record of an attempt
+/// @tparam Fields an `attempt_fields` with an `end`
+/// @tparam Selection `blacklist::weakest_level` (without number) or a `blacklist::top_k_intersection`
+/// @par Example
+/// `auto loop = papers::dsb_2019::loop_of<attempt>(fields, 600);  loop.observe(ended);
+/// for (auto const& v : loop.blacklist_at(now).blacklisted()) ...`
+/// @par Cost that of `monitor`, and one ranking for each window asked about
+/// @par Guarantees deterministic, but for the engine; only allocation can throw: the blacklist is then empty,
+/// and made when asked again
+template <class Record, class Fields, class Selection = straggle::blacklist::weakest_level>
+class monitoring_loop {
+  public:
+    /// Holds the tasks.
+    using monitor_type = monitor<Record, Fields>;
+    /// Points of time.
+    using time_type = typename monitor_type::time_type;
+    /// Lengths of time.
+    using span_type = typename monitor_type::span_type;
+    /// The blacklist.
+    using decision_type = blacklist_decision<typename monitor_type::node_id>;
+
+    /// @param fields name the members of a record
+    /// @param window the paper's TimeWindow
+    /// @param selection without or with number
+    /// @pre `window` is more than zero
+    monitoring_loop(Fields fields, span_type window, Selection selection = {})
+        : monitor_(std::move(fields), {.window = checked(window), .ranking = ranking()}),
+          blacklister_(std::move(selection), record::unlimited{}) {}
+
+    /// Takes in a task that has ended.
+    /// @return whether it entered the statistics; if not, `watched().counts()` tells why
+    bool observe(Record const& attempt) { return monitor_.observe(attempt); }
+    /// The same by the caller's clock.
+    bool observe(Record const& attempt, time_type now) { return monitor_.observe(attempt, now); }
+
+    /// The blacklist at a time: that of the last window which was over by then; nobody's before the first.
+    /// @return valid until the next call
+    decision_type const& blacklist_at(time_type now) {
+        std::int64_t const window = monitor_.window_number(now);
+        if (!is_made_ || window > made_of_) {
+            is_made_ = false;
+            blacklister_.decide(monitor_.rank(now), decision_);
+            made_of_ = window;
+            is_made_ = true;
+        }
+        return decision_;
     }
-    /// *P-Cores without number* (section 4.2.3): all of level 0, no limit.
-    [[nodiscard]] auto blacklist() const {
-        return blacklister(blacklist::weakest_level{}, record::unlimited{});
+    /// The ranking that the last blacklist was made of.
+    [[nodiscard]] typename monitor_type::ranking_type const& ranked() const& noexcept {
+        return monitor_.ranking();
     }
-    /// *P-Cores with number* (section 4.2.4): at most k of level 0, the last places drawn by the engine.
-    template <base::random_engine Engine>
-    [[nodiscard]] auto blacklist(std::size_t k, Engine& engine) const {
-        return blacklister(blacklist::top_k_intersection(k, engine), record::unlimited{});
+    void ranked() const&& = delete;
+    /// What holds the tasks.
+    [[nodiscard]] monitor_type const& watched() const& noexcept { return monitor_; }
+    void watched() const&& = delete;
+
+  private:
+    static constexpr span_type checked(span_type window) {
+        STRAGGLE_EXPECTS(window > span_type{});
+        return window;
     }
+
+    monitor_type monitor_;
+    blacklister<Selection, record::unlimited> blacklister_;
+    decision_type decision_;
+    std::int64_t made_of_ = 0;
+    bool is_made_ = false;
 };
 
-/// The DSB paper to the letter.
-inline constexpr dsb_2019_preset dsb_2019{};
+/// The loop with *P-Cores without number*.
+template <class Record, class Fields>
+[[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window) {
+    return monitoring_loop<Record, Fields>(std::move(fields), window);
+}
+/// The loop with *P-Cores with number*.
+/// @param fields,window as above
+/// @param k most nodes on the blacklist
+/// @param engine must outlive the loop
+template <class Record, class Fields, base::random_engine Engine>
+[[nodiscard]] auto loop_of(Fields fields, typename monitor<Record, Fields>::span_type window, std::size_t k,
+                           Engine& engine) {
+    using selection = straggle::blacklist::top_k_intersection<Engine>;
+    return monitoring_loop<Record, Fields, selection>(std::move(fields), window, selection(k, engine));
+}
 
-} // namespace straggle::papers
+} // namespace straggle::papers::dsb_2019

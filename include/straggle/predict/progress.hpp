@@ -14,6 +14,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <concepts>
@@ -51,6 +52,10 @@ enum class reading_rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t reading_rejection_count = 4;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(reading_rejection) noexcept {
+    return reading_rejection_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(reading_rejection r) noexcept {
@@ -61,19 +66,15 @@ inline constexpr std::size_t reading_rejection_count = 4;
 
 /// What became of the readings of one task.
 struct reading_counts {
-    std::uint32_t used = 0;                                        ///< readings that were taken in
-    std::array<std::uint32_t, reading_rejection_count> rejected{}; ///< by `reading_rejection`
+    std::uint32_t used = 0;                                             ///< readings that were taken in
+    record::reason_counts<reading_rejection, std::uint32_t> rejected{}; ///< why the others were not
 
     /// Readings rejected for one reason.
     [[nodiscard]] constexpr std::uint32_t operator[](reading_rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Readings rejected for any reason.
-    [[nodiscard]] constexpr std::uint32_t total_rejected() const noexcept {
-        std::uint32_t sum = 0;
-        for (std::uint32_t n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint32_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(reading_counts const&, reading_counts const&) = default;
 };
 
@@ -114,7 +115,7 @@ class task_readings {
 
   private:
     constexpr bool reject(reading_rejection r) noexcept {
-        ++counts_.rejected[static_cast<std::size_t>(r)];
+        ++counts_.rejected[r];
         return false;
     }
 

@@ -296,7 +296,7 @@ class similar_tasks {
     bool take(Record const& task, Add const& add) {
         auto const reject = [this](rejection r) {
             ++counts_.seen;
-            ++counts_.rejected[static_cast<std::size_t>(r)];
+            ++counts_.rejected[r];
             return false;
         };
         if (attempt_status const s = detail::read_status(profile_, task); s != attempt_status::success) {

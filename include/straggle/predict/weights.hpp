@@ -23,34 +23,24 @@
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 
-/// How similar a time is to a range of times that it lies in.
-enum class similarity_rule : std::uint8_t {
-    inside_is_one, ///< entirely
-    riski_2014,    ///< as printed: entirely at both ends, less between them
-};
-
 /// How similar a time is to a range of times: 1 in it, nearer to 0 the further outside.
 ///
 /// Source: RiskI (Zheng et al. 2014), equation 4: 1 - min(|t - t_max|, |t_min - t|) / max(t, t_avg). As
 /// printed it is 1 at both ends of the range and dips between: the times that were predicted best are called
-/// unlike the range. `similarity_rule::riski_2014` is that form.
+/// unlike the range (`papers::riski_2014`).
 /// @param t the time, not negative, in any unit
 /// @param low,high the range of times, `0 <= low <= high`
 /// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
-/// @param rule for times inside of the range
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
 /// @par Cost O(1)
-[[nodiscard]] constexpr outcome<double>
-real_similarity(double t, double low, double high, double mean,
-                similarity_rule rule = similarity_rule::inside_is_one) noexcept {
+[[nodiscard]] constexpr outcome<double> real_similarity(double t, double low, double high,
+                                                        double mean) noexcept {
     if (!detail::is_finite(t) || !detail::is_finite(low) || !detail::is_finite(high) ||
         !detail::is_finite(mean) || !(t >= 0) || !(low >= 0) || !(low <= high))
         return status::out_of_domain;
-    if (rule == similarity_rule::inside_is_one && t >= low && t <= high) return 1.0;
-    double const to_low = t < low ? low - t : t - low, to_high = t < high ? high - t : t - high;
-    double const off = (std::min)(to_low, to_high);
+    if (t >= low && t <= high) return 1.0;
+    double const off = t < low ? low - t : t - high;
     double const scale = (std::max)(t, (std::min)((std::max)(mean, low), high));
-    if (!(off > 0)) return 1.0; // where scale may be 0
     return off < scale ? 1 - off / scale : 0.0;
 }
 
@@ -65,8 +55,8 @@ real_similarity(double t, double low, double high, double mean,
 
 /// What weights w are to make small, summed over pairs with similarities S_k in the factors and R in time.
 enum class weight_objective : std::uint8_t {
-    affine,     ///< (R - a - b sum w_k S_k)^2, for the best a and b >= 0
-    riski_2014, ///< (R - sum w_k S_k)^2, as in the paper
+    affine,  ///< (R - a - b sum w_k S_k)^2, for the best a and b >= 0
+    simplex, ///< (R - sum w_k S_k)^2 for weights that add up to 1: RiskI's
 };
 
 /// How weights are learned.
@@ -98,10 +88,10 @@ class weight_scratch {
 /// times (R, see `real_similarity`). Weights are to be such that pairs similar by sum w_k S_k have similar
 /// times.
 ///
-/// Source: RiskI, equations 2 and 3: least squares of S w against R, which is `riski_2014`. It has no
+/// Source: RiskI, equations 2 and 3: least squares of S w against R, which is `simplex`. It has no
 /// intercept and a fixed sum, so that w has to bring forth the mean and the scale of R as well, and factors
 /// that tell nothing are good for that. The default is therefore `affine`: least squares with any intercept
-/// and w >= 0 of any sum, divided by the sum afterwards. Measured (`riski_2014` in brackets; error is that of
+/// and w >= 0 of any sum, divided by the sum afterwards. Measured (`simplex` in brackets; error is that of
 /// the median time of the 32 nearest tasks):
 /// - simulated tasks in the situation of table 2, 4000 pairs: factors that tell nothing get 2 % of the weight
 ///   in all (24 %); error 4.7 s (6.4 s), 7.5 s with equal weights; with very skewed inputs 13 s (20 s), 20 s;

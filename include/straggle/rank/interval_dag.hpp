@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The graph behind the P-Cores levels, for people who want to look: who is provably slower than whom, the
-/// same without what follows by transitivity, and a drawing in the DOT language. No ranking needs it.
+/// The graph behind the P-Cores levels, for people who want to look: which node is provably slower than
+/// which, the same without what follows by transitivity, and a drawing in the DOT language. No ranking needs
+/// it.
 #pragma once
 
 #include <straggle/base/config.hpp>

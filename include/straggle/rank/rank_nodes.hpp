@@ -119,7 +119,7 @@ class node_ranker {
 /// Ranks the nodes that a range of task records tells about, weakest first.
 ///
 /// Source: DSB equation 1, algorithms 2 and 3; what the defaults change and why is told at `z_score`,
-/// `t_interval`, `edge_rule` and `completions`; `dsb_2019.ranking` is the paper to the letter.
+/// `t_interval`, `edge_rule` and `completions`; `dsb_2019::ranking` is the paper to the letter.
 ///
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element
@@ -132,10 +132,28 @@ class node_ranker {
 template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              detail::is_rank_options<Options>
-[[nodiscard]] auto rank_nodes(Attempts&& attempts, Fields const& fields, Options const& options = {}) {
+[[nodiscard]] auto
+rank_nodes( // options with other types than the defaults: write rank_options{...}, not {...}
+    Attempts&& attempts, Fields const& fields, Options const& options = {}) {
     node_ranker<std::ranges::range_value_t<Attempts>, Fields, Options> ranker(fields, options);
     ranker.rank(attempts);
     return std::move(ranker).ranking();
+}
+
+/// Is no ranking: the compiler says in one line which field does not fit.
+template <std::ranges::input_range Attempts, class Fields, class... Options>
+    requires(!record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+             !detail::is_rank_options<Fields>)
+auto rank_nodes(Attempts&&, Fields const&, Options const&...) {
+    return detail::explain_attempt_fields<Fields, std::ranges::range_value_t<Attempts>>();
+}
+/// Is no ranking: the compiler says what the options have to be.
+template <std::ranges::input_range Attempts, class Fields, class Options>
+    requires(record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
+             !detail::is_rank_options<Options>)
+auto rank_nodes(Attempts&&, Fields const&, Options const&) {
+    static_assert(detail::is_rank_options<Options>,
+                  "the options of rank_nodes are a rank_options{.normalizer = ..., .interval_of_mean = ...}");
 }
 
 /// The same with the fields that `task_traits` names.

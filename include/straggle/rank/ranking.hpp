@@ -95,10 +95,10 @@ class node_ranking {
     [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
 
     // A span of a ranking that is about to go away: name the ranking first.
-    void level(std::size_t) const&& = delete;
-    void nodes() const&& = delete;
-    void unranked() const&& = delete;
-    void degenerate_jobs() const&& = delete;
+    void level(std::size_t) const&& = delete; // keep the ranking in a variable first
+    void nodes() const&& = delete;            // keep the ranking in a variable first
+    void unranked() const&& = delete;         // keep the ranking in a variable first
+    void degenerate_jobs() const&& = delete;  // keep the ranking in a variable first
 
     /// What became of every record.
     [[nodiscard]] attempt_counts const& attempts() const noexcept { return attempts_; }

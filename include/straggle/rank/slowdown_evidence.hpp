@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/rank/detail/evidence_bytes.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -43,7 +44,7 @@ struct slowdown_evidence_options {
     std::size_t max_jobs = std::size_t{1} << 14;      ///< that go on
     std::size_t max_cells = std::size_t{1} << 16;     ///< jobs that are over, times nodes; 24 bytes each
     std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 250 bytes each
-    std::size_t max_stretch = 4096; ///< attempts of one job that are compared with each other
+    std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
 
 /// Evidence of how slow nodes are.
@@ -172,6 +173,15 @@ class slowdown_evidence {
     [[nodiscard]] evidence_counts counts() const noexcept { return counts_; }
     /// Nodes there is something about are numbered below this.
     [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
+
+    /// Takes over what another one has learnt, as shards of one cluster do. A job that both have seen is
+    /// compared within each, unless it goes on.
+    /// @param other the other one; jobs and tasks have the same keys there
+    /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
+    void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of) {
+        store_.merge(other.store_, node_of, options_.max_nodes, options_.max_attempts, options_.max_jobs);
+        counts_.forgotten_early += store_.forget_old(options_.max_cells);
+    }
 
     /// Appends all that is known.
     void write(byte_writer& out) const { store_.write(out); }

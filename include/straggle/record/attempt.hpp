@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <bit>
@@ -52,7 +53,7 @@ template <class Job = base::no_field, class Node = base::no_field, class Duratio
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
           class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields {
+struct attempt_fields { // .job .node .duration .start .end .status .task .input .kind ..., in this order
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
@@ -112,8 +113,6 @@ concept has_start_and_end =
 
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
-
 namespace straggle::inline STRAGGLE_ABI::record {
 
 /// A time is known: a `duration_field`, or a `start` and an `end` that are each a `time_field` and can be
@@ -137,6 +136,48 @@ concept attempt_fields_for =
 
 } // namespace straggle::record
 
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line which field is wrong and what would be right; the concept would say it in dozens.
+template <class Fields, class Record>
+consteval bool explain_attempt_fields() {
+    static_assert(
+        fields_aggregate<Fields>,
+        "the fields of a record are an attempt_fields{.job = &attempt::job, .node = ..., .duration = ...}");
+    if constexpr (fields_aggregate<Fields>) {
+        using job = decltype(Fields::job);
+        using node = decltype(Fields::node);
+        using duration = decltype(Fields::duration);
+        using start = decltype(Fields::start);
+        using end = decltype(Fields::end);
+        static_assert(given<job>, "attempt_fields without .job: add .job = &attempt::job");
+        static_assert(
+            !given<job> || record::job_field<job, Record>,
+            ".job has to be a member of the record, or a callable on it, that is text or has a std::hash");
+        static_assert(given<node>, "attempt_fields without .node: add .node = &attempt::host");
+        static_assert(
+            !given<node> || record::node_field<node, Record>,
+            ".node has to be a member of the record, or a callable on it, that is text or has a std::hash");
+        static_assert(given<duration> || (given<start> && given<end>),
+                      "attempt_fields without a time: add .duration, or .start and .end");
+        static_assert(
+            !given<duration> || record::duration_field<duration, Record>,
+            ".duration has to be a member of the record, or a callable on it, that is a number or a "
+            "std::chrono::duration, not text");
+        static_assert(given<duration> || !given<start> || !given<end> || has_start_and_end<Fields, Record>,
+                      ".start and .end have to be points in time of one type");
+        static_assert(!given<decltype(Fields::status)> ||
+                          record::status_field<decltype(Fields::status), Record>,
+                      ".status has to be an attempt_status, or a bool that is true for success");
+        static_assert(record::attempt_fields_for<Fields, Record> || !given<job> || !given<node> ||
+                          !record::timed_fields<Fields, Record>,
+                      ".task has to be text or have a std::hash, .input has to be a number");
+    }
+    return true;
+}
+
+} // namespace straggle::detail
+
 namespace straggle::inline STRAGGLE_ABI {
 
 /// Why a record could not be used although it says it succeeded.
@@ -151,6 +192,10 @@ enum class rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t rejection_count = 7;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
+    return rejection_count;
+}
 
 /// The name of a rejection as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
@@ -163,30 +208,24 @@ inline constexpr std::size_t rejection_count = 7;
 /// What became of the records that were read.
 /// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
 struct attempt_counts {
-    std::uint64_t seen = 0;       ///< records read
-    std::uint64_t used = 0;       ///< successes that entered the statistics
-    std::uint64_t failed = 0;     ///< left out: the attempt failed
-    std::uint64_t killed = 0;     ///< left out: the attempt was killed
-    std::uint64_t superseded = 0; ///< left out: another attempt of the task completed first
-    std::array<std::uint64_t, rejection_count> rejected{}; ///< by `rejection`
+    std::uint64_t seen = 0;                      ///< records read
+    std::uint64_t used = 0;                      ///< successes that entered the statistics
+    std::uint64_t failed = 0;                    ///< left out: the attempt failed
+    std::uint64_t killed = 0;                    ///< left out: the attempt was killed
+    std::uint64_t superseded = 0;                ///< left out: another attempt of the task completed first
+    record::reason_counts<rejection> rejected{}; ///< why the others were left out
 
     /// Records rejected for one reason.
-    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
-    }
+    [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;
         failed += other.failed;
         killed += other.killed;
         superseded += other.superseded;
-        for (std::size_t i = 0; i < rejection_count; ++i) rejected[i] += other.rejected[i];
+        rejected += other.rejected;
         return *this;
     }
     friend constexpr bool operator==(attempt_counts const&, attempt_counts const&) = default;
@@ -335,7 +374,7 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
         ++(status == attempt_status::killed ? counts.killed : counts.failed);
         return;
     }
-    auto const reject = [&](rejection r) { ++counts.rejected[static_cast<std::size_t>(r)]; };
+    auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
     if (!is_present(job)) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -108,6 +109,43 @@ struct unlimited {
 } // namespace straggle::record
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Says in one line what a type misses; the concept would say it in dozens.
+template <class Limit>
+consteval bool explain_limit_name() {
+    static_assert(std::is_class_v<Limit>, "a limit is an object, such as at_most{3}, not a number");
+    static_assert(
+        !std::is_class_v<Limit> || is_optional_limit<Limit> ||
+            requires {
+                { Limit::name } -> std::convertible_to<std::string_view>;
+            },
+        "a limit needs a name (a lambda has none: write a struct): add static constexpr std::string_view "
+        "name = \"...\"");
+    return true;
+}
+template <class Limit, class Context, class Request>
+consteval bool explain_limit() {
+    static_assert(std::is_class_v<Limit>, "a limit is an object, such as at_most{3}, not a number");
+    if constexpr (std::is_class_v<Limit> && !record::limit<Limit, Context, Request> &&
+                  !is_optional_limit<Limit>) {
+        explain_limit_name<Limit>();
+        static_assert(
+            requires(Limit& l, Context const& c) { l.begin(c, std::size_t{}); },
+            "a limit needs begin(context, std::size_t candidates)");
+        constexpr bool admits = requires(Limit& l, Request const& r) { l.admits(r); };
+        static_assert(admits, "a limit needs bool admits(request)");
+        static_assert(
+            !admits || requires(Limit& l, Request const& r) {
+                { l.admits(r) } -> std::same_as<bool>;
+            }, "admits of a limit has to return bool");
+        static_assert(
+            requires(Limit& l, Request const& r) { l.take(r); },
+            "a limit needs take(request): it is told what was granted");
+    }
+    static_assert(!std::is_class_v<Limit> || record::limit<Limit, Context, Request>,
+                  "this is no record::limit");
+    return true;
+}
 
 // Several limits as one.
 template <class... Limits>

@@ -27,14 +27,15 @@ enum class condition : std::uint8_t {
 
 /// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
 template <class Field, class Record>
-concept amount_field = base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
-                       !std::same_as<detail::field_value_t<Field, Record>, bool>;
+concept amount_field =
+    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 /// What the operator says of a node: a `condition`, or a `bool` that is true where it is there.
 template <class Field, class Record>
 concept condition_field =
     base::projection_of<Field, Record> && (std::same_as<detail::field_value_t<Field, Record>, condition> ||
-                                     std::same_as<detail::field_value_t<Field, Record>, bool>);
+                                           std::same_as<detail::field_value_t<Field, Record>, bool>);
 
 } // namespace straggle::record
 
@@ -46,8 +47,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `node_fields{.node = &host::name, .slots = &host::cores, .busy = &host::running}`
 ///
 /// Any projection may yield a `std::optional`: an empty one means unknown.
-template <class Node = base::no_field, class Slots = base::no_field, class Busy = base::no_field, class MachineClass = base::no_field,
-          class Domain = base::no_field, class Condition = base::no_field>
+template <class Node = base::no_field, class Slots = base::no_field, class Busy = base::no_field,
+          class MachineClass = base::no_field, class Domain = base::no_field,
+          class Condition = base::no_field>
 struct node_fields {
     [[no_unique_address]] Node node{};                  ///< `node_field`
     [[no_unique_address]] Slots slots{};                ///< `amount_field`; without it 1

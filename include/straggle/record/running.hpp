@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/record/field.hpp>
+#include <straggle/record/reason_counts.hpp>
 
 #include <array>
 #include <concepts>
@@ -50,13 +51,14 @@ struct running_fields {
     [[no_unique_address]] Task task{};         ///< `task_field`; without it a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
-    [[no_unique_address]] Reported reported{}; ///< `time_field`: when the progress was so; read by a mitigator
-    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
-    [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; read by a mitigator
-    [[no_unique_address]] Input input{};       ///< `input_field`: what it has to read; without it 1
-    [[no_unique_address]] Copies copies{};     ///< `copies_field`; without it 1
-    [[no_unique_address]] MayCopy may_copy{};  ///< `flag_field`; without it every task may have copies
-    [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`; without it the attempt that began first is none
+    [[no_unique_address]] Reported
+        reported{};                           ///< `time_field`: when the progress was so; read by a mitigator
+    [[no_unique_address]] Start start{};      ///< `time_field`: when the attempt began
+    [[no_unique_address]] Kind kind{};        ///< `label_field`: jobs of the same work; read by a mitigator
+    [[no_unique_address]] Input input{};      ///< `input_field`: what it has to read; without it 1
+    [[no_unique_address]] Copies copies{};    ///< `copies_field`; without it 1
+    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
+    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
 };
 
 } // namespace straggle
@@ -110,6 +112,10 @@ enum class running_rejection : std::uint8_t {
 };
 /// How many reasons there are.
 inline constexpr std::size_t running_rejection_count = 4;
+/// How many reasons there are, for `record::reason_counts`.
+[[nodiscard]] constexpr std::size_t reason_count(running_rejection) noexcept {
+    return running_rejection_count;
+}
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(running_rejection r) noexcept {
@@ -124,18 +130,14 @@ struct running_counts {
     std::uint64_t seen = 0;       ///< snapshots read
     std::uint64_t used = 0;       ///< running tasks that detectors look at
     std::uint64_t unreported = 0; ///< of those: without a progress yet, taken to have done nothing
-    std::array<std::uint64_t, running_rejection_count> rejected{}; ///< by `running_rejection`
+    record::reason_counts<running_rejection> rejected{}; ///< why the others were left out
 
     /// Snapshots rejected for one reason.
     [[nodiscard]] constexpr std::uint64_t operator[](running_rejection r) const noexcept {
-        return rejected[static_cast<std::size_t>(r)];
+        return rejected[r];
     }
     /// Snapshots rejected for any reason.
-    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint64_t n : rejected) sum += n;
-        return sum;
-    }
+    [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
     friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
 };
 

@@ -345,7 +345,7 @@ class empirical {
     [[nodiscard]] empirical_view view() const& noexcept {
         return sums_.empty() ? empirical_view{} : empirical_view{sorted_, sums_};
     }
-    empirical_view view() const&& = delete;
+    empirical_view view() const&& = delete; // keep the empirical in a variable first
     /// How many samples there are.
     [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 

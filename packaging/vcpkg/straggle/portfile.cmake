@@ -1,9 +1,8 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# An overlay port: it lies in the source tree and packages that tree, whatever it holds now. A port of a release
-# would be the same but for the next line, where vcpkg_from_git or vcpkg_from_github fetches the tag "v${VERSION}"
-# and leaves its place in SOURCE_PATH.
+# An overlay port: it lies in the source tree and packages that tree, whatever it holds now. The port of a release, as
+# the public registry takes it, is packaging/vcpkg-registry.
 cmake_path(SET SOURCE_PATH NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../..")
 # vcpkg takes a package from its binary cache as long as the files of the port are the same, and does not know of
 # those of the tree: who changes headers installs with --no-binarycaching.
@@ -20,11 +19,7 @@ vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/straggle)
 vcpkg_fixup_pkgconfig()
 
-# Nothing belongs there, and the licence is installed below, where vcpkg looks for it.
-file(REMOVE_RECURSE
-    "${CURRENT_PACKAGES_DIR}/debug"
-    "${CURRENT_PACKAGES_DIR}/lib"
-    "${CURRENT_PACKAGES_DIR}/share/licenses"
-)
+# The licence is installed below, where vcpkg looks for it.
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/share/licenses")
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")

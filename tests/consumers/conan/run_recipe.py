@@ -56,7 +56,7 @@ def names_of_the_cmake_package(installed):
 
 def create(source, work, installed, version):
     """Leaves the package in work/package and returns its cpp_info."""
-    settings = {"os": "Linux", "arch": "x86_64", "compiler": "gcc", "compiler.cppstd": "20", "build_type": "Release"}
+    settings = {"os": "Linux", "arch": "x86_64", "compiler": "gcc", "compiler.version": "12", "compiler.cppstd": "20", "build_type": "Release"}
     exported, sources, package = work / "exported", work / "sources", work / "package"
 
     # conan export: the recipe and what belongs to it on one side, its sources on the other.
@@ -84,10 +84,27 @@ def create(source, work, installed, version):
             expect(f"C++{standard} is taken", True, fine)
         except stand_in.ConanInvalidConfiguration:
             expect(f"C++{standard} is taken", False, fine)
+    recipe.settings["compiler.cppstd"] = "20"
+    for compiler, number, fine in ("gcc", "10", False), ("gcc", "11.2", True), ("clang", "15", False), ("sun-cc", "1", True):
+        recipe.settings |= {"compiler": compiler, "compiler.version": number}
+        try:
+            recipe.validate()
+            expect(f"{compiler} {number} is taken", True, fine)
+        except stand_in.ConanInvalidConfiguration:
+            expect(f"{compiler} {number} is taken", False, fine)
     recipe.package_id()
     expect("settings that make a different package", recipe.info.settings, {})
     recipe.source_folder, recipe.build_folder, recipe.package_folder = str(sources), str(work / "b"), str(package)
     recipe.layout()
+    recipe.fetched = None
+    recipe.source()
+    expect("what source() fetches beside the tree", recipe.fetched, None)
+    address = re.search(r'^  "' + re.escape(version) + r'":\n    url: "([^"]+)"', (source / "conandata.yml").read_text(), re.M)[1]
+    recipe.conan_data = {"sources": {version: {"url": address, "sha256": ""}}}
+    recipe.source_folder = str(work)
+    recipe.source()
+    expect("what source() fetches without the tree", recipe.fetched, address)
+    recipe.source_folder = str(sources)
     recipe.package()
     recipe.package_info()
 

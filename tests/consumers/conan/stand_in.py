@@ -97,6 +97,20 @@ def copy(conanfile, pattern, src, dst):
     return copied
 
 
+class Version:
+    """Version("11.2") < "12" """
+
+    def __init__(self, text):
+        self.numbers = [int(part) for part in str(text).split(".")]
+
+    def __lt__(self, other):
+        return self.numbers < Version(other).numbers
+
+
+def get(conanfile, url, sha256, strip_root):
+    conanfile.fetched = url
+
+
 def basic_layout(conanfile, src_folder="."):
     conanfile.source_folder = os.path.normpath(os.path.join(conanfile.source_folder, src_folder))
     conanfile.build_folder = os.path.join(conanfile.build_folder, "build")
@@ -142,8 +156,9 @@ def install():
         "conan.tools": {},
         "conan.tools.build": {"check_min_cppstd": check_min_cppstd, "can_run": can_run},
         "conan.tools.cmake": {"CMake": CMake, "CMakeToolchain": CMakeToolchain, "cmake_layout": cmake_layout},
-        "conan.tools.files": {"copy": copy, "load": load},
+        "conan.tools.files": {"copy": copy, "get": get, "load": load},
         "conan.tools.layout": {"basic_layout": basic_layout},
+        "conan.tools.scm": {"Version": Version},
     }
     for name, contents in modules.items():
         module = types.ModuleType(name)

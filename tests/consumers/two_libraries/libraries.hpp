@@ -5,8 +5,8 @@
 #pragma once
 
 #include <straggle/base/contract.hpp>
+#include <straggle/base/library_version.hpp>
 #include <straggle/record/attempt.hpp>
-#include <straggle/version.hpp>
 
 #include <cstdint>
 #include <vector>

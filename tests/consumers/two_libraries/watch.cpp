@@ -7,7 +7,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/monitor/monitor.hpp>
-#include <straggle/version.hpp>
+#include <straggle/base/library_version.hpp>
 
 #include "libraries.hpp"
 

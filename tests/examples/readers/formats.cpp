@@ -53,7 +53,8 @@ TEST_CASE("readers: Slurm, sacct --parsable2 with steps") {
     CHECK(r.report.attempts == 51);
     CHECK(having(r, ending::failed) == 1);
     CHECK(having(r, ending::running) == 3);
-    CHECK(tasks_by_job(r) == std::map<std::string, int>{{"1", 23}, {"2", 18}, {"3", 6}, {"4/job", 1}, {"44", 3}});
+    CHECK(tasks_by_job(r) ==
+          std::map<std::string, int>{{"1", 23}, {"2", 18}, {"3", 6}, {"4/job", 1}, {"44", 3}});
     CHECK(r.count(reason::step) == 46);
     CHECK(r.lines(reason::several_nodes) == std::vector<std::size_t>{2});
     auto const failed = std::find_if(r.rows.begin(), r.rows.end(),

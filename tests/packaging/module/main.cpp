@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "including.hpp"
-
 import straggle;
+
+unsigned avoided_by_the_including_unit(straggle::node_ranking<unsigned, unsigned> const& ranking);
 
 namespace {
 

@@ -53,9 +53,9 @@ class failure_watch {
         double best = -1e300, sum = 0;
         std::array<double, 2> logs{};
         for (std::size_t k = 0; k < rates.size(); ++k) {
-            double const rate = std::max(rates[k], (1 + usual) / 2);
+            double const rate = (std::max)(rates[k], (1 + usual) / 2);
             logs[k] = n.failed * std::log(rate / usual) + n.succeeded * std::log((1 - rate) / (1 - usual));
-            best = std::max(best, logs[k]);
+            best = (std::max)(best, logs[k]);
         }
         for (double const l : logs) sum += std::exp(l - best);
         return best + std::log(sum / static_cast<double>(rates.size()));
@@ -119,8 +119,8 @@ class failure_watch {
     static constexpr std::size_t max_tasks = 4096;
 
     [[nodiscard]] double usual_rate(node_failures const& apart) const noexcept {
-        double const failed = std::max(0.0, all_failed_ - apart.failed);
-        double const all = std::max(0.0, all_failed_ + all_succeeded_ - apart.failed - apart.succeeded);
+        double const failed = (std::max)(0.0, all_failed_ - apart.failed);
+        double const all = (std::max)(0.0, all_failed_ + all_succeeded_ - apart.failed - apart.succeeded);
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
     }
     // Whether a failure counts for its node.
@@ -137,7 +137,7 @@ class failure_watch {
                 if (t.charged) {
                     if (t.node < nodes_.size() && nodes_[t.node].failed > 0) {
                         nodes_[t.node].failed -= 1;
-                        all_failed_ = std::max(0.0, all_failed_ - 1);
+                        all_failed_ = (std::max)(0.0, all_failed_ - 1);
                     }
                     t.charged = false;
                 }

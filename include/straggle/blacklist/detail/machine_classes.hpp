@@ -47,7 +47,7 @@ class machine_classes {
             if (row.node >= machines_.size()) machines_.resize(std::size_t{row.node} + 1);
             machine& m = machines_[row.node];
             slowdown const s = evidence.estimate_of(row.node);
-            if (s.is_known() && s.tasks >= 8 && (s.high < 1.2 || (s.tasks >= 20 && s.value < 1.08)))
+            if (s.is_known() && s.tasks >= 8 && (s.high < 1.15 || (s.tasks >= 40 && s.value < 1.08)))
                 m.was_fast = true;
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }
@@ -145,7 +145,7 @@ class machine_classes {
         for (entry const& e : alike) {
             machine& m = machines_[e.node];
             m.is_grouped = is_class && is_slow(e);
-            set(e.node, m.is_grouped ? std::max(usual, 1.0) : 1.0, evidence);
+            set(e.node, m.is_grouped ? (std::max)(usual, 1.0) : 1.0, evidence);
         }
     }
 

@@ -88,21 +88,24 @@ class node_trials {
 
     // New exclusions are rationed: a quarter of the nodes at once, and as many again in 32 windows.
     void refill(std::size_t nodes) {
-        double const most = std::max(4.0, static_cast<double>(nodes) / 4);
+        double const most = (std::max)(4.0, static_cast<double>(nodes) / 4);
         std::uint64_t const windows = evidence_.windows();
         if (!refilled_) {
             refilled_ = true;
             allowance_ = most;
         } else {
-            allowance_ = std::min(most, allowance_ + most * static_cast<double>(windows - refilled_at_) / 32);
+            allowance_ =
+                (std::min)(most, allowance_ + most * static_cast<double>(windows - refilled_at_) / 32);
         }
         refilled_at_ = windows;
     }
 
-    // What is held against each node now. Three kinds of evidence share the errors that are allowed.
+    // What is held against each node now. Three kinds of evidence share the errors that are allowed; slow
+    // nodes are what is hard to tell, so they have most of them.
     void weigh(std::span<blacklist::node_row const> rows) {
-        double const threshold = std::log(3 * options_.windows_per_error *
-                                          static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
+        auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
+        double const plain = std::log(1.25 * options_.windows_per_error * nodes);
+        double const threshold = std::log(10 * options_.windows_per_error * nodes);
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
@@ -110,7 +113,7 @@ class node_trials {
             slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
             bool const hangs = evidence_.hung_evidence(row.node) > threshold;
-            if (evidence_.evidence(row.node) > threshold && is_plain(row.node, s))
+            if (evidence_.evidence(row.node) > plain && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s,
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
                         "slowdown"});
@@ -148,7 +151,8 @@ class node_trials {
         r.guilty_of = s;
         r.struck = false;
         if (c == cause::slow)
-            evidence_.charge(node, std::max(s.low / classes_.usual(node), options_.evidence.least_slowdown));
+            evidence_.charge(node,
+                             (std::max)(s.low / classes_.usual(node), options_.evidence.least_slowdown));
     }
     // A last resort works, so it can show that it has recovered.
     void reconsider(std::uint32_t node) {
@@ -211,11 +215,11 @@ class node_trials {
         bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
-                           std::min(static_cast<double>(row.slots), std::exp2(std::min(r.stage, 32u)));
+                           (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
         bool const idle = !(tasks > 0);
         if (idle) {
             // Nobody gave it anything: it is not waited for for ever.
-            if (here > std::max(4 * window, r.until - r.excluded_at)) release(row.node);
+            if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
             if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
                 ++r.stage;
@@ -236,8 +240,8 @@ class node_trials {
 
     // In units of time; doubled with each strike.
     [[nodiscard]] double exclusion_length(std::uint32_t node, std::uint32_t strikes) const noexcept {
-        double const windows = std::min(options_.longest_exclusion,
-                                        options_.first_exclusion * std::exp2(std::min(strikes, 40u) - 1.0));
+        double const windows = (std::min)(
+            options_.longest_exclusion, options_.first_exclusion * std::exp2((std::min)(strikes, 40u) - 1.0));
         // Nodes that went together do not come back together.
         std::uint64_t const mixed = spread(spread(node + 1) + strikes);
         double const jitter = static_cast<double>(mixed >> 11) * 0x1p-53;

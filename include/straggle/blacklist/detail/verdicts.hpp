@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of blacklister and keeper: asking the limits, gathering the evidence against a node, writing
-/// decisions.
+/// Private part of `blacklister` and `dynamic_blacklist`: asking the limits, gathering the evidence against a
+/// node, writing decisions.
 #pragma once
 
 #include <straggle/base/config.hpp>

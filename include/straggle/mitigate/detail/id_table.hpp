@@ -6,11 +6,11 @@
 /// are forgotten, across a restart too, with the time at which each was last seen and a bound on how many.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/interner.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
 
 #include <cstddef>
 #include <cstdint>

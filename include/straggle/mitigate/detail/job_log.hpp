@@ -7,8 +7,8 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/interner.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/mitigate/effect.hpp>
 
 #include <bit>

@@ -6,8 +6,8 @@
 /// at how news comes in; everything is told in multiples of how long attempts and rounds take here.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
 #include <array>
@@ -37,7 +37,7 @@ class loop_guard {
                     raw_ = now;
                 }
             } else {
-                if (was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest()) {
+                if (is_jump(gap)) {
                     step = clock_step::forward;
                     trusted_from_ = now;
                 }
@@ -59,10 +59,12 @@ class loop_guard {
     // Whether something that began then began by the same clock as it is now.
     [[nodiscard]] bool trusts(double raw_start) const noexcept { return !(raw_start < trusted_from_); }
 
-    // The caller told the time between two decisions.
+    // The caller told the time between two decisions. A jump is left to the next decision.
     void tick(double raw) noexcept {
-        if (rounds_ != 0 && raw > raw_ && raw - raw_ <= slack()) raw_ = raw;
+        if (raw > raw_ && !is_jump(raw - raw_)) raw_ = raw;
     }
+    // An end so far ahead was told by another clock; what is less is a node's clock that is a little fast.
+    [[nodiscard]] bool is_ahead(double raw) const noexcept { return rounds_ != 0 && raw - raw_ > slack(); }
     void ended(double duration) noexcept {
         news_ = now();
         if (!(duration >= 0)) return;
@@ -119,6 +121,9 @@ class loop_guard {
     }
 
   private:
+    [[nodiscard]] bool is_jump(double gap) const noexcept {
+        return was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest();
+    }
     [[nodiscard]] double usual_gap() const noexcept {
         double most = 0;
         for (double const g : gaps_) most = g > most ? g : most;

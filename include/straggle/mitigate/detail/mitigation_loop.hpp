@@ -6,13 +6,14 @@
 /// through here, and only what is safe, allowed and not known to be useless becomes a plan.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
-#include <straggle/base/bytes.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
@@ -26,28 +27,6 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// A part that can be told what another one of its type has learnt, by an index of this one for each node of
-// the other, and one that can be stored.
-template <class Part>
-concept merging_part =
-    requires(Part& a, Part const& b, std::span<std::uint32_t const> map) { a.merge(b, map); };
-template <class Part>
-concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_reader& in) {
-    b.write(out);
-    { a.read(in) } -> std::same_as<status>;
-};
-
-// What a round is given beside its records.
-struct round_facts {
-    clock_step step = clock_step::usual;
-    bool may_decide = true; // no other decider holds the lease
-    std::span<read_running_row const> running;
-    std::span<blacklist::node_row const> nodes;
-    std::span<std::size_t const> user_rows; // by place in `nodes`
-    std::size_t user_nodes = 0;
-    cluster_load load;
-};
 
 template <class NodePart, class CopyPart>
 class mitigation_loop {
@@ -98,8 +77,7 @@ class mitigation_loop {
     }
     void finish(std::uint64_t job) {
         jobs_.finish(job, effects_);
-        nodes_.finish_job(job);
-        copies_.finish_job(job);
+        nodes_.finish_job(job), copies_.finish_job(job);
     }
     void forget_node(std::uint32_t node) {
         nodes_.forget_node(node);
@@ -128,9 +106,9 @@ class mitigation_loop {
         jobs_.sweep(guard_.now(), effects_);
     }
 
-    // The nodes for a new task, best first; `places` with the states of `shown`.
-    void rank(std::uint64_t job, std::uint32_t kind, double input, std::span<mitigate::place_row const> places,
-              cluster_load const& load, std::vector<assign::ranked_place>& out) {
+    void rank(std::uint64_t job, std::uint32_t kind, double input,
+              std::span<mitigate::place_row const> places, cluster_load const& load,
+              std::vector<assign::ranked_place>& out) {
         copies_.rank_places(job, kind, input, places, load, out);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
@@ -271,7 +249,7 @@ class mitigation_loop {
                              .is_copy = r.is_copy,
                              .may_copy = r.may_copy});
             node_memory& m = memory_[r.node];
-            if (r.start > last_round_) {
+            if (r.start >= last_round_ && r.start < guard_.now()) { // began since, each told once
                 if (r.is_copy && !is_first) ++new_copies;
                 guard_.news();
             }
@@ -393,7 +371,8 @@ class mitigation_loop {
     // Does it help?
     void judge(plan_writer& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
-                                   mitigate::plan_note::cooldown_stopped, mitigate::plan_note::placement_stopped};
+                                   mitigate::plan_note::cooldown_stopped,
+                                   mitigate::plan_note::placement_stopped};
         for (std::size_t k = 0; k < mitigate::action_kind_count; ++k) {
             effects_.judge(static_cast<mitigate::action_kind>(k));
             if (effects_.is_stopped(static_cast<mitigate::action_kind>(k))) out.note(notes[k]);
@@ -407,7 +386,7 @@ class mitigation_loop {
     mitigate::effect_meter effects_;
     job_log jobs_;
     action_meter meter_;
-    std::vector<node_memory> memory_; // by index of the node
+    std::vector<node_memory> memory_;           // by index of the node
     std::vector<mitigate::planned_node> shown_; // by row of the last round
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0;

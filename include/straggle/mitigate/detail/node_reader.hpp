@@ -6,11 +6,13 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/plan.hpp>
 #include <straggle/record/node.hpp>
 
 #include <cstddef>
@@ -178,6 +180,29 @@ class node_reader {
         if (read_condition(fields_, node) == record::condition::away) place.state = node_state::away;
         place.free = place.slots > busy ? place.slots - busy : 0;
         return place;
+    }
+
+    // The nodes of a range that have a free slot, for `rank_places`.
+    template <class Nodes, class Loop>
+    void read_free(Nodes&& nodes, Loop const& loop, std::vector<mitigate::place_row>& out) const {
+        out.clear();
+        std::uint32_t row = 0;
+        for (Node const& node : nodes) {
+            std::uint32_t const at = row++;
+            if (!is_present(project(fields_.node, node))) continue;
+            mitigate::place_row place = place_of(node, loop);
+            place.row = at;
+            if (place.free != 0 && place.state != node_state::away) out.push_back(place);
+        }
+    }
+    // What other threads are to know of a plan.
+    void fill(mitigate::fleet_view<node_id>& view, std::span<mitigate::planned_node const> planned) const {
+        view.clear();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            mitigate::planned_node const& n = planned[user_rows_[i]];
+            if (n.state != node_state::healthy)
+                view.add(tables_.ids[rows_[i].node], {n.state, n.probe_slots, n.slow});
+        }
     }
 
     void adopt(tables_type tables) {

@@ -7,14 +7,14 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/record/attempt.hpp>
-#include <straggle/base/projection.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/record/running.hpp>
+#include <straggle/base/projection.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/time_line.hpp>
+#include <straggle/record/attempt.hpp>
 #include <straggle/record/node.hpp>
+#include <straggle/record/running.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -81,14 +81,6 @@ concept has_slots = requires { requires given<decltype(Fields::slots)>; };
 template <class Fields>
 concept has_busy = requires { requires given<decltype(Fields::busy)>; };
 
-// An attempt that ended.
-struct read_attempt_row {
-    std::uint64_t job = 0, task = no_task_key;
-    double start = 0, end = 0; // by the caller's clock, from the origin
-    double input = unknown;
-    attempt_status status = attempt_status::success;
-    bool says_copy = false, says_outrun = false, knows_copy = false;
-};
 // An attempt that runs.
 struct read_running_row {
     std::uint32_t row = 0, node = no_index, kind = no_index;
@@ -120,30 +112,22 @@ std::uint64_t read_key(Projection const& projection, Record const& record, std::
     return is_present(field) ? key_of(unwrap(field), key) : otherwise;
 }
 
-// Its times: false, and counted, for what makes no sense.
-template <class Line, class Fields, class Record>
-bool read_times(Line const& line, Fields const& fields, Record const& record, double now, double& start,
-                double& end, attempt_counts& counts) {
-    auto const reject = [&](rejection r) { return ++counts.rejected[static_cast<std::size_t>(r)], false; };
-    auto const time = read_time(fields, record);
-    if (!time.usable()) return reject(time.reason);
-    if constexpr (has_duration<Fields, Record>) {
-        auto const& field = project(fields.duration, record);
-        double const took = to_time(unwrap(field));
-        end = now;
-        if constexpr (has_end<Fields>) {
-            double const told = read_point(line, fields.end, record);
-            if (is_finite(told)) end = told;
-        } else if constexpr (has_start<Fields>) {
-            double const told = read_point(line, fields.start, record);
-            if (is_finite(told)) end = told + took;
-        }
-        start = end - took;
-    } else {
-        start = read_point(line, fields.start, record);
-        end = read_point(line, fields.end, record);
-    }
-    return is_finite(start) && is_finite(end) ? true : reject(rejection::not_finite);
-}
+template <class Pointer>
+struct record_behind;
+template <class Member, class Record>
+struct record_behind<Member Record::*> {
+    using type = Record;
+};
+// The record that a member pointer among the fields names.
+template <class Fields>
+using record_of = typename record_behind<decltype(Fields::node)>::type;
+
+template <class Fields, class Record>
+struct own_time;
+template <class Fields, class Record>
+    requires base::clock_time<field_value_t<decltype(Fields::start), Record>>
+struct own_time<Fields, Record> {
+    using type = field_value_t<decltype(Fields::start), Record>;
+};
 
 } // namespace straggle::detail

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/record/running.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>

@@ -6,10 +6,10 @@
 /// what a clock that jumps does to them.
 #pragma once
 
-#include <straggle/base/config.hpp>
 #include <straggle/base/bytes.hpp>
-#include <straggle/base/projection.hpp>
+#include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/projection.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -15,6 +15,7 @@ inline void evidence_store::write(byte_writer& out) const {
          {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
           builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
         out.real(x);
+    prices_.write(out);
     out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
     out.flag(started_);
@@ -72,6 +73,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
     for (double* const x : {&window_began_, &window_length_, &updated_}) *x = real();
     in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
               builder_.tolerated >= 0 && spread >= 0);
+    prices_.read(in);
     solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
@@ -83,6 +85,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.since, &nodes_[i].booked})
             *x = real();
         b.probing = in.flag();
+        effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts
         nodes_[i].slow.read(in);
         nodes_[i].restored.read(in);
         nodes_[i].hung.read(in);

@@ -37,7 +37,7 @@ class evidence_state {
         node_effect const& e = effects_[node];
         s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
         // Close to Student's t.
-        double const wide = (1.96 + 2.5 / std::max(e.freedom, 2.0)) * std::sqrt(e.variance);
+        double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
         s.value = std::exp(e.log_slowdown);
         s.low = std::exp(e.log_slowdown - wide);
         s.high = std::exp(e.log_slowdown + wide);
@@ -46,12 +46,12 @@ class evidence_state {
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.slow.log_evidence(n.live.slow, n.live.tasks);
+        return n.slow.log_evidence(n.live.slow, n.live.tasks, prices_.upward());
     }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.restored.log_evidence(n.live.restored, n.live.tasks);
+        return n.restored.log_evidence(n.live.restored, n.live.tasks, prices_.downward());
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
@@ -122,7 +122,7 @@ class evidence_state {
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
-        nodes_.reserve(std::max(size, nodes_.size() * 2));
+        nodes_.reserve((std::max)(size, nodes_.size() * 2));
         beliefs_.reserve(nodes_.capacity());
         effects_.reserve(nodes_.capacity());
         nodes_.resize(size);
@@ -146,10 +146,10 @@ class evidence_state {
         usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
     }
     void learn_variance() noexcept {
-        double const free = std::min(builder_.own_freedom(), 64.0);
-        variance_weight_ = std::min(variance_weight_ + free, 1024.0);
+        double const free = (std::min)(builder_.own_freedom(), 64.0);
+        variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
         double& usual = builder_.usual_variance;
-        usual += (std::min(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
+        usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
     // How much of a score counts, if nodes differ between jobs anyway.
@@ -159,8 +159,9 @@ class evidence_state {
     void book(cell_score const& s, double variance) noexcept {
         double const kept = shrink(s.tasks, variance);
         node_watch& n = nodes_[s.node];
-        n.slow.add(kept * s.slow, kept * s.tasks);
-        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks);
+        n.slow.add(kept * s.slow, kept * s.tasks, prices_.upward());
+        if (beliefs_[s.node].charge > 0)
+            n.restored.add(kept * s.restored, kept * s.tasks, prices_.downward());
         n.booked += s.tasks;
     }
 
@@ -177,6 +178,7 @@ class evidence_state {
     bool started_ = false;
     double window_began_ = 0, window_length_ = 0, updated_ = 0;
     group_builder builder_;
+    score_prices prices_;
 };
 
 } // namespace straggle::detail

@@ -43,8 +43,8 @@ class evidence_store : public evidence_state {
         bool const censored = a.as != ended_as::success;
         jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
         live_job& job = jobs_[j];
-        job.last_seen = std::max(job.last_seen, a.end);
-        job.longest = std::max(job.longest, length);
+        job.last_seen = (std::max)(job.last_seen, a.end);
+        job.longest = (std::max)(job.longest, length);
         job.fresh = true;
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
@@ -59,6 +59,7 @@ class evidence_store : public evidence_state {
             groups_.back().window = windows_;
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
+            builder_.teach(prices_);
         }
         if (over) {
             if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
@@ -104,10 +105,63 @@ class evidence_store : public evidence_state {
         return early;
     }
 
+    // Takes over what another one knows. `node_of[i]`: the number here of its node i, or no number at all.
+    void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, std::uint32_t max_nodes,
+               std::size_t max_attempts, std::size_t max_jobs) {
+        auto const here = [&](std::uint32_t node) {
+            return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
+        };
+        for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+            if (here(i) == nobody) continue;
+            room_for_node(here(i));
+            nodes_[here(i)].slow.merge(other.nodes_[i].slow);
+            nodes_[here(i)].booked += other.nodes_[i].booked;
+        }
+        std::size_t c = 0;
+        for (effect_group g : other.groups_) {
+            std::size_t const end = c + g.cells;
+            g.cells = 0;
+            for (; c < end; ++c) {
+                effect_cell cell = other.cells_[c];
+                cell.node = here(cell.node);
+                if (cell.node == nobody) continue;
+                cells_.push_back(cell);
+                ++g.cells;
+            }
+            // As old here as it is there.
+            std::uint64_t const age = other.windows_ - g.window;
+            g.window = windows_ > age ? windows_ - age : 0;
+            groups_.push_back(g);
+        }
+        for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {
+            if (!other.jobs_.contains(j)) continue;
+            live_job const& theirs = other.jobs_[j];
+            if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == job_memory::none) continue;
+            std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened);
+            for (timed_attempt a : theirs.attempts) {
+                a.node = here(a.node);
+                if (a.node != nobody && jobs_.attempts() < max_attempts) jobs_.add(mine, a);
+            }
+            jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen);
+            jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);
+            jobs_[mine].fresh = true;
+        }
+        if (usual_count_ < other.usual_count_) {
+            usual_log_ = other.usual_log_;
+            usual_count_ = other.usual_count_;
+        }
+        if (jobs_closed_ < other.jobs_closed_) {
+            usual_tasks_ = other.usual_tasks_;
+            jobs_closed_ = other.jobs_closed_;
+        }
+    }
+
     void write(byte_writer& out) const;
     status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
 
   private:
+    static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
     struct running_row {
         std::uint32_t job;
         running_time attempt;
@@ -121,8 +175,8 @@ class evidence_store : public evidence_state {
             std::uint32_t const j = jobs_.find(r.job);
             if (j == job_memory::none) continue; // nothing of it ended: there is nothing to compare with
             double const age = now - r.start;
-            jobs_[j].last_seen = std::max(jobs_[j].last_seen, now);
-            jobs_[j].longest = std::max(jobs_[j].longest, age);
+            jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
+            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
             running_.push_back({j, {r.node, r.task, age, r.start, r.copy}});
         }
         std::sort(running_.begin(), running_.end(), [](running_row const& a, running_row const& b) {
@@ -208,7 +262,7 @@ class evidence_store : public evidence_state {
         double most = 0;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
-            most = std::max(most, std::fabs(value - beliefs_[i].log_slowdown));
+            most = (std::max)(most, std::fabs(value - beliefs_[i].log_slowdown));
             beliefs_[i].log_slowdown = value;
         }
         return most > 0.02;
@@ -277,9 +331,9 @@ class evidence_store : public evidence_state {
             auto const n = static_cast<double>(scatter_.size());
             double const deviation = 1.4826 * median(scatter_);
             double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
-            spread = std::sqrt(std::max(0.0, deviation * deviation - chance));
+            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
         }
-        builder_.tolerated = least_ + 3 * std::min(spread, 0.25);
+        builder_.tolerated = least_ + 2 * (std::min)(spread, 0.25);
     }
     static double median(std::vector<double>& values) {
         auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -302,5 +356,3 @@ class evidence_store : public evidence_state {
 };
 
 } // namespace straggle::detail
-
-#include <straggle/rank/detail/evidence_bytes.hpp>

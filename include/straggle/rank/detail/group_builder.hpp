@@ -161,7 +161,7 @@ class group_builder {
                 ++n;
             }
             if (n < 2) continue;
-            squares += std::max(0.0, square - sum * sum / n);
+            squares += (std::max)(0.0, square - sum * sum / n);
             within += n - 1;
         }
         auto const events = static_cast<double>(events_);
@@ -171,12 +171,18 @@ class group_builder {
             free = within;
         }
         group_.variance = (variance_tasks * usual_variance + free * variance) / (variance_tasks + free);
-        group_.variance = std::max(group_.variance, 1e-6);
+        group_.variance = (std::max)(group_.variance, 1e-6);
         free_ = free;
         own_variance_ = variance;
     }
 
   public:
+    // Learns what scores cost from the attempts that were looked at last.
+    void teach(score_prices& prices) const noexcept {
+        double const deviation = std::sqrt(group_.variance);
+        for (entry const& e : entries_)
+            if (e.ended && !e.copy) prices.learn((e.adjusted - origin_ - mean_) / deviation);
+    }
     // Variance as this job alone shows it, and by how many tasks.
     [[nodiscard]] double own_variance() const noexcept { return own_variance_; }
     [[nodiscard]] double own_freedom() const noexcept { return free_; }
@@ -225,7 +231,7 @@ class group_builder {
         if (e.copy) {
             // A copied task is a hard one: the original is its sibling.
             tasks += 1;
-            double const usual = std::max(origin_ + mean_, e.reference);
+            double const usual = (std::max)(origin_ + mean_, e.reference);
             return std::clamp(e.at - usual, -widest, widest) + mean_;
         }
         if (e.ended) {
@@ -246,12 +252,12 @@ class group_builder {
             entry const& e = entries_[k];
             double off;
             if (e.copy)
-                off = e.at - std::max(origin_ + mean, e.reference) - null;
+                off = e.at - (std::max)(origin_ + mean, e.reference) - null;
             else if (e.ended)
                 off = e.at - origin_ - mean - null;
             else
                 off = siblings_.mean_beyond(e.at - origin_ - null) - mean;
-            sum += std::clamp(off / deviation, -slow_detector::clip, slow_detector::clip);
+            sum += std::clamp(off / deviation, -widest_score, widest_score);
         }
         return sum;
     }

@@ -96,7 +96,7 @@ class effect_solver {
                 if (!(cells[c].tasks > 0)) continue;
                 std::uint32_t const r = root(cells[c].node);
                 if (any)
-                    parent_[std::max(r, root(first))] = std::min(r, root(first));
+                    parent_[(std::max)(r, root(first))] = (std::min)(r, root(first));
                 else
                     first = r;
                 any = true;
@@ -138,7 +138,7 @@ class effect_solver {
         double most = 0;
         for (std::size_t i = 0; i < value_.size(); ++i) {
             double const next = all_[i] > 0 ? sum_[i] / all_[i] : 0.0;
-            most = std::max(most, std::fabs(next - value_[i]));
+            most = (std::max)(most, std::fabs(next - value_[i]));
             value_[i] = next;
         }
         return most;
@@ -259,7 +259,7 @@ class effect_solver {
             double const median = 1.5707963 / (n + 0.5708);
             // Of two or three, the effects themselves take much of the freedom, and where one is far off the
             // reference is not the middle of many.
-            double const few = n <= 2 ? 1.1 : n <= 3 ? 1.85 : 1.0;
+            double const few = n <= 2 ? 0.95 : n <= 3 ? 1.75 : 1 + 0.6 / n;
             e.variance *= few * (1 - 1 / n) * (1 - 2 / n + median);
         }
     }
@@ -295,6 +295,7 @@ class effect_solver {
             spread_ = 0;
             return;
         }
+        is_known_ = is_known_ && clipped(0) > usual + 2 * chance;
         for (int i = 0; i < 12; ++i) {
             double const middle = (low + high) / 2;
             (clipped(middle * middle) > usual ? low : high) = middle;
@@ -303,7 +304,7 @@ class effect_solver {
     }
     [[nodiscard]] double clipped(double spread) const noexcept {
         double sum = 0;
-        for (auto const& s : square_) sum += std::min(4.0, s.off / (s.variance + spread));
+        for (auto const& s : square_) sum += (std::min)(4.0, s.off / (s.variance + spread));
         return sum;
     }
 

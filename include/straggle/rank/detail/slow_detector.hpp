@@ -18,24 +18,81 @@ inline double log_sum(double a, double b) noexcept {
     return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
 }
 
+// How steeply evidence is charged, one for each rate at which scores are counted.
+using score_rates = std::array<double, 6>;
+inline constexpr score_rates rates_of_scores{0.1, 0.2, 0.3, 0.5, 0.8, 1.2};
+// The largest score of a task that counts, in standard deviations.
+inline constexpr double widest_score = 3.5;
+
+// What a score costs: the logarithm of its moment generating function where nothing is wrong, learnt from
+// tasks of jobs that are over. It begins with that of a clipped exponential variable (logarithms of Pareto
+// times are exponential) and never falls below that of a normal one.
+class score_prices {
+  public:
+    // A score of a task against its siblings.
+    void learn(double score) noexcept {
+        double const x = score < -widest_score ? -widest_score : score > widest_score ? widest_score : score;
+        if (weight_ < most) weight_ += 1;
+        double const by = 1 / weight_;
+        for (std::size_t k = 0; k < rates_of_scores.size(); ++k) {
+            double const e = std::exp(rates_of_scores[k] * x);
+            high_[k] += by * (e - high_[k]);
+            low_[k] += by * (1 / e - low_[k]);
+        }
+    }
+    // For scores as they are, and for scores the other way round.
+    [[nodiscard]] score_rates upward() const noexcept { return prices(high_); }
+    [[nodiscard]] score_rates downward() const noexcept { return prices(low_); }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(weight_);
+        for (score_rates const* const side : {&high_, &low_})
+            for (double const x : *side) out.real(x);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        weight_ = in.real();
+        in.expect(weight_ >= 1 && weight_ <= most);
+        for (score_rates* const side : {&high_, &low_})
+            for (double& x : *side) {
+                x = in.real();
+                in.expect(x > 0 && x < 1e300);
+            }
+    }
+
+  private:
+    static constexpr double most = 4096;
+    // exp of 0.0056, 0.0243, 0.0595, 0.2, 0.46, 1.15
+    static constexpr score_rates first{1.005616, 1.024598, 1.061306, 1.221403, 1.584074, 3.158193};
+
+    static score_rates prices(score_rates const& means) noexcept {
+        score_rates result;
+        for (std::size_t k = 0; k < result.size(); ++k) {
+            double const rate = rates_of_scores[k], normal = rate * rate / 2;
+            double const learnt = std::log(means[k]);
+            result[k] = 1.05 * (learnt > normal ? learnt : normal);
+        }
+        return result;
+    }
+
+    double weight_ = 100;
+    score_rates high_ = first, low_ = first;
+};
+
 // An e-detector of the Shiryaev-Roberts kind for a shift of scores that are at most 0 on average where
 // nothing is wrong.
 //
 // Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
 // which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
-// or less often. Ours: scores are clipped by who makes them, and an increment pays for the moment generating
-// function of a clipped exponential variable, which is above that of a normal one: logarithms of times have
-// tails like that (those of a Pareto distribution exactly).
+// or less often. Ours: scores are clipped by who makes them, and prices are learnt.
 class slow_detector {
   public:
-    // The largest score of a task that counts, in standard deviations.
-    static constexpr double clip = 3.5;
-
     void reset() noexcept { log_sum_ = {}; }
     // Scores of some tasks, and how many tasks they are worth.
-    void add(double score, double tasks) noexcept {
-        for (std::size_t k = 0; k < rates.size(); ++k) {
-            log_sum_[k] += rates[k] * score - prices[k] * tasks;
+    void add(double score, double tasks, score_rates const& prices) noexcept {
+        for (std::size_t k = 0; k < prices.size(); ++k) {
+            log_sum_[k] += rates_of_scores[k] * score - prices[k] * tasks;
             if (log_sum_[k] < lowest) log_sum_[k] = lowest;
         }
     }
@@ -44,11 +101,17 @@ class slow_detector {
         for (double& l : log_sum_) l = log_sum(l, 0.0);
     }
     // The logarithm of the evidence, with scores that are not final yet.
-    [[nodiscard]] double log_evidence(double score, double tasks) const noexcept {
+    [[nodiscard]] double log_evidence(double score, double tasks, score_rates const& prices) const noexcept {
         double all = lowest - 1;
-        for (std::size_t k = 0; k < rates.size(); ++k)
-            all = log_sum(all, log_sum_[k] + rates[k] * score - prices[k] * tasks);
+        for (std::size_t k = 0; k < prices.size(); ++k)
+            all = log_sum(all, log_sum_[k] + rates_of_scores[k] * score - prices[k] * tasks);
         return all - log_of_rates;
+    }
+
+    // The stronger of two: the evidence of either alone is not too much.
+    void merge(slow_detector const& other) noexcept {
+        for (std::size_t k = 0; k < log_sum_.size(); ++k)
+            if (other.log_sum_[k] > log_sum_[k]) log_sum_[k] = other.log_sum_[k];
     }
 
     template <class Writer>
@@ -65,11 +128,9 @@ class slow_detector {
 
   private:
     static constexpr double lowest = -50;
-    static constexpr std::array<double, 6> rates{0.05, 0.1, 0.2, 0.4, 0.8, 1.2};
-    static constexpr std::array<double, 6> prices{0.00135, 0.0056, 0.0243, 0.117, 0.46, 1.15};
     static constexpr double log_of_rates = 1.791759469228055; // ln 6
 
-    std::array<double, 6> log_sum_{};
+    score_rates log_sum_{};
 };
 
 // The same for attempts that do not end: what is counted is the cumulative hazard that a node's attempts were

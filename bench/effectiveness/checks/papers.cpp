@@ -1,0 +1,189 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The same cluster, jobs and policies here and on the simulator of `bench/papers`, which is SimGrid's. Apart
+/// from the other checks, as it needs SimGrid (STRAGGLE_BUILD_PAPERS).
+#include "../cluster/engine.hpp"
+#include "../policies/make_policy.hpp"
+#include "../run/measurement.hpp"
+
+#include "../../papers/cluster/engine.hpp"
+#include "../../papers/cluster/isolated.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t nodes = 20, slots = 2, jobs = 80, weak = 3;
+constexpr double load = 0.7, usual = 40;
+// SimGrid's nodes have states of speed 2 % apart: those nearest to 1 and to a half.
+double const well = 1.2 * std::pow(0.98, 9), slow = 1.2 * std::pow(0.98, 43);
+
+lab::plan small_cluster(std::uint64_t seed) {
+    lab::plan p;
+    p.seed = seed;
+    p.heartbeat = 1;
+    p.report_interval = 3;
+    p.launch = 1.5;
+    for (std::size_t n = 0; n < nodes; ++n) {
+        lab::node_spec node{.slots = slots, .speed = well};
+        if (n < weak) node.faults = {{0, well / slow}};
+        p.nodes.push_back(node);
+    }
+    lab::draw d(seed, 5);
+    double work = 0;
+    for (std::size_t j = 0; j < jobs; ++j) {
+        lab::job_spec job;
+        std::size_t const tasks = 5 + d.below(36);
+        for (std::size_t t = 0; t < tasks; ++t) {
+            job.tasks.push_back({usual * d.lognormal(0.3), 1});
+            work += job.tasks.back().work + p.launch;
+        }
+        p.jobs.push_back(std::move(job));
+    }
+    std::vector<double> arrivals;
+    for (std::size_t j = 0; j < jobs; ++j)
+        arrivals.push_back(std::floor(d.uniform(0, work / (load * nodes * slots)))); // in a round
+    std::sort(arrivals.begin(), arrivals.end());
+    for (std::size_t j = 0; j < jobs; ++j) p.jobs[j].arrival = arrivals[j];
+    return p;
+}
+
+cluster::plan the_same(lab::plan const& what) {
+    cluster::plan p;
+    p.seed = what.seed;
+    p.breath_noise = 0;
+    p.heartbeat = what.heartbeat;
+    p.report_interval = what.report_interval;
+    p.launch = what.launch;
+    p.nodes.assign(nodes, {.cores = slots, .slots = slots});
+    for (std::uint32_t n = 0; n < weak; ++n)
+        p.faults.push_back({.node = n, .kind = cluster::fault_kind::memory, .strength = 2, .noise = 0});
+    for (lab::job_spec const& j : what.jobs) {
+        cluster::job_spec job{.kind = "same", .arrival = j.arrival, .phases = {{}}};
+        for (lab::task_spec const& t : j.tasks) job.phases[0].tasks.push_back({.flops = t.work * 1e9});
+        p.jobs.push_back(std::move(job));
+    }
+    return p;
+}
+
+// A policy of the laboratory as the other simulator asks it. Jobs have one phase, numbered as they come.
+class there final : public cluster::policy {
+  public:
+    explicit there(std::unique_ptr<lab::policy> decides) : decides_(std::move(decides)) {
+        wants_.nodes.assign(nodes, lab::service::normal);
+    }
+    void ended(cluster::attempt_record const& a, double now) override {
+        bool const won = a.how == cluster::ending::finished;
+        decides_->on_task_end({.job = a.phase,
+                               .task = a.task,
+                               .node = a.node,
+                               .start = a.start,
+                               .end = a.end,
+                               .input = a.input,
+                               .how = won ? lab::ending::finished : lab::ending::killed,
+                               .copy = a.copy,
+                               .outrun = !won},
+                              now);
+    }
+    void phase_over(std::uint32_t phase) override { decides_->on_job_end(phase, 0); }
+    void copies(cluster::cluster_view const& view, std::vector<cluster::copy_request>& out) override {
+        if (!decides_->is_due(view.now)) return;
+        running_.clear();
+        jobs_.clear();
+        nodes_.clear();
+        for (cluster::phase_view const& phase : view.phases) {
+            auto const first = static_cast<std::uint32_t>(running_.size());
+            for (cluster::running_view const& t : phase.running)
+                for (std::uint32_t const n : t.nodes)
+                    running_.push_back({.job = phase.phase,
+                                        .task = t.task,
+                                        .node = n,
+                                        .attempts = t.attempts,
+                                        .start = t.start,
+                                        .input = t.input,
+                                        .progress = t.progress,
+                                        .reported = view.now});
+            auto const waiting = phase.waiting, run = static_cast<std::uint32_t>(phase.running.size());
+            jobs_.push_back({.job = phase.phase,
+                             .tasks = phase.tasks,
+                             .finished = phase.tasks - waiting - run,
+                             .waiting = waiting,
+                             .arrival = phase.began,
+                             .first = first,
+                             .count = static_cast<std::uint32_t>(running_.size()) - first});
+        }
+        for (cluster::node_view const& n : view.nodes)
+            nodes_.push_back({.slots = n.slots, .busy = n.used, .copies = n.copies});
+        wants_.copies.clear();
+        decides_->decide({view.now, running_, jobs_, nodes_, view.waiting, false}, wants_);
+        for (lab::copy_request const& c : wants_.copies) out.push_back({c.job, c.task, c.node});
+    }
+
+  private:
+    std::unique_ptr<lab::policy> decides_;
+    lab::decisions wants_;
+    std::vector<lab::running_attempt> running_;
+    std::vector<lab::job_view> jobs_;
+    std::vector<lab::node_view> nodes_;
+};
+
+enum measured : std::size_t { mean, p99, wasted, copies };
+
+std::unique_ptr<lab::policy> policy(char const* name, std::uint64_t seed) {
+    return lab::find_policy(name).make({.nodes = nodes, .slots = nodes * slots, .launch = 1.5, .seed = seed});
+}
+
+std::vector<double> run_here(char const* name, std::uint64_t seed) {
+    auto const decides = policy(name, seed);
+    lab::result const r = lab::run(small_cluster(seed), *decides);
+    lab::measurement const m = lab::measure(r);
+    return {m.mean, m.p99, m.wasted / (m.wasted + m.useful), static_cast<double>(m.copies)};
+}
+
+std::vector<double> run_there(char const* name, std::uint64_t seed) {
+    lab::plan const what = small_cluster(seed);
+    there decides(policy(name, seed));
+    cluster::result const r = cluster::run(the_same(what), decides);
+    lab::result same;
+    for (auto const& j : r.jobs) same.job_times.push_back(j.took() - 0.5); // heard of in the next round
+    for (auto const& a : r.attempts)
+        (a.how == cluster::ending::finished ? same.useful : same.wasted) += a.took();
+    lab::measurement const m = lab::measure(same);
+    return {m.mean, m.p99, m.wasted / (m.wasted + m.useful), static_cast<double>(r.copies)};
+}
+
+} // namespace
+
+int main() {
+    constexpr std::size_t seeds = 16;
+    bool alike = true;
+    for (char const* name : {"nothing", "spark", "late"}) {
+        auto const runs = cluster::run_grid(
+            2, seeds,
+            [name](std::size_t where, std::size_t seed) {
+                return where == 0 ? run_here(name, seed + 1) : run_there(name, seed + 1);
+            },
+            2);
+        double sums[2][4] = {};
+        for (std::size_t where = 0; where < 2; ++where)
+            for (auto const& r : runs[where])
+                for (std::size_t i = 0; i < 4; ++i) sums[where][i] += r[i] / seeds;
+        std::printf("%-8s", name);
+        for (auto const& [what, word, most] :
+             {std::tuple{mean, "mean", 0.02}, {p99, "p99", 0.04}, {copies, "copies", 0.15}}) {
+            double const off = sums[0][what] > 0 ? sums[0][what] / sums[1][what] - 1 : 0;
+            alike = alike && std::fabs(off) <= most;
+            std::printf("  %s %.1f, SimGrid %.1f: %+.1f %%", word, sums[0][what], sums[1][what], 100 * off);
+        }
+        std::printf("  wasted %.2f %%, SimGrid %.2f %%\n", 100 * sums[0][wasted], 100 * sums[1][wasted]);
+    }
+    std::puts(alike ? "alike" : "NOT alike: mean within 2 %, p99 4 %, copies 15 %");
+    return alike ? 0 : 1;
+}

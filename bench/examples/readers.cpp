@@ -1,0 +1,168 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+// The readers of histories against the parser alone on the same bytes: simdjson's DOM parse of every line or
+// object, and the CSV reader for what is text. Both take turns; `ratio` is the median of parser time by
+// reader time, so 1 is as fast as the parser, and 0.8 is what is asked for.
+
+#include "../../examples/programs/readers/readers.hpp"
+#include "../../examples/programs/common/csv.hpp"
+#include "../../examples/programs/readers/json_items.hpp"
+
+#include <benchmark/benchmark.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t bytes_wanted = std::size_t{32} << 20;
+
+std::string spark_log() {
+    std::string const padding =
+        R"({"ID":1,"Name":"internal.metrics.executorRunTime","Update":1838,"Value":1838,"Internal":true},)";
+    std::string metrics;
+    for (int i = 0; i < 24; ++i) metrics += padding;
+    metrics.pop_back();
+    std::string text = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.1\"}\n";
+    for (std::size_t i = 0; text.size() < bytes_wanted; ++i) {
+        std::string const n = std::to_string(i), end = std::to_string(1700000000000 + 3 * i);
+        text +=
+            R"({"Event":"SparkListenerTaskEnd","Stage ID":)" + std::to_string(i / 200) +
+            R"(,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":)" +
+            n + R"(,"Index":)" + std::to_string(i % 200) +
+            R"(,"Attempt":0,"Launch Time":1700000000000,"Executor ID":"7","Host":"worker-)" +
+            std::to_string(i % 97) + R"(.example.com","Speculative":false,"Finish Time":)" + end +
+            R"(,"Failed":false,"Killed":false,"Accumulables":[)" + metrics +
+            R"(]},"Task Metrics":{"Executor Run Time":1838,"Input Metrics":{"Bytes Read":12345,"Records Read":9}}})" +
+            "\n";
+    }
+    return text;
+}
+
+// As in Hadoop's own traces: three lists of twelve and a dozen counters for each attempt.
+std::string rumen_trace() {
+    std::string text, counters;
+    for (char const* const list : {"clockSplits", "cpuUsages", "vmemKbytes", "physMemKbytes"}) {
+        counters += "      \"" + std::string(list) + "\" : [ 226";
+        for (int i = 0; i < 11; ++i) counters += ", " + std::to_string(34617 + 34243 * i);
+        counters += " ],\n";
+    }
+    for (char const* const counter :
+         {"shuffleFinished", "sortFinished", "hdfsBytesWritten", "fileBytesRead", "fileBytesWritten",
+          "mapInputRecords", "mapOutputBytes", "mapOutputRecords", "combineInputRecords", "reduceInputGroups",
+          "spilledRecords"})
+        counters += "      \"" + std::string(counter) + "\" : 5481262,\n";
+    for (std::size_t i = 0; text.size() < bytes_wanted; ++i) {
+        std::string const job = std::to_string(i);
+        text += "{\n  \"jobID\" : \"job_1_" + job + "\",\n  \"mapTasks\" : [ ";
+        for (int t = 0; t < 20; ++t)
+            text += std::string(t > 0 ? ", " : "") + "{\n    \"taskID\" : \"task_1_" + job + "_m_" +
+                    std::to_string(t) + "\",\n    \"attempts\" : [ {\n      \"hostName\" : \"/r/host" +
+                    std::to_string(t % 9) +
+                    "\",\n      \"startTime\" : 1297228041232,\n      \"result\" : \"SUCCESS\",\n      "
+                    "\"finishTime\" : "
+                    "1297228049999,\n      \"attemptID\" : \"attempt_1_" +
+                    job + "_m_" + std::to_string(t) + "_0\",\n" + counters +
+                    "      \"hdfsBytesRead\" : 5380112\n    } ]\n  }";
+        text += " ]\n}\n";
+    }
+    return text;
+}
+
+std::string sacct_table(char separator) {
+    std::string text = "JobID|JobName|NodeList|State|Start|End|ElapsedRaw\n";
+    for (std::size_t i = 0; text.size() < bytes_wanted; ++i)
+        text += std::to_string(1000 + i / 100) + '_' + std::to_string(i % 100) + "|render|n" +
+                std::to_string(i % 300) +
+                "|COMPLETED|2026-11-22T16:01:02|2026-11-22T16:05:" + std::to_string(10 + i % 50) + "|240\n";
+    std::replace(text.begin(), text.end(), '|', separator);
+    return text;
+}
+
+std::uint64_t read(std::string const& text, readers::format how) {
+    std::uint64_t attempts = 0;
+    readers::attempt_sink const count = [&](readers::attempt const&) { ++attempts; };
+    auto in = std::make_unique<readers::input>("memory", readers::text_source(text));
+    static_cast<void>(readers::read_history({"memory"}, {.from = how}, count, std::move(in)));
+    return attempts;
+}
+
+std::uint64_t parse_lines(std::string const& text) {
+    simdjson::dom::parser parser;
+    readers::unpacked_source source(readers::text_source(text));
+    readers::text_window window(source);
+    readers::line_reader lines(window);
+    std::uint64_t parsed = 0;
+    while (lines.next()) {
+        simdjson::dom::element value;
+        parsed +=
+            parser.parse(lines.line().data(), lines.line().size(), false).get(value) == simdjson::SUCCESS;
+    }
+    return parsed;
+}
+
+// One after the other, as simdjson finds them itself.
+std::uint64_t parse_stream(std::string const& text) {
+    simdjson::dom::parser parser;
+    simdjson::dom::document_stream stream;
+    std::uint64_t parsed = 0;
+    if (parser.parse_many(text.data(), text.size(), std::size_t{1} << 20).get(stream) != simdjson::SUCCESS)
+        return 0;
+    for (auto document : stream) parsed += document.error() == simdjson::SUCCESS;
+    return parsed;
+}
+
+std::uint64_t parse_csv(std::string const& text) {
+    csv::reader reader(csv::text_source{text});
+    std::uint64_t rows = 0;
+    while (reader.next()) ++rows;
+    return rows;
+}
+
+template <class Alone, class Reader>
+void compare(benchmark::State& state, std::size_t bytes, Alone&& alone, Reader&& reader) {
+    std::vector<double> ratios;
+    auto const timed = [](auto&& work) {
+        std::clock_t const begin = std::clock(); // of this process: others do not count
+        benchmark::DoNotOptimize(work());
+        return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    };
+    for (auto _ : state) {
+        double const parser = timed(alone), all = timed(reader);
+        state.SetIterationTime(all);
+        ratios.push_back(parser / all);
+    }
+    std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                     ratios.end());
+    state.counters["ratio"] = ratios[ratios.size() / 2];
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes));
+}
+
+void spark(benchmark::State& state) {
+    std::string const text = spark_log();
+    compare(
+        state, text.size(), [&] { return parse_lines(text); },
+        [&] { return read(text, readers::format::spark); });
+}
+void rumen(benchmark::State& state) {
+    std::string const text = rumen_trace();
+    compare(
+        state, text.size(), [&] { return parse_stream(text); },
+        [&] { return read(text, readers::format::hadoop); });
+}
+void sacct(benchmark::State& state) {
+    std::string const text = sacct_table('|'), table = sacct_table(',');
+    compare(
+        state, text.size(), [&] { return parse_csv(table); },
+        [&] { return read(text, readers::format::slurm); });
+}
+
+} // namespace
+
+BENCHMARK(spark)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(rumen)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(sacct)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);

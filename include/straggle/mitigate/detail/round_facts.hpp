@@ -1,0 +1,45 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/mitigator.hpp`: what a round is told, and what is asked of parts beside
+/// deciding.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/mitigate/detail/loop_guard.hpp>
+#include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/record/cluster_load.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A part that can be told what another one of its type has learnt, by an index of this one for each node of
+// the other, and one that can be stored.
+template <class Part>
+concept merging_part =
+    requires(Part& a, Part const& b, std::span<std::uint32_t const> map) { a.merge(b, map); };
+template <class Part>
+concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_reader& in) {
+    b.write(out);
+    { a.read(in) } -> std::same_as<status>;
+};
+
+// What a round is given beside its records.
+struct round_facts {
+    clock_step step = clock_step::usual;
+    bool may_decide = true; // no other decider holds the lease
+    std::span<read_running_row const> running;
+    std::span<blacklist::node_row const> nodes;
+    std::span<std::size_t const> user_rows; // by place in `nodes`
+    std::size_t user_nodes = 0;
+    cluster_load load;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,25 @@
+# The sum is that of the archive of the tag: fill it in when the tag is there (vcpkg prints it), see CONTRIBUTING.md.
+vcpkg_from_github(
+    OUT_SOURCE_PATH SOURCE_PATH
+    REPO straggle-authors/straggle
+    REF "v${VERSION}"
+    SHA512 0
+    HEAD_REF main
+)
+
+set(VCPKG_BUILD_TYPE release) # header-only: there is one build
+
+vcpkg_cmake_configure(
+    SOURCE_PATH "${SOURCE_PATH}"
+    OPTIONS
+        -DSTRAGGLE_BUILD_TESTS=OFF
+        -DSTRAGGLE_BUILD_EXAMPLES=OFF
+)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/straggle)
+vcpkg_fixup_pkgconfig()
+
+# The licence is installed below, where vcpkg looks for it.
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/share/licenses")
+file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")

@@ -1,0 +1,421 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/blacklist/node_decisions.hpp>
+
+#include <support/seed.hpp>
+#include <support/shared_data.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace straggle;
+using blacklist::cause;
+using blacklist::node_row;
+using blacklist::operator_word;
+using blacklist::spared;
+
+namespace {
+
+std::uint64_t const seed = straggle_test::seed_or(20261122);
+
+// A cluster that obeys: every step, each slot that may works off one task.
+struct cluster {
+    std::vector<double> factors; // by node
+    double sigma = 0.3;
+    double unit = 1;
+    std::uint32_t slots = 4;
+    std::uint64_t waiting = 0;
+    bool may_exclude = true;
+    std::vector<node_row> rows{};
+    node_decisions decisions{};
+    std::mt19937_64 engine{seed};
+    double now = 0;
+    std::uint64_t job = 0;
+    std::uint32_t busy = 2;
+
+    explicit cluster(std::vector<double> by_node) : factors(std::move(by_node)) {
+        for (std::uint32_t n = 0; n < factors.size(); ++n) rows.push_back({.node = n, .slots = slots});
+    }
+    void step() {
+        std::normal_distribution<double> normal;
+        for (std::uint32_t n = 0; n < factors.size(); ++n) {
+            std::uint32_t const most = obeyed(n);
+            for (std::uint32_t k = 0; k < most; ++k) {
+                double const length = factors[n] * std::exp(sigma * normal(engine));
+                decisions.observe({n, job, n * 100u + k, now * unit, (now + length) * unit}, now * unit);
+            }
+            rows[n].busy = std::min(busy, most);
+        }
+        decisions.finish_job(job++);
+        now += 4;
+        decisions.decide(now * unit, {}, rows, {.waiting = waiting}, may_exclude);
+    }
+    [[nodiscard]] std::uint32_t obeyed(std::uint32_t n) const {
+        switch (decisions.state(n)) {
+        case node_state::excluded:
+        case node_state::away:
+            return 0;
+        case node_state::on_probation:
+            return decisions.probe_slots(n);
+        default:
+            return slots;
+        }
+    }
+    // Steps until a node is in a state; how many that took, or `most`.
+    int until(std::uint32_t node, node_state state, int most) {
+        for (int i = 1; i <= most; ++i) {
+            step();
+            if (decisions.state(node) == state) return i;
+        }
+        return most + 1;
+    }
+    [[nodiscard]] blacklist::node_verdict verdict(std::uint32_t node) const {
+        for (auto const& v : decisions.verdicts())
+            if (v.node == node) return v;
+        return {};
+    }
+};
+
+std::vector<double> ten(std::uint32_t slow = 99, double factor = 1) {
+    std::vector<double> factors(10, 1.0);
+    if (slow < 10) factors[slow] = factor;
+    return factors;
+}
+
+// A real history, as it is read: job, task, node, start, end, status, speculative.
+struct history_row {
+    std::string job, task, node, status;
+    double start, end;
+    bool copy;
+};
+std::vector<history_row> read_history(std::filesystem::path const& path) {
+    std::vector<history_row> rows;
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+        std::vector<std::string> cells;
+        std::istringstream parts(line);
+        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+        if (cells.size() < 7 || cells[4].empty() || cells[5].empty()) continue;
+        rows.push_back({cells[0], cells[1], cells[3], cells[6], std::strtod(cells[4].c_str(), nullptr),
+                        std::strtod(cells[5].c_str(), nullptr), cells.size() > 7 && cells[7] == "1"});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](auto const& a, auto const& b) { return a.end < b.end; });
+    return rows;
+}
+// The nodes that something is ever held against, with the causes.
+std::map<std::string, unsigned> named_in(std::vector<history_row> const& history) {
+    std::map<std::string, std::uint32_t> nodes;
+    std::map<std::string, std::uint64_t> jobs, tasks;
+    std::vector<std::string> names;
+    std::vector<node_row> rows;
+    for (history_row const& r : history) {
+        if (!nodes.emplace(r.node, names.size()).second) continue;
+        rows.push_back({.node = static_cast<std::uint32_t>(names.size())});
+        names.push_back(r.node);
+    }
+    node_decisions d;
+    std::map<std::string, unsigned> named;
+    double last = -1e300;
+    for (history_row const& r : history) {
+        ended_as const as = r.status == "success"  ? ended_as::success
+                            : r.status == "failed" ? ended_as::failed
+                                                   : ended_as::killed;
+        d.observe({nodes[r.node], jobs.emplace(r.job, jobs.size()).first->second,
+                   tasks.emplace(r.task, tasks.size()).first->second, r.start, r.end, as, r.copy},
+                  r.end);
+        if (r.end - last < std::max(d.usual_duration(), 1e-3)) continue;
+        last = r.end;
+        d.decide(r.end, {}, rows, {});
+        for (auto const& v : d.verdicts()) named[names[v.node]] |= v.causes;
+    }
+    return named;
+}
+
+} // namespace
+
+TEST_CASE("real histories: the one culprit its publishers name, and nobody where nodes are shuffled") {
+    std::mt19937_64 engine(seed);
+    unsigned shuffled_names = 0, runs = 0;
+    for (std::string const file :
+         {"bytedance-AR", "hadoop-19jobs", "hadoop-gridmix-a", "hadoop-sls", "spark-groupon"}) {
+        auto const path = straggle_test::shared_file("data/" + file + ".csv");
+        if (!path) continue;
+        std::vector<history_row> history = read_history(*path);
+        std::map<std::string, unsigned> const named = named_in(history);
+        if (file == "bytedance-AR") {
+            REQUIRE(named.size() == 1);
+            CHECK(named.begin()->first == "pp0-dp0");
+            CHECK(named.begin()->second == static_cast<unsigned>(cause::slow));
+        }
+        std::map<std::string, std::vector<std::size_t>> of_job;
+        for (std::size_t i = 0; i < history.size(); ++i) of_job[history[i].job].push_back(i);
+        for (int run = 0; run < 2; ++run, ++runs) {
+            for (auto const& [job, rows] : of_job)
+                for (std::size_t k = rows.size(); k > 1; --k)
+                    std::swap(history[rows[k - 1]].node, history[rows[engine() % k]].node);
+            for (auto const& [node, causes] : named_in(history))
+                shuffled_names += (causes & static_cast<unsigned>(cause::slow)) != 0;
+        }
+    }
+    CHECK(shuffled_names <= 1);
+}
+
+TEST_CASE("a healthy fleet is left alone") {
+    cluster c(ten());
+    for (int i = 0; i < 150; ++i) c.step();
+    CHECK(c.decisions.verdicts().empty());
+    CHECK(c.decisions.usual_duration() == doctest::Approx(1).epsilon(0.1));
+}
+
+TEST_CASE("a slow node is excluded, proves itself, and is back") {
+    cluster c(ten(3, 2.5));
+    CHECK(c.until(3, node_state::excluded, 40) <= 8);
+    auto const v = c.verdict(3);
+    CHECK(v.causes == static_cast<std::uint8_t>(cause::slow));
+    CHECK(v.slow.low > 1.1);
+    CHECK(v.slow.value == doctest::Approx(2.5).epsilon(0.3));
+    CHECK(v.why.rule == "slowdown");
+    CHECK(v.why.value > v.why.threshold);
+    CHECK(v.strikes == 1);
+    CHECK(v.until > v.since);
+    CHECK(c.decisions.probe_slots(3) == 0);
+    // It stays slow: it relapses, for longer.
+    CHECK(c.until(3, node_state::on_probation, 60) <= 60);
+    CHECK(c.decisions.probe_slots(3) == 1);
+    CHECK(c.until(3, node_state::excluded, 60) <= 20);
+    CHECK(c.verdict(3).strikes == 2);
+    // It recovers: probation widens, then it is healthy.
+    c.factors[3] = 1;
+    CHECK(c.until(3, node_state::on_probation, 200) <= 200);
+    CHECK(c.until(3, node_state::healthy, 60) <= 20);
+    for (int i = 0; i < 60; ++i) c.step();
+    CHECK(c.decisions.state(3) == node_state::healthy);
+    for (std::uint32_t n = 0; n < 10; ++n)
+        if (n != 3) CHECK(c.decisions.state(n) == node_state::healthy);
+}
+
+TEST_CASE("nobody waits for ever for probes") {
+    cluster c(ten(3, 3));
+    REQUIRE(c.until(3, node_state::excluded, 40) <= 40);
+    REQUIRE(c.until(3, node_state::on_probation, 60) <= 60);
+    // No probe ever comes.
+    int steps = 0;
+    while (c.decisions.state(3) != node_state::healthy && steps < 100) {
+        c.now += 4;
+        c.decisions.decide(c.now, {}, c.rows, {});
+        ++steps;
+    }
+    CHECK(steps < 40);
+}
+
+TEST_CASE("a black hole is out after eight failures at most, without a window") {
+    node_decisions d;
+    std::vector<node_row> rows;
+    for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 2});
+    double now = 0;
+    int failures = 0;
+    while (d.state(7) != node_state::excluded && failures < 50) {
+        for (std::uint32_t n = 0; n < 20; ++n) {
+            if (n == 7) continue;
+            d.observe({n, 1, n + 1000u * static_cast<std::uint64_t>(failures), now, now + 1}, now);
+        }
+        d.observe({7, 1, 500000u + static_cast<std::uint64_t>(failures), now, now + 0.01, ended_as::failed},
+                  now);
+        ++failures;
+        now += 0.01;
+        d.decide(now, {}, rows, {.waiting = 100000}); // whatever the load
+    }
+    CHECK(failures <= 8);
+    REQUIRE(d.verdicts().size() == 1);
+    CHECK(d.verdicts()[0].causes == static_cast<std::uint8_t>(cause::failing));
+    CHECK(d.verdicts()[0].why.rule == "failures");
+}
+
+TEST_CASE("a poisonous task blames no node, and a fleet of failures is the jobs' fault") {
+    node_decisions d;
+    std::vector<node_row> rows;
+    for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n});
+    double now = 0;
+    for (std::uint64_t t = 0; t < 400; ++t) {
+        // Each task fails on node 2 first, then elsewhere.
+        d.observe({2, 9, t, now, now + 1, ended_as::failed}, now);
+        d.observe({static_cast<std::uint32_t>(3 + t % 5), 9, t, now, now + 1, ended_as::failed}, now);
+        now += 1;
+        d.decide(now, {}, rows, {});
+        CHECK(d.verdicts().empty());
+    }
+    // A task that fails again and again on one node counts once.
+    for (int i = 0; i < 30; ++i) d.observe({4, 10, 1, now, now + 1, ended_as::failed}, now);
+    d.decide(now + 1, {}, rows, {});
+    CHECK(d.verdicts().empty());
+}
+
+TEST_CASE("where tasks wait for slots a slow node works, as a last resort") {
+    cluster c(ten(3, 1.6));
+    c.busy = 4;
+    c.waiting = 200;
+    CHECK(c.until(3, node_state::last_resort, 40) <= 25);
+    CHECK(c.verdict(3).spared_by == spared::by_load);
+    CHECK_FALSE(c.decisions.load_allows_exclusion());
+    // The queue is gone.
+    c.busy = 1;
+    c.waiting = 0;
+    CHECK(c.until(3, node_state::excluded, 200) <= 200);
+    // It comes back: the node is in service again, at once or after its probation.
+    c.busy = 4;
+    c.waiting = 200;
+    for (int i = 0; i < 200 && c.decisions.state(3) != node_state::last_resort; ++i) c.step();
+    CHECK(c.decisions.state(3) == node_state::last_resort);
+    // And when it is as fast as the others it is healthy.
+    c.factors[3] = 1;
+    CHECK(c.until(3, node_state::healthy, 100) <= 60);
+}
+
+TEST_CASE("limits: a fifth of the slots, one node of three, none of two") {
+    cluster c({1, 1, 1, 1, 1, 1, 3, 3, 3, 1});
+    // Three have become slow, there is room for two.
+    std::vector<double> const later = c.factors;
+    c.factors = ten();
+    for (int i = 0; i < 20; ++i) c.step();
+    c.factors = later;
+    for (int i = 0; i < 12; ++i) c.step();
+    int out = 0, spared_ones = 0;
+    for (std::uint32_t n = 6; n < 9; ++n) {
+        out +=
+            c.decisions.state(n) == node_state::excluded || c.decisions.state(n) == node_state::on_probation;
+        spared_ones +=
+            c.decisions.state(n) == node_state::last_resort && c.verdict(n).spared_by == spared::by_limit;
+    }
+    CHECK(out == 2);
+    CHECK(spared_ones == 1);
+
+    cluster three({1, 1, 3});
+    CHECK(three.until(2, node_state::excluded, 60) <= 60);
+    cluster two({1, 3});
+    for (int i = 0; i < 60; ++i) two.step();
+    CHECK(two.decisions.state(1) != node_state::excluded);
+}
+
+TEST_CASE("the operator has the last word") {
+    cluster c(ten(3, 3));
+    c.rows[3].word = operator_word::pinned;
+    c.rows[5].word = operator_word::denied;
+    c.rows[6].word = operator_word::away;
+    for (int i = 0; i < 30; ++i) c.step();
+    CHECK(c.decisions.state(3) == node_state::last_resort);
+    CHECK(c.verdict(3).spared_by == spared::by_operator);
+    CHECK(c.decisions.state(5) == node_state::excluded);
+    CHECK(c.decisions.state(6) == node_state::away);
+    for (node_row& row : c.rows) row.word = operator_word::none;
+    c.step();
+    CHECK(c.decisions.state(6) == node_state::healthy);
+    CHECK(c.decisions.state(3) == node_state::excluded);
+}
+
+TEST_CASE("two generations: a group that was always slow is nobody's fault, one that became slow is") {
+    std::vector<double> factors(20, 1.0);
+    for (std::size_t n = 0; n < 8; ++n) factors[n] = 1.3;
+    cluster untold(factors);
+    for (int i = 0; i < 80; ++i) untold.step();
+    CHECK(untold.decisions.verdicts().size() <= 1); // one may have been told from its group at first
+    // A node of the slow generation that becomes slower is at fault.
+    untold.factors[2] = 2.6;
+    CHECK(untold.until(2, node_state::excluded, 60) <= 40);
+
+    cluster told(factors);
+    for (std::size_t n = 0; n < 20; ++n) told.rows[n].machine_class = n < 8 ? 1 : 2;
+    for (int i = 0; i < 80; ++i) told.step();
+    CHECK(told.decisions.verdicts().empty());
+    told.factors[12] = 2;
+    CHECK(told.until(12, node_state::excluded, 60) <= 30);
+
+    cluster became(std::vector<double>(20, 1.0));
+    for (int i = 0; i < 30; ++i) became.step();
+    became.factors = factors;
+    for (std::size_t n = 0; n < 8; ++n) became.factors[n] = 1.6;
+    for (int i = 0; i < 60; ++i) became.step();
+    int found = 0;
+    for (std::uint32_t n = 0; n < 20; ++n) found += became.decisions.state(n) != node_state::healthy;
+    CHECK(found >= 7);
+}
+
+TEST_CASE("without leave nothing new is excluded, and what stands goes on") {
+    cluster c(ten(3, 3));
+    c.may_exclude = false;
+    for (int i = 0; i < 20; ++i) c.step();
+    CHECK(c.decisions.state(3) == node_state::last_resort);
+    CHECK(c.verdict(3).spared_by == spared::by_caller);
+    c.may_exclude = true;
+    c.step();
+    CHECK(c.decisions.state(3) == node_state::excluded);
+    c.may_exclude = false;
+    c.step();
+    CHECK(c.decisions.state(3) == node_state::excluded);
+}
+
+TEST_CASE("time that goes back, or is none, decides nothing") {
+    cluster c(ten(3, 3));
+    REQUIRE(c.until(3, node_state::excluded, 40) <= 40);
+    c.decisions.decide(-5, {}, {}, {});
+    c.decisions.decide(std::nan(""), {}, {}, {});
+    CHECK(c.decisions.state(3) == node_state::excluded);
+}
+
+TEST_CASE("all times multiplied by 1000: the same decisions") {
+    cluster a(ten(3, 2)), b(ten(3, 2));
+    b.unit = 1000;
+    for (int i = 0; i < 80; ++i) {
+        a.step();
+        b.step();
+        for (std::uint32_t n = 0; n < 10; ++n) CHECK(a.decisions.state(n) == b.decisions.state(n));
+    }
+}
+
+TEST_CASE("after a restart it decides as it would have") {
+    cluster a(ten(3, 2));
+    REQUIRE(a.until(3, node_state::excluded, 60) <= 60);
+    byte_writer out;
+    a.decisions.write(out);
+    cluster b(ten(3, 2));
+    byte_reader in(out.payload());
+    REQUIRE(b.decisions.read(in) == status::ok);
+    REQUIRE(in.at_end());
+    b.engine = a.engine;
+    b.now = a.now;
+    b.job = a.job;
+    for (int i = 0; i < 60; ++i) {
+        a.step();
+        b.step();
+        for (std::uint32_t n = 0; n < 10; ++n) REQUIRE(a.decisions.state(n) == b.decisions.state(n));
+    }
+    for (std::size_t size = 0; size < out.payload().size(); size += 131) {
+        node_decisions c;
+        byte_reader part(out.payload().first(size));
+        CHECK(c.read(part) != status::ok);
+    }
+}
+
+TEST_CASE("a node that is gone is forgotten") {
+    cluster c(ten(3, 3));
+    REQUIRE(c.until(3, node_state::excluded, 40) <= 40);
+    c.decisions.forget_node(3);
+    CHECK(c.decisions.state(3) == node_state::healthy);
+    c.factors[3] = 1;
+    for (int i = 0; i < 40; ++i) c.step();
+    CHECK(c.decisions.state(3) == node_state::healthy);
+}

@@ -1,0 +1,28 @@
+// detect says something of the job as a whole.
+// expect: mine
+// expect: detect has to return a detect::detection_note
+#include <straggle/straggle.hpp>
+
+#include <string_view>
+#include <vector>
+
+#ifdef STRAGGLE_CONTROL
+struct mine {
+    static constexpr std::string_view name = "mine";
+    straggle::detect::detection_note detect(straggle::detect::job_view const&,
+                                            straggle::detect::detector_scratch&,
+                                            std::vector<straggle::detect::suspect>&) {
+        return {};
+    }
+};
+straggle::detect::straggler_scan scan{mine{}};
+#else
+struct mine {
+    static constexpr std::string_view name = "mine";
+    bool detect(straggle::detect::job_view const&, straggle::detect::detector_scratch&,
+                std::vector<straggle::detect::suspect>&) {
+        return {};
+    }
+};
+straggle::detect::straggler_scan scan{mine{}};
+#endif

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+"""straggle-rank on what engines wrote: the first screen, and numbers against a reader of our own."""
+
+import collections
+import gzip
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ["STRAGGLE_RANK_PROGRAM"]
+HISTORIES = Path(__file__).resolve().parent / "histories"
+SHARED = os.environ.get("STRAGGLE_SHARED_DIR", "")
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True)
+
+
+def as_json(*arguments, stdin=None):
+    done = run("--format", "json", *arguments, stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def shared(test, name):
+    path = Path(SHARED) / name if SHARED else None
+    if path is None or not path.exists():
+        test.skipTest(f"reference data absent: {name}")
+    return path
+
+
+def lines_of(path):
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    elif path.suffix == ".zst":
+        if not shutil.which("zstd"):
+            raise unittest.SkipTest("no zstd")
+        data = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout
+    return data.decode().splitlines()
+
+
+class FirstScreen(unittest.TestCase):
+    def test_every_format_says_what_was_read_and_what_to_do(self):
+        for name, attempts, slow in (
+            ("slurm-parsable2.txt", 51, "n2"),
+            ("slurm.json.gz", 28, None),
+            ("hadoop.jhist", 5, None),
+            ("nextflow-trace.txt", 5, None),
+            ("haproxy-httplog.txt", 119, "app/s3"),
+            ("haproxy-adapter.txt", 120, "app/s3"),
+            ("parallel.joblog", 40, "n3"),
+            ("dask.jsonl", 91, "2"),
+            ("spark-rolled-1.jsonl", 2, None),
+        ):
+            with self.subTest(name):
+                done = run("--max-fraction", "0.5", HISTORIES / name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                text = done.stdout.decode()
+                screen = "\n".join(text.splitlines()[:24])
+                self.assertIn(f"Read {attempts} attempt", screen)
+                self.assertIn("Next:", screen)
+                if slow:
+                    self.assertRegex(" ".join(screen.split()), rf"Avoid \d nodes?:.* {slow}: takes [0-9.]+ times as long")
+
+    def test_standard_input_and_packed(self):
+        log = (HISTORIES / "parallel.joblog").read_bytes()
+        plain = as_json("-", stdin=log)
+        self.assertEqual(plain["reading"]["attempts"], 40)
+        self.assertEqual(plain["nodes"], as_json("-", stdin=gzip.compress(log))["nodes"])
+
+    def test_told_format(self):
+        done = run("--from", "spark", HISTORIES / "parallel.joblog")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"not JSON", done.stderr)
+        done = run("--from", "pbs", HISTORIES / "parallel.joblog")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"slurm", done.stderr)
+
+    def test_several_files_and_a_folder(self):
+        two = as_json(HISTORIES / "haproxy-httplog.txt", HISTORIES / "haproxy-adapter.txt")
+        self.assertEqual(two["reading"]["attempts"], 239)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("dask.jsonl", "parallel.joblog"):
+                shutil.copy(HISTORIES / name, folder)
+            (Path(folder) / "notes").write_text("nothing of interest\n")
+            both = as_json(folder)
+        self.assertEqual(both["reading"]["attempts"], 131)
+        self.assertEqual(both["reading"]["not_attempts"]["not a history"]["count"], 1)
+
+    def test_csv_packed_and_in_parts(self):
+        rows = ["job,node,duration"] + [f"j{i % 3},n{i % 4},{100 + i * 7 % 13}" for i in range(60)]
+        whole = "\n".join(rows) + "\n"
+        with tempfile.TemporaryDirectory() as folder:
+            one, packed = Path(folder) / "one.csv", Path(folder) / "one.csv.gz"
+            first, second = Path(folder) / "a.csv", Path(folder) / "b.csv"
+            one.write_text(whole)
+            packed.write_bytes(gzip.compress(whole.encode()))
+            first.write_text("\n".join(rows[:31]) + "\n")
+            second.write_text("\n".join(rows[:1] + rows[31:]) + "\n")
+            expected = as_json(one)["nodes"]
+            self.assertEqual(as_json(packed)["nodes"], expected)
+            self.assertEqual(as_json(first, second)["nodes"], expected)
+            packed.write_bytes(gzip.compress(whole.encode())[:-30])
+            self.assertEqual(run(packed).returncode, 2)
+
+
+class AgainstAnotherReader(unittest.TestCase):
+    def test_spark(self):
+        for name, attempts in (
+            ("spark-nds-q66-gpu.jsonl.zst", 12987),
+            ("spark-join_agg_on_yarn_eventlog.jsonl.zst", 107),
+            ("spark-rp_nosql_eventlog.jsonl", 4),
+            ("spark-rdd_only_eventlog.jsonl", 1),
+        ):
+            with self.subTest(name):
+                path = shared(self, f"data/raw/{name}")
+                stages = collections.defaultdict(list)
+                for line in lines_of(path):
+                    event = json.loads(line)
+                    if event["Event"] == "SparkListenerTaskEnd" and event["Task End Reason"]["Reason"] == "Success":
+                        info = event["Task Info"]
+                        stage = event["Stage ID"], event["Stage Attempt ID"]
+                        stages[stage].append((info["Host"], info["Finish Time"] - info["Launch Time"]))
+                self.assertEqual(sum(map(len, stages.values())), attempts)
+                got = as_json(path)
+                self.assertEqual(got["reading"]["attempts"], attempts)
+                scores = collections.defaultdict(list)
+                for tasks in stages.values():
+                    times = [t for _, t in tasks]
+                    if len(times) < 5 or len(set(times)) == 1:
+                        continue
+                    mean, sd = statistics.fmean(times), statistics.pstdev(times)
+                    for host, t in tasks:
+                        scores[host].append((t - mean) / sd)
+                for node in got["nodes"]:
+                    mine = scores.get(node["node"], [])
+                    self.assertEqual(node["n"], len(mine))
+                    if node["mean"] is not None:
+                        self.assertAlmostEqual(node["mean"], statistics.fmean(mine), places=9)
+
+    def test_rumen_ranks_as_its_rows_do(self):
+        trace = shared(self, "data/raw/hadoop-rumen-trace-1m.json.gz")
+        table = shared(self, "data/hadoop-gridmix-a.csv")
+        jobs = {f"job_201102040848_0{n}" for n in range(119, 124)}
+        rows = table.read_text().splitlines()
+        kept = [rows[0]] + [r for r in rows[1:] if r.split("/", 1)[0] in jobs]
+        self.assertEqual(len(kept), 58)
+        by_rows = as_json("--min-tasks", "2", "-", stdin=("\n".join(kept) + "\n").encode())
+        by_trace = as_json("--min-tasks", "2", trace)
+        rows_by_node = {node["node"]: node for node in by_rows["nodes"]}
+        self.assertEqual(len(by_trace["nodes"]), len(rows_by_node))
+        for node in by_trace["nodes"]:  # nanoseconds there, milliseconds here
+            other = rows_by_node[node["node"]]
+            self.assertEqual((node["n"], node["level"]), (other["n"], other["level"]))
+            if node["mean"] is not None:
+                self.assertAlmostEqual(node["mean"], other["mean"], places=12)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,354 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "mitigate/small_cluster.hpp"
+#include "support/allocations.hpp"
+#include "support/contract_trap.hpp"
+
+#include <straggle/mitigate/mitigator.hpp>
+#include <straggle/mitigate/reason.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace straggle;
+using mitigate::plan_note;
+using straggle_test::health;
+using straggle_test::small_cluster;
+using straggle_test::small_cluster_options;
+
+namespace {
+
+mitigator_options no_one_alone() {
+    mitigator_options o;
+    o.effects.left_alone = 0;
+    return o;
+}
+
+} // namespace
+
+TEST_CASE("mitigator: a slow node is found, excluded with its reason, and comes back when it is well again") {
+    small_cluster c({.nodes = 20}, no_one_alone());
+    c.healths[7] = health::slow;
+    int found = 0;
+    while (c.state(7) != node_state::excluded && ++found < 2000) c.step();
+    REQUIRE(found < 2000);
+    auto const& n = c.m.plan().nodes()[7];
+    CHECK(n.slow.low > 1.1);
+    CHECK(n.slow.value == doctest::Approx(2.5).epsilon(0.4));
+    CHECK((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0);
+    CHECK(n.left > 0);
+    std::string const text = mitigate::reason(n);
+    CHECK(text.find("times as long as elsewhere") != std::string::npos);
+    CHECK(c.excluded() == 1);
+    CHECK(c.m.published().operator bool());
+    auto const seen = c.m.published();
+    CHECK(seen->state("node-107") == node_state::excluded);
+    CHECK(seen->state("node-108") == node_state::healthy);
+    CHECK(seen->state("nobody") == node_state::healthy);
+    CHECK(seen->size() >= 1);
+
+    c.healths[7] = health::well;
+    int back = 0;
+    while (c.state(7) != node_state::healthy && ++back < 20000) c.step();
+    CHECK(back < 20000);
+}
+
+TEST_CASE("mitigator: a node that hangs and one that fails everything go, copies save their tasks") {
+    small_cluster c({.nodes = 20}, no_one_alone());
+    c.run(400);
+    c.healths[3] = health::hangs;
+    c.run(1500);
+    CHECK(c.state(3) != node_state::healthy);
+    CHECK(c.copies_run > 0);
+    small_cluster f({.nodes = 20}, no_one_alone());
+    f.run(400);
+    f.healths[5] = health::fails;
+    for (int i = 0; i < 1000 && f.state(5) != node_state::excluded; ++i) f.step();
+    CHECK(f.state(5) == node_state::excluded);
+    CHECK(f.failed_attempts <= 8 + 3); // it has four slots
+}
+
+TEST_CASE("mitigator: where nothing is wrong nothing is excluded") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        small_cluster c({.nodes = 30, .between = 12, .seed = seed});
+        int out = 0;
+        for (int i = 0; i < 1500; ++i) {
+            c.step();
+            out += c.excluded();
+        }
+        CAPTURE(seed);
+        CHECK(out == 0);
+    }
+}
+
+TEST_CASE("mitigator: jobs end sooner than under a scheduler that does nothing") {
+    double with = 0, without = 0;
+    for (bool const obeys : {true, false}) {
+        small_cluster c({.nodes = 20, .obeys = obeys}, no_one_alone());
+        c.healths[2] = health::slow;
+        c.healths[11] = health::slow;
+        c.run(4000);
+        (obeys ? with : without) = c.time_of_jobs / c.finished_jobs;
+    }
+    CAPTURE(with);
+    CAPTURE(without);
+    CHECK(with < 0.9 * without);
+}
+
+TEST_CASE("mitigator: the switch turns everything off, and it goes on learning") {
+    mitigator_options o = no_one_alone();
+    o.is_enabled = false;
+    small_cluster c({.nodes = 20}, o);
+    c.healths[7] = health::slow;
+    for (int i = 0; i < 1500; ++i) {
+        c.step();
+        REQUIRE(c.m.plan().has(plan_note::switched_off));
+        REQUIRE(c.excluded() == 0);
+        REQUIRE(c.m.plan().copies().empty());
+    }
+    CHECK(c.m.node_part().slowdown_of(7).low > 1.1);
+    c.m.enable(true);
+    for (int i = 0; i < 300 && c.state(7) != node_state::excluded; ++i) c.step();
+    CHECK(c.state(7) == node_state::excluded);
+    c.m.enable(false);
+    c.step();
+    CHECK(c.excluded() == 0);
+    CHECK(c.m.plan().nodes()[7].state == node_state::healthy);
+}
+
+TEST_CASE("mitigator: the operator's word stands, whatever is measured") {
+    using record::condition;
+    std::vector<straggle_test::host> hosts{
+        {"a", 4, 0}, {"b", 4, 0, condition::denied}, {"c", 4, 0, condition::away}, {"d", 4, 0}};
+    std::vector<straggle_test::running_task> none;
+    mitigator_options o;
+    o.is_enabled = false;
+    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields,
+                o);
+    auto const& plan = m.decide(1.0, none, hosts);
+    CHECK(plan.state(0) == node_state::healthy);
+    CHECK(plan.state(1) == node_state::excluded);
+    CHECK(plan.state(2) == node_state::away);
+    CHECK(plan.state(99) == node_state::healthy);
+    auto const places = m.rank_places("job", hosts);
+    REQUIRE(places.size() >= 2);
+    for (auto const& p : places) CHECK((p.row == 0 || p.row == 3));
+}
+
+namespace {
+// Next to nothing is known: no task, no status, no end, no progress, no slots; names are numbers.
+struct bare_attempt {
+    std::uint64_t job = 0;
+    int node = 0;
+    std::optional<std::int64_t> took{};
+};
+struct bare_running {
+    std::uint64_t job = 0;
+    std::optional<int> node{};
+    std::int64_t start = 0;
+};
+struct bare_node {
+    std::optional<int> id{};
+};
+} // namespace
+
+TEST_CASE("mitigator: works where next to nothing is known, and counts what it cannot use") {
+    mitigator m(
+        attempt_fields{
+            .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
+        running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
+        node_fields{.node = &bare_node::id});
+    std::vector<bare_node> nodes;
+    for (int i = 0; i < 10; ++i) nodes.push_back({i});
+    nodes.push_back({});
+    nodes.push_back({3});
+    bool found = false;
+    for (std::int64_t t = 0; t < 4000 && !found; ++t) {
+        std::vector<bare_attempt> ended;
+        for (int n = 0; n < 10; ++n)
+            if ((t + n) % 4 == 0)
+                ended.push_back(
+                    {static_cast<std::uint64_t>(t / 16), n, (n == 4 ? 300 : 100) + (t * 7 + n * 13) % 40});
+        ended.push_back({1, 1, std::nullopt});
+        ended.push_back({1, 1, -5});
+        std::vector<bare_running> running{{7, 2, t * 100}, {8, {}, t * 100}, {9, 3, t * 100 + 50}};
+        m.observe(ended, t * 100);
+        m.decide(t * 100, running, nodes);
+        REQUIRE(m.plan().copies().empty());
+        REQUIRE(m.plan().nodes().size() == 12);
+        found = m.state(4) == node_state::excluded;
+    }
+    CHECK(found);
+    CHECK(m.counts().attempts[rejection::missing_time] > 0);
+    CHECK(m.counts().attempts[rejection::negative_duration] > 0);
+    CHECK(m.counts().running[running_rejection::missing_node] > 0);
+    CHECK(m.counts().running[running_rejection::not_started] > 0);
+    CHECK(m.counts().nodes_refused > 0);
+    CHECK(m.counts().attempts.seen == m.counts().attempts.used + m.counts().attempts.failed +
+                                          m.counts().attempts.killed + m.counts().attempts.total_rejected() +
+                                          m.counts().other_clock + m.counts().no_room);
+}
+
+namespace {
+using clock_type = std::chrono::system_clock;
+struct timed_attempt {
+    std::string_view job, node, kind;
+    clock_type::time_point start, end;
+    bool ok = true;
+};
+struct timed_running {
+    std::string_view job, node;
+    std::optional<float> done{};
+    clock_type::time_point start;
+};
+struct timed_node {
+    std::string name;
+};
+} // namespace
+
+template <>
+struct straggle::task_traits<timed_attempt> {
+    static constexpr auto fields = straggle::attempt_fields{.job = &timed_attempt::job,
+                                                            .node = &timed_attempt::node,
+                                                            .start = &timed_attempt::start,
+                                                            .end = &timed_attempt::end,
+                                                            .status = &timed_attempt::ok,
+                                                            .kind = &timed_attempt::kind};
+};
+template <>
+struct straggle::task_traits<timed_running> {
+    static constexpr auto fields = straggle::running_fields{.job = &timed_running::job,
+                                                            .node = &timed_running::node,
+                                                            .progress = &timed_running::done,
+                                                            .start = &timed_running::start};
+};
+template <>
+struct straggle::task_traits<timed_node> {
+    static constexpr auto fields = straggle::node_fields{.node = &timed_node::name};
+};
+
+TEST_CASE("mitigator: records with traits, clocks with a unit, pointers to records") {
+    auto m = mitigator_of<timed_attempt, timed_running, timed_node>();
+    clock_type::time_point const t{std::chrono::hours(400000)};
+    CHECK(
+        m.observe(timed_attempt{"j", "n", "k", t, t + std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
+    CHECK_FALSE(
+        m.observe(timed_attempt{"j", "n", "k", t, t - std::chrono::seconds(5)}, t + std::chrono::seconds(6)));
+    std::vector<timed_running> const running{{"j", "n", 0.5F, t}};
+    std::vector<timed_node> const nodes{{"n"}, {"o"}};
+    m.decide(t + std::chrono::seconds(7), running, nodes);
+    CHECK(m.counts().running.used == 1);
+    CHECK(m.rank_places("j", nodes).size() <= 2);
+    auto c = mitigator_of<timed_attempt const*, timed_running, timed_node>(
+        attempt_fields{.job = [](timed_attempt const* a) { return a->job; },
+                       .node = [](timed_attempt const* a) { return a->node; },
+                       .duration = [](timed_attempt const* a) { return a->end - a->start; }},
+        task_traits<timed_running>::fields, task_traits<timed_node>::fields);
+    timed_attempt const a{"j", "n", "k", t, t + std::chrono::seconds(5)};
+    CHECK(c.observe(&a, t));
+}
+
+TEST_CASE("mitigator: in the steady state nothing is allocated") {
+    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    c.healths[7] = health::slow;
+    c.run(3000);
+    auto const running = c.running();
+    auto const hosts = c.hosts();
+    straggle_test::ended_task const again{"job-1", "node-103", 3, c.now() - 30, c.now() - 1};
+    c.m.observe(again, c.now());
+    std::size_t const n = straggle_test::allocations_during([&] {
+        for (int i = 0; i < 10; ++i) {
+            c.m.observe(again, c.now());
+            c.m.decide(c.now() + 0.01 * i, running, hosts, {.waiting = 3});
+            (void)c.m.rank_places(running.front().job, hosts);
+            (void)c.m.published();
+        }
+    });
+    CHECK(n == 0);
+}
+
+TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are refused") {
+    small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
+    for (auto* const c : {&a, &b}) {
+        c->healths[7] = health::slow;
+        c->run(900);
+    }
+    auto const bytes = a.m.serialize();
+    REQUIRE(a.m.restore(bytes) == status::ok);
+    CHECK(a.m.serialize() == bytes);
+    a.run(600);
+    b.run(600);
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < a.log.size(); ++i) same += a.log[i].substr(0, 20) == b.log[i].substr(0, 20);
+    CHECK(same == a.log.size());
+
+    auto const before = a.m.serialize();
+    auto cut = bytes;
+    cut.pop_back();
+    CHECK(a.m.restore(cut) == status::truncated);
+    cut = bytes;
+    cut[cut.size() / 2] ^= std::byte{1};
+    CHECK(a.m.restore(cut) == status::corrupt);
+    CHECK(a.m.restore({}) == status::truncated);
+    byte_writer other;
+    CHECK(a.m.restore(std::move(other).seal(frame_kind("none"), 1)) == status::wrong_kind);
+    CHECK(a.m.serialize() == before);
+    mitigator numbers(
+        attempt_fields{
+            .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
+        running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
+        node_fields{.node = &bare_node::id});
+    CHECK(numbers.restore(bytes) == status::wrong_kind);
+}
+
+TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions are not") {
+    small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
+    a.healths[7] = health::slow;
+    a.run(1200);
+    REQUIRE(a.state(7) == node_state::excluded);
+    b.run(5);
+    auto const plan = b.m.plan();
+    b.m.merge(a.m);
+    CHECK(b.excluded() == 0); // until it decides itself, on what both have seen
+    auto const seen = b.m.published();
+    CHECK(seen->state("node-107") == node_state::healthy);
+    CHECK(plan.nodes().size() == b.m.plan().nodes().size());
+    b.step();
+    CHECK(b.m.node_part().slowdown_of(7).low > 1.1);
+    straggle_test::contract_trap trap;
+    CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);
+}
+
+TEST_CASE("mitigator: parts can be of the caller's own types") {
+    struct blind {
+        blind() = default;
+        explicit blind(int) {}
+        bool observe(ended_attempt const&, double) { return true; }
+        void decide(double, std::span<running_attempt const>, std::span<blacklist::node_row const>,
+                    cluster_load const&, bool) {}
+        [[nodiscard]] node_state state(std::uint32_t) const { return node_state::healthy; }
+        [[nodiscard]] slowdown slowdown_of(std::uint32_t) const { return {}; }
+        [[nodiscard]] std::uint32_t probe_slots(std::uint32_t) const { return 1; }
+        [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const { return {}; }
+        void finish_job(std::uint64_t) {}
+        void forget_node(std::uint32_t) {}
+    };
+    using own = mitigator<straggle_test::ended_task, straggle_test::running_task, straggle_test::host,
+                          std::remove_const_t<decltype(straggle_test::ended_fields)>,
+                          std::remove_const_t<decltype(straggle_test::running_task_fields)>,
+                          std::remove_const_t<decltype(straggle_test::host_fields)>, blind>;
+    own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields, {},
+          blind{}, mitigate::copy_planner{});
+    std::vector<straggle_test::running_task> none;
+    std::vector<straggle_test::host> hosts{{"a", 4, 0}};
+    CHECK(m.decide(1.0, none, hosts).nodes().size() == 1);
+    auto const bytes = m.serialize();
+    CHECK(m.restore(bytes) == status::ok);
+}

@@ -1,0 +1,63 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/mitigate/reason.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace straggle;
+using mitigate::reason;
+
+TEST_CASE("reason: how slow a node is, as people say it") {
+    CHECK(reason(slowdown{1.31, 1.24, 1.39, 116}) ==
+          "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks");
+    CHECK(reason(slowdown{}) == "not known well enough, 0 tasks");
+    CHECK(reason(slowdown{2, 1, 4, 1}) == "takes 2.00 times as long as elsewhere (1.00 to 4.00), 1 task");
+}
+
+TEST_CASE("reason: where a node stands") {
+    mitigate::planned_node n{.row = 4,
+                             .state = node_state::excluded,
+                             .slow = {1.31, 1.24, 1.39, 116},
+                             .why = {1.31, 1.1, 1, "slowdown"},
+                             .causes = static_cast<std::uint8_t>(blacklist::cause::slow)};
+    CHECK(reason(n) == "excluded: takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks "
+                       "(slowdown: 1.31 against 1.10)");
+    n.causes = 2 | 4 | 8;
+    n.why = {};
+    CHECK(reason(n) == "excluded: the operator denies it; its tasks do not end; its tasks fail");
+    CHECK(reason(mitigate::planned_node{}) == "healthy: not known well enough, 0 tasks");
+}
+
+TEST_CASE("reason: why a task has a copy") {
+    mitigate::planned_copy c{.left = {10, 20, 90},
+                             .there = {4, 5.25, 8},
+                             .win_probability = 0.913,
+                             .gain = 12.5,
+                             .cost = 0.5,
+                             .why = {61, 40, 22, "late"}};
+    CHECK(reason(c) ==
+          "copy: what is left takes 20 (10 to 90), there 5.25 (4 to 8); wins with 91 %, gains 12.5 "
+          "for 0.5 (late: 61 against 40, usual 22)");
+    c.is_probe = true;
+    CHECK(reason(c).starts_with("probe: "));
+}
+
+TEST_CASE("reason: what a kind of action does") {
+    std::string out;
+    append_reason(out, mitigate::action_kind::copy, mitigate::effect{0.91, 0.84, 0.98, 812, 19, false});
+    CHECK(out == "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left alone");
+    out.clear();
+    append_reason(out, mitigate::action_kind::exclusion,
+                  mitigate::effect{.treated = 3, .alone = 1, .is_stopped = true});
+    CHECK(out == "exclusion: not known yet, 3 treated, 1 left alone, stopped");
+}
+
+TEST_CASE("reason: every note has words") {
+    for (std::size_t n = 0; n < mitigate::plan_note_count; ++n) {
+        CHECK(reason(static_cast<mitigate::plan_note>(n)).size() > 10);
+        CHECK(reason(static_cast<mitigate::plan_note>(n)) != "unknown");
+    }
+}

@@ -1,0 +1,397 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include <straggle/rank/slowdown_evidence.hpp>
+
+#include <support/seed.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace straggle;
+
+namespace {
+
+constexpr double not_a_time = std::numeric_limits<double>::quiet_NaN();
+
+// Jobs, one after the other, with some tasks on each node; how often the 95 % interval holds the truth.
+struct fleet {
+    std::vector<double> factors; // by node
+    unsigned tasks = 5;          // per node and job
+    double sigma = 0.3;          // of the logarithm
+    double unit = 1;
+
+    template <class Engine>
+    void run(slowdown_evidence& evidence, unsigned jobs, Engine& engine, std::uint64_t first_job = 0,
+             double* clock = nullptr) const {
+        std::normal_distribution<double> normal;
+        double now = clock == nullptr ? 0 : *clock;
+        for (std::uint64_t j = first_job; j < first_job + jobs; ++j) {
+            for (std::uint32_t n = 0; n < factors.size(); ++n)
+                for (unsigned k = 0; k < tasks; ++k) {
+                    double const length = factors[n] * std::exp(sigma * normal(engine));
+                    evidence.observe({n, j, n * 1000u + k, now * unit, (now + length) * unit});
+                }
+            evidence.finish_job(j);
+            now += 5;
+            evidence.update(now * unit, {}, {});
+        }
+        if (clock != nullptr) *clock = now;
+    }
+};
+
+} // namespace
+
+TEST_CASE("logarithms on the grid are those of the library, rounded down") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    std::uniform_real_distribution<double> exponent(-300, 300);
+    for (int i = 0; i < 20000; ++i) {
+        double const x = std::pow(10.0, exponent(engine));
+        double const exact = std::log2(x) * 65536;
+        double const ticks = detail::log_ticks(x);
+        CHECK(ticks <= exact + 0.1);
+        CHECK(ticks > exact - 1.1);
+    }
+    CHECK(detail::log_ticks(1) == 0);
+    CHECK(detail::log_ticks(2) == 65536);
+    CHECK(detail::log_ticks(0.25) == -2 * 65536);
+}
+
+TEST_CASE("siblings that have not ended count as Kaplan and Meier say") {
+    // Freireich's 6-MP group, as in every textbook: times of remission, + where censored.
+    struct row {
+        double at;
+        bool ended;
+    };
+    row const rows[] = {{6, true},   {6, true},   {6, true},   {6, false}, {7, true},   {9, false},
+                        {10, true},  {10, false}, {11, false}, {13, true}, {16, true},  {17, false},
+                        {19, false}, {20, false}, {22, true},  {23, true}, {25, false}, {32, false},
+                        {32, false}, {34, false}, {35, false}};
+    detail::sibling_times times;
+    std::uint32_t node = 0;
+    for (row const& r : rows) times.add(r.at, r.ended, node++);
+    times.fit();
+    CHECK(times.events() == 9);
+    double const published[][2] = {{6, 0.8571},  {7, 0.8067},  {10, 0.7529}, {13, 0.6902},
+                                   {16, 0.6275}, {22, 0.5378}, {23, 0.4482}};
+    for (auto const& [at, survival] : published)
+        CHECK(times.survival(at) == doctest::Approx(survival).epsilon(1e-4));
+    CHECK(times.survival(5) == 1);
+    CHECK(times.survival(35) == 0);
+    CHECK(times.mean_beyond(40) == 40);
+    // All that is left beyond 30 lies at the end.
+    CHECK(times.mean_beyond(30) == doctest::Approx(35));
+}
+
+TEST_CASE("a slowdown is found, and told only when it is known") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    fleet f{.factors = {1, 1, 1, 2, 1, 1}};
+    slowdown_evidence evidence;
+    f.run(evidence, 2, engine);
+    CHECK_FALSE(evidence.slowdown_of(3).is_known()); // 10 tasks, but 2 jobs
+    CHECK(evidence.estimate_of(3).is_known());
+    double clock = 10;
+    f.run(evidence, 10, engine, 2, &clock);
+    slowdown const s = evidence.slowdown_of(3);
+    REQUIRE(s.is_known());
+    CHECK(s.value == doctest::Approx(2).epsilon(0.2));
+    CHECK(s.low < s.value);
+    CHECK(s.value < s.high);
+    CHECK(s.low > 1.5);
+    CHECK(s.tasks == 60);
+    CHECK(evidence.evidence(3) > 15);
+    CHECK(evidence.evidence(2) < 5);
+    CHECK_FALSE(evidence.slowdown_of(77).is_known());
+}
+
+TEST_CASE("nodes compare inside a component of jobs and nodes only") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    std::normal_distribution<double> normal;
+    slowdown_evidence evidence;
+    double now = 0;
+    for (std::uint64_t j = 0; j < 24; ++j) {
+        // Odd jobs run on nodes 0 to 2, even ones on 3 to 5, where all takes 10 times as long; node 6 is
+        // alone.
+        std::uint32_t const first = j % 2 == 0 ? 3 : 0;
+        for (std::uint32_t n = first; n < first + 3; ++n)
+            for (unsigned k = 0; k < 6; ++k)
+                evidence.observe(
+                    {n, j, n * 100u + k, now,
+                     now + (first == 3 ? 10 : 1) * (n == 4 ? 1.5 : 1) * std::exp(0.1 * normal(engine))});
+        for (unsigned k = 0; k < 9; ++k) evidence.observe({6, 1000 + j, k, now, now + 50 + k});
+        now += 30;
+    }
+    evidence.update(now, {}, {});
+    CHECK(evidence.slowdown_of(1).value == doctest::Approx(1).epsilon(0.1));
+    CHECK(evidence.slowdown_of(3).value == doctest::Approx(1).epsilon(0.1));
+    CHECK(evidence.slowdown_of(4).value == doctest::Approx(1.5).epsilon(0.1));
+    CHECK_FALSE(evidence.slowdown_of(6).is_known());
+}
+
+TEST_CASE("two of three nodes that are slow are not taken for the usual") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    slowdown_evidence evidence;
+    fleet{.factors = {1, 2, 2}}.run(evidence, 12, engine);
+    // The median node is a slow one: the other is twice as fast, not 1.33 times.
+    CHECK(evidence.slowdown_of(0).value == doctest::Approx(0.5).epsilon(0.15));
+    CHECK(evidence.slowdown_of(1).value == doctest::Approx(1).epsilon(0.15));
+}
+
+TEST_CASE("intervals hold the truth about as often as they say") {
+    std::uint64_t const seed = straggle_test::seed_or(20261122);
+    INFO("seed ", seed);
+    for (unsigned const nodes : {2u, 3u, 10u, 60u})
+        for (unsigned const tasks : {1u, 8u})
+            for (double const sigma : {0.1, 0.8}) {
+                unsigned held = 0, all = 0;
+                for (unsigned run = 0; run < (nodes > 20 ? 12u : nodes > 5 ? 60u : 300u); ++run) {
+                    std::mt19937_64 engine(seed + run);
+                    fleet f{.factors = std::vector<double>(nodes, 1.0), .tasks = tasks, .sigma = sigma};
+                    if (nodes >= 10) f.factors[4] = 2;
+                    slowdown_evidence evidence;
+                    f.run(evidence, tasks == 1 ? 12 : 6, engine);
+                    for (std::uint32_t n = 0; n < nodes; ++n) {
+                        slowdown const s = evidence.slowdown_of(n);
+                        if (!s.is_known()) continue;
+                        ++all;
+                        held += s.low <= f.factors[n] && f.factors[n] <= s.high;
+                    }
+                }
+                CAPTURE(nodes);
+                CAPTURE(tasks);
+                CAPTURE(sigma);
+                REQUIRE(all >= 500);
+                double const share = static_cast<double>(held) / all;
+                CHECK(share > 0.90);
+                if (nodes > 3) CHECK(share < 0.993); // few tasks of little spread: rather too wide
+            }
+}
+
+TEST_CASE("evidence adds up over windows") {
+    // Ten nodes with 20 tasks each per window.
+    std::uint64_t const seed = straggle_test::seed_or(20261122);
+    INFO("seed ", seed);
+    struct goal {
+        double slowdown, cv;
+        unsigned windows;
+    };
+    for (goal const g : {goal{2, 1.0, 8}, goal{1.3, 0.6, 30}, goal{1.5, 0.3, 3}}) {
+        unsigned found = 0, wrong = 0;
+        constexpr unsigned runs = 60;
+        for (unsigned run = 0; run < runs; ++run) {
+            std::mt19937_64 engine(seed + run);
+            fleet f{.factors = std::vector<double>(10, 1.0),
+                    .tasks = 20,
+                    .sigma = std::sqrt(std::log1p(g.cv * g.cv))};
+            f.factors[3] = g.slowdown;
+            slowdown_evidence evidence;
+            f.run(evidence, g.windows, engine);
+            double const threshold = std::log(1000 * 10);
+            found += evidence.evidence(3) > threshold;
+            for (std::uint32_t n = 0; n < 10; ++n) wrong += n != 3 && evidence.evidence(n) > threshold;
+        }
+        CAPTURE(g.slowdown);
+        CHECK(found >= runs * 9 / 10);
+        CHECK(wrong <= 1);
+    }
+}
+
+TEST_CASE("attempts that run count: a node on which nothing ends is seen, others are not") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    std::normal_distribution<double> normal;
+    slowdown_evidence evidence;
+    double now = 0;
+    std::vector<running_attempt> running;
+    for (unsigned k = 0; k < 4; ++k) running.push_back({.node = 9, .job = 0, .task = 5000 + k, .start = 0});
+    for (int step = 1; step <= 8; ++step) {
+        for (std::uint32_t n = 0; n < 9; ++n)
+            for (unsigned k = 0; k < 4; ++k)
+                evidence.observe({n, 0, static_cast<std::uint64_t>(step * 100 + static_cast<int>(n * 4 + k)),
+                                  now, now + std::exp(0.3 * normal(engine))});
+        now += 1.5;
+        std::vector<running_attempt> all = running;
+        for (std::uint32_t n = 0; n < 9; ++n)
+            all.push_back({.node = n, .job = 0, .task = 9000 + n, .start = now - 1});
+        evidence.update(now, all, {});
+    }
+    CHECK(evidence.hung_evidence(9) > 9);
+    CHECK(evidence.evidence(9) > 4);
+    CHECK(evidence.stuck_for(9) > 8);
+    for (std::uint32_t n = 0; n < 9; ++n) {
+        CHECK(evidence.hung_evidence(n) < 4);
+        CHECK(evidence.evidence(n) < 6);
+    }
+}
+
+TEST_CASE("cancelled attempts took at least so long") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    std::normal_distribution<double> normal;
+    slowdown_evidence evidence;
+    double now = 0;
+    for (std::uint64_t j = 0; j < 12; ++j) {
+        for (std::uint32_t n = 0; n < 6; ++n)
+            for (unsigned k = 0; k < 5; ++k) {
+                double const length = (n == 2 ? 3 : 1) * std::exp(0.3 * normal(engine));
+                // Whatever takes longer than 2 is outrun by a copy.
+                bool const outrun = length > 2;
+                evidence.observe({n, j, n * 10u + k, now, now + (outrun ? 2 : length),
+                                  outrun ? ended_as::outrun : ended_as::success});
+            }
+        evidence.finish_job(j);
+        now += 5;
+        evidence.update(now, {}, {});
+    }
+    CHECK(evidence.slowdown_of(2).value > 1.6);
+    CHECK(evidence.evidence(2) > 12);
+    CHECK(evidence.evidence(1) < 5);
+}
+
+TEST_CASE("all times multiplied, or shifted, give the same answers") {
+    std::uint64_t const seed = straggle_test::seed_or(20261122);
+    for (double const unit : {1000.0, 1.0 / 64}) {
+        std::mt19937_64 one(seed), other(seed);
+        slowdown_evidence a, b;
+        fleet f{.factors = {1, 1, 1.7, 1, 1}};
+        f.run(a, 9, one);
+        f.unit = unit;
+        f.run(b, 9, other);
+        for (std::uint32_t n = 0; n < 5; ++n) {
+            CHECK(a.slowdown_of(n).value == doctest::Approx(b.slowdown_of(n).value).epsilon(1e-4));
+            CHECK(a.evidence(n) == doctest::Approx(b.evidence(n)).epsilon(1e-3));
+        }
+        CHECK(a.windows() == b.windows());
+    }
+}
+
+TEST_CASE("what makes no sense is counted and changes nothing") {
+    slowdown_evidence evidence({.max_nodes = 10});
+    CHECK_FALSE(evidence.observe({1, 1, 1, not_a_time, 2}));
+    CHECK_FALSE(evidence.observe({1, 1, 1, 0, std::numeric_limits<double>::infinity()}));
+    CHECK_FALSE(evidence.observe({1, 1, 1, 3, 2}));
+    CHECK_FALSE(evidence.observe({1, 1, 1, 3, 3}));
+    CHECK_FALSE(evidence.observe({10, 1, 1, 0, 1}));
+    CHECK_FALSE(evidence.observe({1, 1, 1, 0, 1, ended_as::failed}));
+    CHECK(evidence.observe({1, 1, 1, 0, 1}));
+    auto const counts = evidence.counts();
+    CHECK(counts.rejected == 4);
+    CHECK(counts.over_nodes == 1);
+    CHECK(counts.failed == 1);
+    CHECK(counts.used == 1);
+    running_attempt const odd[] = {{.node = 1, .job = 1, .start = not_a_time},
+                                   {.node = 99, .job = 1, .start = 0}};
+    evidence.update(5, odd, {});
+    CHECK(evidence.node_bound() <= 10);
+}
+
+TEST_CASE("memory is bounded, and what was dropped is counted") {
+    slowdown_evidence evidence({.max_attempts = 64, .max_jobs = 4, .max_cells = 40, .max_stretch = 32});
+    double now = 0;
+    for (std::uint64_t i = 0; i < 20000; ++i) {
+        evidence.observe(
+            {static_cast<std::uint32_t>(i % 5), i / 10, i, now, now + 1 + static_cast<double>(i % 7)});
+        now += 0.1;
+        if (i % 50 == 0) evidence.update(now, {}, {});
+    }
+    CHECK(evidence.counts().used == 20000);
+    CHECK(evidence.counts().closed_early > 0);
+    CHECK(evidence.counts().forgotten_early > 0);
+    byte_writer out;
+    evidence.write(out);
+    CHECK(out.payload().size() < 8000);
+}
+
+TEST_CASE("a job without end is cut into stretches") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    std::normal_distribution<double> normal;
+    slowdown_evidence evidence;
+    double now = 0;
+    for (int i = 0; i < 6000; ++i) {
+        std::uint32_t const n = static_cast<std::uint32_t>(i % 6);
+        double const length = (n == 5 ? 1.6 : 1) * std::exp(0.4 * normal(engine));
+        evidence.observe({n, 42, no_task, now, now + length});
+        now += 0.02;
+        if (i % 100 == 99) evidence.update(now, {}, {});
+    }
+    slowdown const s = evidence.slowdown_of(5);
+    REQUIRE(s.is_known()); // one job, several stretches
+    CHECK(s.value == doctest::Approx(1.6).epsilon(0.1));
+}
+
+TEST_CASE("what is stored decides as the original does") {
+    std::uint64_t const seed = straggle_test::seed_or(20261122);
+    std::mt19937_64 engine(seed);
+    slowdown_evidence a;
+    fleet const f{.factors = {1, 1, 1.5, 1, 1}};
+    double clock = 0;
+    f.run(a, 5, engine, 0, &clock);
+    a.observe({1, 777, 1, clock, clock + 1});
+    byte_writer out;
+    a.write(out);
+    slowdown_evidence b;
+    byte_reader in(out.payload());
+    REQUIRE(b.read(in) == status::ok);
+    REQUIRE(in.at_end());
+    byte_writer again;
+    b.write(again);
+    REQUIRE(std::equal(out.payload().begin(), out.payload().end(), again.payload().begin(),
+                       again.payload().end()));
+    std::mt19937_64 other = engine;
+    double its = clock;
+    f.run(a, 4, engine, 100, &clock);
+    f.run(b, 4, other, 100, &its);
+    for (std::uint32_t n = 0; n < 5; ++n) {
+        CHECK(a.slowdown_of(n) == b.slowdown_of(n));
+        CHECK(a.evidence(n) == b.evidence(n));
+    }
+    // Any shorter payload is refused.
+    for (std::size_t size = 0; size < out.payload().size(); size += 97) {
+        slowdown_evidence c;
+        byte_reader part(out.payload().first(size));
+        CHECK(c.read(part) != status::ok);
+    }
+}
+
+TEST_CASE("a node in trial is judged by what it does from then on") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    slowdown_evidence evidence;
+    fleet f{.factors = {1, 1, 2, 1, 1}};
+    double clock = 0;
+    f.run(evidence, 8, engine, 0, &clock);
+    REQUIRE(evidence.evidence(2) > 10);
+    evidence.charge(2, 1.7);
+    evidence.begin_trial(2, clock);
+    CHECK(evidence.tasks_of(2) == 0);
+    f.factors[2] = 1;
+    f.run(evidence, 5, engine, 50, &clock);
+    CHECK(evidence.restored_evidence(2) > 3);
+    CHECK(evidence.evidence(2) < 1);
+    CHECK(evidence.slowdown_of(2).value < 1.3);
+}
+
+TEST_CASE("shards that are merged know what both know") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261122));
+    fleet const f{.factors = {1, 1, 2, 1, 1, 1}};
+    slowdown_evidence a;
+    f.run(a, 4, engine, 0);
+    double const alone = a.slowdown_of(2).high / a.slowdown_of(2).low;
+    // The other one numbers its nodes the other way round, and knows one that is left out.
+    std::uint32_t const node_of[] = {5, 4, 3, 2, 1, ~std::uint32_t{0}};
+    slowdown_evidence turned;
+    fleet const g{.factors = {1, 1, 1, 2, 1, 1}};
+    g.run(turned, 4, engine, 500);
+    a.merge(turned, node_of);
+    a.update(21, {}, {});
+    slowdown const s = a.slowdown_of(2);
+    CHECK(s.tasks == 40);
+    CHECK(s.value == doctest::Approx(2).epsilon(0.2));
+    CHECK(s.high / s.low < alone);
+    CHECK(a.slowdown_of(0).tasks == 20); // left out there
+    CHECK(a.evidence(2) > 8);
+    CHECK(a.evidence(3) < 5);
+}
