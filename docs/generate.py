@@ -11,6 +11,8 @@
   may include.
 - `<!-- rules begin WHERE... -->`: all rules and options in these rooms or headers, with their parameters and defaults,
   the first sentence of their comment, and their source. Those of a header named elsewhere stand there.
+- `<!-- effects begin -->`: what policies do to jobs, from the first table of docs/reference/effectiveness.md, which
+  `bench/effectiveness.sh` writes.
 - `<!-- choices begin -->`: the enumerations that parameters of rules take.
 
 A type is a rule if it has one of the functions that the library calls, or a name; options are listed where no rule
@@ -28,6 +30,7 @@ sys.dont_write_bytecode = True
 import headers  # noqa: E402  (both need the path)
 from declarations import declarations  # noqa: E402
 
+EFFECTS = ("mitigator", "parts_together", "late", "hadoop", "spark4", "flink_limited", "dsb", "oracle")
 FACELESS = {"papers": ("each paper to the letter, its misprints included", "")}
 # A type with one of these functions, or with a member of these, is a rule; and so are options.
 FUNCTIONS = {"select", "admits", "advance", "detect", "normalize", "remaining", "per_input"}
@@ -37,7 +40,7 @@ NO_RULES = {"straggler_scan", "boosted_trees", "numeric_factor", "categorical_fa
             "task_readings", "no_prediction"}
 # Chosen, too, though they have none of these.
 ALSO = {"t_interval", "calibration", "power_model", "straggler_rule"}
-MARK = re.compile(r"<!-- (rooms|edges|rules|choices) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)
+MARK = re.compile(r"<!-- (rooms|edges|rules|choices|effects) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)
 
 
 @dataclass
@@ -223,7 +226,18 @@ def faces(root=headers.ROOT):
         yield room, match[1].strip().rstrip("."), match[2] or ""
 
 
+def effect_table(root):
+    """Job times, ours first, of what a README has room for."""
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \| ([^|]+) \|(?:[^|]*\|){3} ([^|]+) \|",
+                      (root / "docs/reference/effectiveness.md").read_text(), re.M)
+    chosen = {name: (name, text, *numbers) for name, text, *numbers in rows}
+    return table(("policy", "mean job time %", "99th percentile %", "slot time wasted %"),
+                 [(f"{chosen[name][1]} (`{name}`)", *chosen[name][2:]) for name in EFFECTS if name in chosen])
+
+
 def made(kind, argument, found, elsewhere, root):
+    if kind == "effects":
+        return effect_table(root)
     if kind == "rooms":
         return table(("room", "question", "begin with"), [(f"`{r}/`", q, b) for r, q, b in faces(root)])
     if kind == "edges":

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How nodes are decided on.
+/// How nodes are decided on: the bounds, the limits and the lengths of exclusions.
 #pragma once
 
 #include <straggle/base/config.hpp>

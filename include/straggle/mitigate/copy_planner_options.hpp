@@ -18,7 +18,7 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 struct copy_planner_options {
     double straggler_threshold = 1.5;       ///< late is what takes longer than this times the usual time,
     double deviations = 1.645;              ///< and longer than so many deviations of its siblings
-    double least_win = 0.25;                ///< a copy that is less likely to be first is not launched
+    double least_win = 0.1;                 ///< a copy that is less likely to be first is not launched
     double most_copies = 0.15;              ///< share of the slots that copies may take
     double storm = 0.3;                     ///< more than this share of the tasks is late: copy nothing
     std::uint32_t copies_per_task = 2;      ///< launched one after the other; one at a time
