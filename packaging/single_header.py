@@ -126,7 +126,7 @@ def in_order(headers):
     for name in asked_for_by_name(headers):
         visit(name, "")
     for header in order:
-        if is_face(header.name) and "".join(header.lines).strip():
+        if is_face(header.name) and "".join(line for line in header.lines if not line.startswith("//")).strip():
             raise Refused(f"{header.name}: has more than includes")
     if forgotten := sorted(set(headers) - {header.name for header in order}):
         raise Refused(f"{UMBRELLA} and what is asked for by name do not reach {', '.join(forgotten)}")

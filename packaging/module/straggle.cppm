@@ -38,6 +38,102 @@ export module straggle;
 // clang-format off
 export namespace straggle {
 
+// straggle/base/projection.hpp
+namespace base {
+using straggle::base::no_field;
+using straggle::base::projection_of;
+using straggle::base::identifier;
+using straggle::base::duration_like;
+using straggle::base::time_like;
+using straggle::base::clock_time;
+}
+
+// straggle/record/field.hpp
+namespace record {
+using straggle::record::job_field;
+using straggle::record::node_field;
+using straggle::record::task_field;
+using straggle::record::duration_field;
+using straggle::record::time_field;
+using straggle::record::input_field;
+using straggle::record::label_field;
+using straggle::record::flag_field;
+}
+
+// straggle/record/reason_counts.hpp
+namespace record {
+using straggle::record::countable_reason;
+using straggle::record::reason_counts;
+}
+
+// straggle/record/attempt.hpp
+using straggle::attempt_status;
+namespace record {
+using straggle::record::status_field;
+}
+using straggle::attempt_fields;
+using straggle::task_traits;
+using straggle::has_task_traits;
+namespace record {
+using straggle::record::timed_fields;
+using straggle::record::attempt_fields_for;
+}
+using straggle::rejection;
+using straggle::rejection_count;
+using straggle::reason_count;
+using straggle::to_string;
+using straggle::attempt_counts;
+
+// straggle/record/attempt_event.hpp
+using straggle::ended_as;
+using straggle::no_task;
+using straggle::ended_attempt;
+using straggle::running_attempt;
+
+// straggle/record/cluster_load.hpp
+using straggle::cluster_load;
+
+// straggle/record/comparison.hpp
+using straggle::comparison;
+
+// straggle/record/limit.hpp
+namespace record {
+using straggle::record::limit;
+using straggle::record::unlimited;
+}
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::amount_field;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/record/node_state.hpp
+using straggle::node_state;
+using straggle::node_state_count;
+
+// straggle/record/running.hpp
+namespace record {
+using straggle::record::progress_field;
+using straggle::record::copies_field;
+}
+using straggle::running_fields;
+namespace record {
+using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
+}
+using straggle::running_rejection;
+using straggle::running_rejection_count;
+using straggle::running_counts;
+
+// straggle/record/slowdown.hpp
+using straggle::slowdown;
+
 // straggle/base/contract.hpp
 using straggle::contract_violation;
 using straggle::contract_handler;
@@ -55,7 +151,6 @@ using straggle::assign::greedy_assignment;
 
 // straggle/base/outcome.hpp
 using straggle::status;
-using straggle::to_string;
 using straggle::outcome;
 
 // straggle/stats/confidence.hpp
@@ -121,56 +216,9 @@ using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
-// straggle/base/projection.hpp
-namespace base {
-using straggle::base::no_field;
-using straggle::base::projection_of;
-using straggle::base::identifier;
-using straggle::base::duration_like;
-using straggle::base::time_like;
-using straggle::base::clock_time;
-}
-
 // straggle/base/interner.hpp
 using straggle::owned_identifier_t;
 using straggle::interner;
-
-// straggle/record/field.hpp
-namespace record {
-using straggle::record::job_field;
-using straggle::record::node_field;
-using straggle::record::task_field;
-using straggle::record::duration_field;
-using straggle::record::time_field;
-using straggle::record::input_field;
-using straggle::record::label_field;
-using straggle::record::flag_field;
-}
-
-// straggle/record/node_state.hpp
-using straggle::node_state;
-using straggle::node_state_count;
-
-// straggle/record/reason_counts.hpp
-namespace record {
-using straggle::record::countable_reason;
-using straggle::record::reason_counts;
-}
-
-// straggle/record/running.hpp
-namespace record {
-using straggle::record::progress_field;
-using straggle::record::copies_field;
-}
-using straggle::running_fields;
-namespace record {
-using straggle::record::running_fields_for;
-using straggle::record::running_attempt_fields_for;
-}
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::reason_count;
-using straggle::running_counts;
 
 // straggle/assign/backup_fields.hpp
 namespace assign {
@@ -207,15 +255,6 @@ using straggle::assign::node_counts;
 using straggle::assign::backup_choice;
 using straggle::assign::limit_refusals;
 using straggle::assign::backup_plan;
-}
-
-// straggle/record/cluster_load.hpp
-using straggle::cluster_load;
-
-// straggle/record/limit.hpp
-namespace record {
-using straggle::record::limit;
-using straggle::record::unlimited;
 }
 
 // straggle/assign/copy_limits.hpp
@@ -328,22 +367,6 @@ using straggle::rank::node_performance;
 using straggle::rank::performance_of;
 }
 
-// straggle/record/attempt.hpp
-using straggle::attempt_status;
-namespace record {
-using straggle::record::status_field;
-}
-using straggle::attempt_fields;
-using straggle::task_traits;
-using straggle::has_task_traits;
-namespace record {
-using straggle::record::timed_fields;
-using straggle::record::attempt_fields_for;
-}
-using straggle::rejection;
-using straggle::rejection_count;
-using straggle::attempt_counts;
-
 // straggle/rank/ranking.hpp
 using straggle::ranked_node;
 using straggle::unranked_node;
@@ -425,12 +448,6 @@ using straggle::blacklist::forecast_weak;
 using straggle::blacklist::either;
 }
 
-// straggle/record/comparison.hpp
-using straggle::comparison;
-
-// straggle/record/slowdown.hpp
-using straggle::slowdown;
-
 // straggle/blacklist/node_verdict.hpp
 namespace blacklist {
 using straggle::blacklist::operator_word;
@@ -440,12 +457,6 @@ using straggle::blacklist::has;
 using straggle::blacklist::spared;
 using straggle::blacklist::node_verdict;
 }
-
-// straggle/record/attempt_event.hpp
-using straggle::ended_as;
-using straggle::no_task;
-using straggle::ended_attempt;
-using straggle::running_attempt;
 
 // straggle/rank/slowdown_evidence.hpp
 using straggle::evidence_counts;
@@ -684,23 +695,6 @@ namespace mitigate {
 using straggle::mitigate::lease;
 }
 
-// straggle/record/node.hpp
-namespace record {
-using straggle::record::condition;
-using straggle::record::amount_field;
-using straggle::record::condition_field;
-}
-using straggle::node_fields;
-namespace record {
-using straggle::record::node_fields_for;
-}
-
-// straggle/mitigate/mitigator_options.hpp
-namespace mitigate {
-using straggle::mitigate::action_limit;
-}
-using straggle::mitigator_options;
-
 // straggle/mitigate/plan.hpp
 namespace mitigate {
 using straggle::mitigate::planned_node;
@@ -717,6 +711,12 @@ using straggle::mitigation_plan;
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
 
 // straggle/mitigate/mitigator.hpp
 using straggle::mitigator;

@@ -23,7 +23,7 @@ from programs import HEADER, Folder, data_of_page, no_constant
 PROGRAM = os.environ.get("STRAGGLE_REPLAY_PROGRAM", "straggle-replay")
 run = programs.program(PROGRAM)
 PROGRESS_HEADER = "job,task,attempt,node,time_ms,progress\n"
-EVERY = ["progress_gap", "late", "late_eval_2019", "late_with_caps", "hierarchical", "average_time", "over_median", "flink",
+EVERY = ["progress_gap", "late", "late_as_printed", "late_with_caps", "hierarchical", "average_time", "over_median", "flink",
          "largest_gain", "mantri", "node_aware", "node_aware:warm=1"]
 RATIOS = ["precision", "precision_in_time", "recall", "recall_in_time", "f1", "f1_in_time", "latency", "undetected_time", "fake_ratio"]
 

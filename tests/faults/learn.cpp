@@ -208,7 +208,7 @@ TEST_CASE("forecaster: a failed allocation leaves what was learned") {
     auto const all = periods();
     using model = straggle::learn::forecaster<std::string, straggle::learn::boosted_trees_trainer>;
     auto const made = [&] {
-        model m(3, straggle::learn::forecast_from::period_before,
+        model m(straggle::learn::forecast_from::period_before,
                 straggle::learn::boosted_trees_trainer({.rounds = 3, .max_depth = 2}));
         (void)m.fit(std::span(all).first(2));
         return m;

@@ -132,7 +132,7 @@ void check_choice(scene const& s, assign::backup_choice const& c) {
 
 template <class Assigner>
 double checked_profit(Assigner& a, scene const& s) {
-    assign::backup_plan const& plan = a.choose(s.tasks, s.nodes, predict, s.load);
+    assign::backup_plan const& plan = a.choose(s.tasks, s.nodes, straggle_test::predict, s.load);
     REQUIRE(plan.choices.size() == s.tasks.size());
     std::vector<int> on(s.nodes.size(), 0);
     std::vector<std::uint64_t> refused(plan.limits.size(), 0);
@@ -283,8 +283,8 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (std::size_t k = 0; k < nodes.size(); ++k) other.nodes[k] = s.nodes[nodes[k]];
         for (auto const rule : {assign::assignment_rule::greedy, assign::assignment_rule::optimal}) {
             auto a = assigner_by(rule), b = assigner_by(rule);
-            assign::backup_plan const& before = a.choose(s.tasks, s.nodes, predict, s.load);
-            assign::backup_plan const& after = b.choose(other.tasks, other.nodes, predict, s.load);
+            assign::backup_plan const& before = a.choose(s.tasks, s.nodes, straggle_test::predict, s.load);
+            assign::backup_plan const& after = b.choose(other.tasks, other.nodes, straggle_test::predict, s.load);
             CHECK(after.copies == before.copies);
             CHECK(after.profit == before.profit); // whole numbers: in any order the same sum
             CHECK(after.nodes == before.nodes);

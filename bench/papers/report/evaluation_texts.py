@@ -23,7 +23,7 @@ def orderings(rows):
         yield (f"{m.capitalize()}: {better} above {worse} in {', '.join(held) or 'no case'} (paper: in {paper}). "
                + verdict(len(held) == 4, "Reproduced.", "Not reproduced in " + ", ".join(c for c in CASES if c not in held) + ".")
                + (" A likely explanation, not tested separately: LATE compares with the mean less one deviation; where most machines are slow the deviation is so large that little is below. The paper prints a threshold "
-                  "that depends on the unit of time (late_eval_2019); with rates per millisecond it is nearly the mean itself, and finds more."
+                  "that depends on the unit of time (late_as_printed); with rates per millisecond it is nearly the mean itself, and finds more."
                   if (better, m) == ("LATE", "recall") and len(held) < 4 else ""))
 
 

@@ -1,0 +1,47 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `attempt.hpp`: which fields make a time.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/record/field.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Fields>
+concept fields_aggregate = requires(Fields const& f) {
+    f.job;
+    f.node;
+    f.duration;
+    f.start;
+    f.end;
+    f.status;
+    f.task;
+    f.input;
+};
+
+// Comparing signed numbers with unsigned, or integers with reals, would go wrong in silence.
+template <class Start, class End>
+concept on_one_clock =
+    std::is_integral_v<Start> == std::is_integral_v<End> &&
+    std::is_signed_v<Start> == std::is_signed_v<End> && requires(Start const& start, End const& end) {
+        { end < start } -> std::convertible_to<bool>;
+        { end - start } -> base::duration_like;
+    };
+
+template <class Fields, class Record>
+concept has_duration =
+    given<decltype(Fields::duration)> && record::duration_field<decltype(Fields::duration), Record>;
+template <class Fields, class Record>
+concept has_start_and_end =
+    !given<decltype(Fields::duration)> && record::time_field<decltype(Fields::start), Record> &&
+    record::time_field<decltype(Fields::end), Record> &&
+    on_one_clock<field_value_t<decltype(Fields::start), Record>,
+                 field_value_t<decltype(Fields::end), Record>>;
+
+} // namespace straggle::detail

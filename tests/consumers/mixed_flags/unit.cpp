@@ -1,0 +1,120 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+// One unit of the three: uses every kernel of the library, and nothing of it is in an unnamed namespace, so
+// that a function which two units share is a weak symbol of both. UNIT is the name of its only function.
+#include "records.hpp"
+
+#include <straggle/evaluate.hpp>
+#include <straggle/learn.hpp>
+#include <straggle/straggle.hpp>
+
+#include <cstddef>
+#include <random>
+#include <utility>
+
+results UNIT() {
+    using namespace straggle;
+    results out;
+    std::vector<attempt> const attempts = attempts_of_a_cluster();
+    attempt_fields const ticks{.job = &attempt::job, .node = &attempt::node, .duration = &attempt::took};
+    attempt_fields const reals{.job = &attempt::job,
+                               .node = &attempt::host,
+                               .duration = &attempt::seconds,
+                               .input = &attempt::input};
+
+    // stats
+    for (double p : {0.9, 0.975, 0.999}) out.push_back(stats::student_t_quantile(p, 7.5).value_or(0));
+    stats::student_t_critical const critical(0.95);
+    out.push_back(critical(12));
+    stats::empirical times;
+    times.assign(std::vector<double>{3, 1, 2, 5, 4, 8});
+    out.push_back(times.view().mean().value_or(0) + times.view().quantile(0.5).value_or(0));
+
+    // rank
+    auto const by_ticks = rank_nodes(attempts, ticks);
+    auto const by_reals = rank_nodes(attempts, reals);
+    auto const by_rate = rank_nodes(attempts, reals, rank_options{.normalizer = rank::work_rate<>{}});
+    auto const robust = rank_nodes(attempts, reals, rank_options{.normalizer = rank::robust_z{}});
+    for (auto const& node : by_ticks.nodes()) out.push_back(node.mean);
+    for (auto const& node : by_reals.nodes()) out.push_back(node.ci.high);
+    out.push_back(static_cast<double>(by_rate.nodes().size() + robust.nodes().size()));
+    std::vector<double> low, high;
+    for (std::size_t i = 0; i < 300; ++i) {
+        low.push_back(static_cast<double>(i * 37 % 101));
+        high.push_back(low.back() + 7);
+    }
+    std::vector<std::uint32_t> level(low.size());
+    rank::p_cores cores;
+    out.push_back(static_cast<double>(cores.levels(low, high, level).value_or(0)));
+
+    // monitor, blacklist, mitigate
+    auto watched = monitor_of<attempt>(ticks);
+    for (attempt const& a : attempts) watched.observe(a);
+    out.push_back(static_cast<double>(watched.rank().nodes().size()));
+    blacklister chooser{blacklist::dominated{}, blacklist::at_most{2}};
+    auto const decision = chooser.decide(by_ticks);
+    out.push_back(static_cast<double>(decision.blacklisted().size()));
+    blacklister top{blacklist::top_k_intersection(3)};
+    (void)top.decide(by_ticks);
+    dynamic_blacklist<int> over_time;
+    over_time.decide(by_ticks, 1);
+    out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
+
+    // detect
+    detect::job_progress<int, double> job(60);
+    for (int i = 0; i < 40; ++i) job.finished(i % 8, 10.0 + i % 3, 1.0);
+    std::vector<running_task> running;
+    for (int i = 0; i < 20; ++i) running.push_back({i % 8, 0.05 * i, 90.0 - i % 5, 5.0 + i});
+    job.running(running,
+                running_fields{.node = &running_task::host,
+                               .progress = &running_task::progress,
+                               .start = &running_task::started},
+                100.0);
+    detect::straggler_scan late{detect::late{}};
+    detect::straggler_scan aware{detect::node_aware<>{}};
+    detect::straggler_scan mantri{detect::mantri{}};
+    detect::straggler_scan over_median{detect::over_median{}};
+    out.push_back(static_cast<double>(late(job.view()).size() + aware(job.view()).size() +
+                                      mantri(job.view()).size() + over_median(job.view()).size()));
+
+    // predict
+    auto history = predict::similar_tasks_of<attempt>(
+        predict::task_profile{.node = &attempt::node,
+                              .time = &attempt::seconds,
+                              .factors = predict::factors(predict::numeric(&attempt::input, "input"))},
+        {.capacity = 1000});
+    for (attempt const& a : attempts) history.learn(a);
+    if (auto const predicted = history.predict(attempts.front(), 1))
+        out.push_back(predicted->mean().value_or(0));
+
+    // assign
+    assign::assigner planner{assign::expected_gain{},
+                             assign::assigner_options{.rule = assign::assignment_rule::optimal}};
+    std::vector<machine> const machines{{10, 2}, {11, 1}, {12, 3}};
+    out.push_back(planner
+                      .choose(running,
+                              assign::straggler_fields{.runs_on = &running_task::host,
+                                                       .remaining = &running_task::left},
+                              machines,
+                              assign::backup_node_fields{.node = &machine::id, .free = &machine::free},
+                              [](running_task const&, machine const& m) { return 2.0 + 0.1 * m.id; })
+                      .profit);
+
+    // learn
+    std::vector<double> table;
+    std::vector<std::uint8_t> labels;
+    for (int i = 0; i < 400; ++i) {
+        for (int c = 0; c < 4; ++c) table.push_back((i * (c + 3) % 17) + (i % 2) * c);
+        labels.push_back(static_cast<std::uint8_t>(i % 2));
+    }
+    learn::feature_matrix<double> const rows(table, 4);
+    learn::boosted_trees_trainer trees;
+    if (trees.fit(rows, labels) == status::ok) out.push_back(trees.predict(rows.row(3)));
+    learn::kmeans groups;
+    std::mt19937_64 engine(7);
+    learn::clustering found;
+    if (groups.load(rows) == status::ok && groups.fit(3, engine, found) == status::ok)
+        out.push_back(found.inertia);
+    return out;
+}
