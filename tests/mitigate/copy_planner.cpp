@@ -444,6 +444,7 @@ TEST_CASE("copy_planner: copies that are launched win as often as was claimed") 
                                                  .end = at + end,
                                                  .how = wins ? attempt_end::success : attempt_end::killed,
                                                  .is_copy = true});
+                        if (job < 100) continue; // the first races teach whether the task is to blame
                         auto const tenth = std::min(std::size_t(claim[i] * 10), std::size_t{9});
                         claimed[tenth] += claim[i];
                         won[tenth] += wins ? 1 : 0;

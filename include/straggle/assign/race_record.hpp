@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +52,9 @@ class race_record {
     /// What a claimed win probability has turned out to mean.
     [[nodiscard]] double corrected(double claimed) const noexcept {
         double const p = (std::min)((std::max)(claimed, 0.001), 0.999);
-        return 1 / (1 + (1 - p) / p * std::exp(-shift_));
+        double const shifted = 1 / (1 + (1 - p) / p * std::exp(-shift_));
+        tenth const& t = tenths_[place_in_tenths(shifted)];
+        return (tenth_prior * shifted + t.won) / (tenth_prior + t.races);
     }
     /// A race is over.
     /// @param by_place, by_task chance of the copy to win in either case, as `worth_of` said
@@ -67,7 +70,15 @@ class race_record {
         double const share = task / (task + place);
         add(all_, share);
         if (tally* const own = place_of(kind)) add(*own, share);
-        double const p = corrected(claimed);
+        double const odds = (std::min)((std::max)(claimed, 0.001), 0.999);
+        double const p = 1 / (1 + (1 - odds) / odds * std::exp(-shift_));
+        tenth& at = tenths_[place_in_tenths(p)];
+        at.races += 1;
+        at.won += copy_won ? 1 : 0;
+        if (at.races > options_.remembered) {
+            at.races *= 0.5;
+            at.won *= 0.5;
+        }
         information_ = (std::min)(information_ + p * (1 - p), 15.0);
         shift_ += ((copy_won ? 1 : 0) - p) / (4 + information_);
         shift_ = (std::min)((std::max)(shift_, -3.0), 3.0);
@@ -89,6 +100,10 @@ class race_record {
         }
         out.real(shift_);
         out.real(information_);
+        for (tenth const& t : tenths_) {
+            out.real(t.races);
+            out.real(t.won);
+        }
         out.varint(races_);
         out.varint(won_);
     }
@@ -105,6 +120,11 @@ class race_record {
         }
         shift_ = in.real();
         information_ = in.real();
+        for (tenth& t : tenths_) {
+            t.races = in.real();
+            t.won = in.real();
+            in.expect(t.won >= 0 && t.won <= t.races && detail::is_finite(t.races));
+        }
         races_ = in.varint();
         won_ = in.varint();
         in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
@@ -114,6 +134,14 @@ class race_record {
         double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
         if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
         information_ = (std::min)(information_ + other.information_, 15.0);
+        for (std::size_t i = 0; i < tenths_.size(); ++i) {
+            tenth& t = tenths_[i];
+            t.races += other.tenths_[i].races;
+            t.won += other.tenths_[i].won;
+            if (!(t.races > options_.remembered)) continue;
+            t.won *= options_.remembered / t.races;
+            t.races = options_.remembered;
+        }
         races_ += other.races_;
         won_ += other.won_;
         merge(all_, other.all_);
@@ -166,6 +194,16 @@ class race_record {
     race_record_options options_;
     tally all_{};
     std::vector<tally> kinds_{}; // by kind
+    // Claims of one tenth, after the shift.
+    struct tenth {
+        double races = 0, won = 0;
+    };
+    static constexpr double tenth_prior = 10; // races that the shifted claim counts as
+    [[nodiscard]] static std::size_t place_in_tenths(double p) noexcept {
+        return (std::min)(static_cast<std::size_t>(p * 10), std::size_t{9});
+    }
+
+    std::array<tenth, 10> tenths_{};
     double shift_ = 0, information_ = 0;
     std::uint64_t races_ = 0, won_ = 0;
 };
