@@ -33,7 +33,7 @@ struct sibling_times_options {
     double kind_memory = 2000;     ///< tasks of a kind after which half is forgotten
 };
 
-/// A task as tail_end as its time is concerned.
+/// A task as far as its time is concerned.
 struct sized_task {
     double age = 0;                                          ///< since its start, in the unit of all times
     double slowdown = 1;                                     ///< of its node
@@ -44,7 +44,7 @@ struct sized_task {
 ///
 /// **Job, kind, cluster.** Durations are kept as counts on a logarithmic scale (bins of 1.6 %), by job; a job
 /// that is over is added to its kind and to the cluster, relative to its median. What a job shows of its
-/// times is joined with what its kind has shown as tail_end as the job has few tasks: a beta process whose prior
+/// times is joined with what its kind has shown as far as the job has few tasks: a beta process whose prior
 /// weighs `job_weight` tasks. So the median comes from the job where it can, and what nobody in the job has
 /// lived to show, the tail, comes from its kind, the cluster, and in the end from what is assumed: of twenty
 /// tasks one is longer by a Pareto factor of mean logarithm 0.7.
