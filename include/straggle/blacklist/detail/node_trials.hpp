@@ -46,8 +46,8 @@ class node_trials {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= options_.evidence.max_nodes) continue;
             if (row.node >= records_.size()) {
+                slots_.resize(std::size_t{row.node} + 1, 0); // first: it is by the other that is looked
                 records_.resize(std::size_t{row.node} + 1);
-                slots_.resize(records_.size(), 0);
             }
             slots_[row.node] = row.slots;
             records_[row.node].seen = now_;

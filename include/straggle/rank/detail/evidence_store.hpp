@@ -253,12 +253,22 @@ class evidence_store : public evidence_state {
     }
     // True if what is believed of a node changed by so much that jobs should be looked at again.
     bool solve(std::span<std::uint32_t const> slots) {
-        std::size_t const groups = groups_.size(), cells = cells_.size();
-        groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
-        cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
-        solver_.solve(groups_, cells_, windows_, slots, effects_);
-        groups_.resize(groups);
-        cells_.resize(cells);
+        {
+            // What is live stands behind the rest for as long as it takes, also should memory run out.
+            struct put_back {
+                decltype(groups_)& groups;
+                decltype(cells_)& cells;
+                std::size_t const group_count = groups.size(), cell_count = cells.size();
+                ~put_back() {
+                    groups.resize(group_count);
+                    cells.resize(cell_count);
+                }
+            };
+            put_back const both{groups_, cells_};
+            groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
+            cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
+            solver_.solve(groups_, cells_, windows_, slots, effects_);
+        }
         double most = 0;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
