@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Some tasks are late. Which of them get a copy, on which host, and why do the others not? docs/guide/assigning.md
-/// shows the marked parts.
+/// Some tasks are late. Which of them get a copy, on which host, and why do the others not?
+/// docs/guide/assigning.md shows the marked parts.
 
 #include <straggle/assign/assigner.hpp>
 

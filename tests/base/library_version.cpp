@@ -9,8 +9,7 @@
 
 TEST_CASE("the version as a value is that of the macros, and versions have an order") {
     using straggle::library_version, straggle::version;
-    CHECK(library_version ==
-          version{STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR, STRAGGLE_VERSION_PATCH});
+    CHECK(library_version == version{STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR, STRAGGLE_VERSION_PATCH});
     CHECK(version{0, 9, 9} < version{1, 0, 0});
     CHECK(version{1, 2, 3} > version{1, 2, 2});
 }

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include <straggle/blacklist/blacklister.hpp>
-#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <doctest/doctest.h>

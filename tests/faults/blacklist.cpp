@@ -170,8 +170,7 @@ using windowed =
 TEST_CASE("blacklister: after a failed allocation it decides as before") {
     using namespace straggle;
     check_blacklister("dominated", blacklister{blacklist::dominated{}, record::unlimited{}});
-    check_blacklister("clearly_dominated",
-                      blacklister{blacklist::clearly_dominated{}, record::unlimited{}});
+    check_blacklister("clearly_dominated", blacklister{blacklist::clearly_dominated{}, record::unlimited{}});
     check_blacklister("dominated_fdr", blacklister{blacklist::dominated_fdr{}, record::unlimited{}});
     check_blacklister("weakest_level", blacklister{blacklist::weakest_level{}, blacklist::at_most{2}});
     check_blacklister("top_k_intersection",

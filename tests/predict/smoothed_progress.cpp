@@ -50,9 +50,9 @@ std::vector<std::pair<double, double>> readings(std::string rule, std::uint64_t 
     }
     bool const moved = rule.back() == '+';
     if (moved) rule.pop_back();
-    std::vector<double> const speeds = rule == "constant"      ? std::vector{0.005, 0.005, 0.005, 0.005}
+    std::vector<double> const speeds = rule == "constant"  ? std::vector{0.005, 0.005, 0.005, 0.005}
                                        : rule == "slowing" ? std::vector{0.005, 0.004, 0.002, 0.001}
-                                                               : std::vector{0.005, 0.004, 0.002, 0.0, 0.003};
+                                                           : std::vector{0.005, 0.004, 0.002, 0.0, 0.003};
     if (moved) progress = speeds[0];
     for (int count = 0; progress <= 1.0; ++count) {
         elapsed += 1000.0;

@@ -284,7 +284,8 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (auto const rule : {assign::assignment_rule::greedy, assign::assignment_rule::optimal}) {
             auto a = assigner_by(rule), b = assigner_by(rule);
             assign::backup_plan const& before = a.choose(s.tasks, s.nodes, straggle_test::predict, s.load);
-            assign::backup_plan const& after = b.choose(other.tasks, other.nodes, straggle_test::predict, s.load);
+            assign::backup_plan const& after =
+                b.choose(other.tasks, other.nodes, straggle_test::predict, s.load);
             CHECK(after.copies == before.copies);
             CHECK(after.profit == before.profit); // whole numbers: in any order the same sum
             CHECK(after.nodes == before.nodes);

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The memory that docs/reference/numbers.md states, per record, job and node. Tables grow by doubling, so a fleet of
-/// any size asks for at most four times the net figure on the way there: that is the bound.
+/// The memory that docs/reference/numbers.md states, per record, job and node. Tables grow by doubling, so a
+/// fleet of any size asks for at most four times the net figure on the way there: that is the bound.
 
 #include "support/allocations.hpp"
 

@@ -43,6 +43,7 @@ struct admits_a_number : without_name {
     int admits(char const&);
 };
 
+static_assert(with_empty_name::name.empty() && admits_a_number::name == "number");
 static_assert(record::limit<quota, int, char> && record::limit<vowels_only, int, char>);
 static_assert(record::limit<straggle::record::unlimited, int, char>);
 static_assert(record::limit<std::optional<quota>, int, char>);

@@ -155,8 +155,7 @@ static_assert(!assign::backup_predictor<in_words, record, int> &&
 
 // --- assigner ----------------------------------------------------------------------------------------------
 static_assert(std::same_as<decltype(assign::assigner()), assign::assigner<assign::expected_gain>>);
-static_assert(
-    std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
 static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{})),
                            assign::assigner<riski_profit>>);
 static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, straggle::record::unlimited{})),
@@ -169,8 +168,7 @@ static_assert(std::copyable<assign::assigner<assign::expected_gain, assign::copi
               std::movable<assign::assigner<riski_profit, minimal_budget>> &&
               std::default_initializable<assign::assigner<>>);
 [[maybe_unused]] assign::backup_plan const&
-reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a,
-                    std::vector<int> const& numbers) {
+reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a, std::vector<int> const& numbers) {
     assign::straggler_fields const stragglers{.runs_on = [](int n) { return n; },
                                               .remaining = [](int n) { return n; }};
     assign::backup_node_fields const nodes{.node = [](int n) { return n; }, .free = [](int) { return 1; }};

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A file that is written beside its place and renamed when it is whole: a full disk or a kill loses nothing of
-/// what was there.
+/// A file that is written beside its place and renamed when it is whole: a full disk or a kill loses nothing
+/// of what was there.
 #pragma once
 
 #include "failure.hpp"

@@ -99,7 +99,8 @@ std::vector<std::string> files_of(std::vector<std::string> const& paths) {
             files.push_back(path);
     }
     if (files.empty() && !paths.empty())
-        throw program::failure(program::exit_status::bad_input, paths.front() + ": no file in this directory");
+        throw program::failure(program::exit_status::bad_input,
+                               paths.front() + ": no file in this directory");
     return files;
 }
 

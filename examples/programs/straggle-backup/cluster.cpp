@@ -241,8 +241,8 @@ void avoid(cluster& c, options const& o, history const& past, name_table const& 
 
     bool const racks = std::ranges::any_of(c.nodes, [](cluster_node const& n) { return n.rack.has_value(); });
     using by_rack = straggle::blacklist::one_per_domain<rack_of, std::uint32_t>;
-    auto const one_per_rack = racks ? std::optional<by_rack>(by_rack(rack_of{&by_id}))
-                                    : std::optional<by_rack>();
+    auto const one_per_rack =
+        racks ? std::optional<by_rack>(by_rack(rack_of{&by_id})) : std::optional<by_rack>();
     straggle::blacklister decider(straggle::blacklist::dominated{}, one_per_rack,
                                   straggle::blacklist::at_most_slot_fraction(0.2, slots_of{&by_id}));
     auto const decision = decider.decide(rank(past));

@@ -40,8 +40,7 @@ struct domain_of {
 /// The limits that were asked for, as a tuple. @pre the fleet outlives them
 [[nodiscard]] inline auto guards_of(fleet const& f, guard_options const& g) {
     auto const wanted = []<class Limit>(bool yes, Limit limit) {
-        return yes ? std::optional<Limit>(std::move(limit))
-                   : std::optional<Limit>();
+        return yes ? std::optional<Limit>(std::move(limit)) : std::optional<Limit>();
     };
     double const open_above = g.fail_open.value_or(1);
     return std::tuple(

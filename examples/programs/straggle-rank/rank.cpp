@@ -101,8 +101,8 @@ std::vector<score> scores(history const& h, options const& o) {
 std::vector<double> slowdowns(history const& h, options const& o) {
     auto const [scored, nodes, jobs, counts] =
         with_attempts(h, [&](auto const& attempts, auto const& fields) {
-            return straggle::rank::normalize(attempts, fields,
-                                       ranking_options(o, straggle::rank::ratio_to_median{o.min_tasks}));
+            return straggle::rank::normalize(
+                attempts, fields, ranking_options(o, straggle::rank::ratio_to_median{o.min_tasks}));
         });
     std::vector<std::vector<double>> by_node(h.nodes.size());
     for (straggle::rank::normalized_attempt const& a : scored) by_node[nodes[a.node]].push_back(a.score);

@@ -41,7 +41,7 @@ inline constexpr std::size_t node_refusal_count = 8;
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(backup_refusal r) noexcept {
     constexpr std::array<std::string_view, 12> names{
-        "unknown_node",   "same_node",       "excluded",  "no_slot",  "on_probation", "no_prediction",
+        "unknown_node",   "same_node",       "excluded",     "no_slot",  "on_probation", "no_prediction",
         "not_profitable", "unlikely_to_win", "no_straggler", "no_nodes", "slots_taken",  "over_limit"};
     return names[static_cast<std::size_t>(r)];
 }

@@ -120,8 +120,8 @@
 #define STRAGGLE_ABI_RISCV_ZICOND 1
 #endif
 
-// Floating point modes, and the macros a user may define. Clang has no macros for the parts of -ffast-math but
-// finite numbers only; no compiler has one for -ffp-contract.
+// Floating point modes, and the macros a user may define. Clang has no macros for the parts of -ffast-math
+// but finite numbers only; no compiler has one for -ffp-contract.
 #define STRAGGLE_ABI_MODES                                                                                   \
     STRAGGLE_ABI_PASTE(                                                                                      \
         STRAGGLE_ABI_DIGIT(__FAST_MATH__, __FINITE_MATH_ONLY__, __NO_SIGNED_ZEROS__, __NO_TRAPPING_MATH__),  \
@@ -147,12 +147,11 @@
         STRAGGLE_ABI_DIGIT(__ABM__, __TBM__, __MOVBE__, __ADX__),                                            \
         STRAGGLE_ABI_DIGIT(__AES__, __VAES__, __PCLMUL__, __VPCLMULQDQ__))
 #define STRAGGLE_ABI_X86_2                                                                                   \
-    STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__SHA__, __SHA512__, __SM3__, __SM4__),                            \
-                       STRAGGLE_ABI_DIGIT(__GFNI__, __CRC32__, __PRFCHW__, __APX_F__),                       \
-                       STRAGGLE_ABI_DIGIT(__SSE_MATH__, __SSE2_MATH__, STRAGGLE_ABI_MSVC_SSE,                \
-                                          STRAGGLE_ABI_MSVC_SSE2),                                           \
-                       STRAGGLE_ABI_DIGIT(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16, __LAHF_SAHF__,                \
-                                          __AVX10_2__, __3dNOW__), , )
+    STRAGGLE_ABI_PASTE(                                                                                      \
+        STRAGGLE_ABI_DIGIT(__SHA__, __SHA512__, __SM3__, __SM4__),                                           \
+        STRAGGLE_ABI_DIGIT(__GFNI__, __CRC32__, __PRFCHW__, __APX_F__),                                      \
+        STRAGGLE_ABI_DIGIT(__SSE_MATH__, __SSE2_MATH__, STRAGGLE_ABI_MSVC_SSE, STRAGGLE_ABI_MSVC_SSE2),      \
+        STRAGGLE_ABI_DIGIT(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16, __LAHF_SAHF__, __AVX10_2__, __3dNOW__), , )
 #define STRAGGLE_ABI_TARGET                                                                                  \
     STRAGGLE_ABI_PASTE(STRAGGLE_ABI_X86_0, STRAGGLE_ABI_X86_1, STRAGGLE_ABI_X86_2, , , )
 #elif defined(__ARM_ARCH)
@@ -167,7 +166,8 @@
         STRAGGLE_ABI_DIGIT(__ARM_FEATURE_JCVT, __ARM_FEATURE_FRINT, __ARM_FEATURE_SVE, __ARM_FEATURE_SVE2),  \
         STRAGGLE_ABI_DIGIT(__ARM_FEATURE_SVE2_AES, __ARM_FEATURE_SVE2_BITPERM, __ARM_FEATURE_SME,            \
                            __ARM_FEATURE_MOPS))
-#define STRAGGLE_ABI_TARGET STRAGGLE_ABI_PASTE(STRAGGLE_ABI_ARM, _, __ARM_ARCH, _,                                                   \
+#define STRAGGLE_ABI_TARGET                                                                                  \
+    STRAGGLE_ABI_PASTE(STRAGGLE_ABI_ARM, _, __ARM_ARCH, _,                                                   \
                        STRAGGLE_ABI_DIGIT(__thumb__, __ARM_FEATURE_LDREX, __ARM_FEATURE_IDIV, __SOFTFP__), )
 #elif defined(__s390x__)
 #define STRAGGLE_ABI_TARGET                                                                                  \
@@ -181,10 +181,10 @@
                        __riscv_xlen, )
 #else
 #define STRAGGLE_ABI_OTHER                                                                                   \
-    STRAGGLE_ABI_PASTE(                                                                                      \
-        STRAGGLE_ABI_DIGIT(__ALTIVEC__, __VSX__, _ARCH_PWR8, _ARCH_PWR9),                                    \
-        STRAGGLE_ABI_DIGIT(_ARCH_PWR10, __VX__, __VEC__, __mips_msa),                                        \
-        STRAGGLE_ABI_DIGIT(__loongarch_sx, __loongarch_asx, _ARCH_PWR11, __wasm_simd128__), , , )
+    STRAGGLE_ABI_PASTE(STRAGGLE_ABI_DIGIT(__ALTIVEC__, __VSX__, _ARCH_PWR8, _ARCH_PWR9),                     \
+                       STRAGGLE_ABI_DIGIT(_ARCH_PWR10, __VX__, __VEC__, __mips_msa),                         \
+                       STRAGGLE_ABI_DIGIT(__loongarch_sx, __loongarch_asx, _ARCH_PWR11, __wasm_simd128__), , \
+                       , )
 #define STRAGGLE_ABI_TARGET STRAGGLE_ABI_OTHER
 #endif
 

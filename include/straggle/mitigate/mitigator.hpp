@@ -150,8 +150,8 @@ class mitigator {
         counts_.no_room += fleet_.no_room();
         counts_.nodes_refused += fleet_.twice();
         tasks_.read(
-            running, line_, loop_.guard(), [this](auto const& name) { return node_of(name); },
-            [this](auto const& name) { return kinds_.insert(name, loop_.guard().now()); },
+            running, line_, loop_.guard(), [this](auto const& name) { return this->node_of(name); },
+            [this](auto const& name) { return this->kinds_.insert(name, loop_.guard().now()); },
             [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
             counts_.other_clock);
         fleet_.count_busy(tasks_.rows());
@@ -336,7 +336,7 @@ class mitigator {
     bool take(Attempt const& attempt) {
         detail::read_ended out;
         if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_, out,
-                            [this](auto const& name) { return node_of(name); }))
+                            [this](auto const& name) { return this->node_of(name); }))
             return false;
         if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
             auto const& kind = detail::project(attempts_.fields().kind, attempt);

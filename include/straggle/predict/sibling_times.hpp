@@ -244,8 +244,8 @@ class sibling_times {
             double const own =
                 bins::log_at(seen.place) - bins::log_at(detail::place_of(shape_, seen.survival));
             // Variance of a sample quantile, about what it is for a median or further out.
-            double const far = seen.survival < 0.95 ? 1.5 - seen.survival : 0.5;
-            double const v = spread * spread * 1.6 / seen.events / far;
+            double const tail_end = seen.survival < 0.95 ? 1.5 - seen.survival : 0.5;
+            double const v = spread * spread * 1.6 / seen.events / tail_end;
             precision = 1 / v;
             middle = own / v;
         }

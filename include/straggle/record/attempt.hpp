@@ -9,6 +9,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/record/detail/attempt_concepts.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/reason_counts.hpp>
 
@@ -53,9 +54,9 @@ template <class Job = base::no_field, class Node = base::no_field, class Duratio
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
           class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields { // .job .node .duration .start .end .status .task .input .kind ..., in this order
-    [[no_unique_address]] Job job{};           ///< `job_field`
-    [[no_unique_address]] Node node{};         ///< `node_field`
+struct attempt_fields {                // .job .node .duration .start .end .status .task .input, in this order
+    [[no_unique_address]] Job job{};   ///< `job_field`
+    [[no_unique_address]] Node node{}; ///< `node_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Start start{};       ///< `time_field`
     [[no_unique_address]] End end{};           ///< `time_field`
@@ -77,41 +78,6 @@ template <class Record>
 concept has_task_traits = requires { task_traits<Record>::fields; };
 
 } // namespace straggle
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-template <class Fields>
-concept fields_aggregate = requires(Fields const& f) {
-    f.job;
-    f.node;
-    f.duration;
-    f.start;
-    f.end;
-    f.status;
-    f.task;
-    f.input;
-};
-
-// Comparing signed numbers with unsigned, or integers with reals, would go wrong in silence.
-template <class Start, class End>
-concept on_one_clock =
-    std::is_integral_v<Start> == std::is_integral_v<End> &&
-    std::is_signed_v<Start> == std::is_signed_v<End> && requires(Start const& start, End const& end) {
-        { end < start } -> std::convertible_to<bool>;
-        { end - start } -> base::duration_like;
-    };
-
-template <class Fields, class Record>
-concept has_duration =
-    given<decltype(Fields::duration)> && record::duration_field<decltype(Fields::duration), Record>;
-template <class Fields, class Record>
-concept has_start_and_end =
-    !given<decltype(Fields::duration)> && record::time_field<decltype(Fields::start), Record> &&
-    record::time_field<decltype(Fields::end), Record> &&
-    on_one_clock<field_value_t<decltype(Fields::start), Record>,
-                 field_value_t<decltype(Fields::end), Record>>;
-
-} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::record {
 

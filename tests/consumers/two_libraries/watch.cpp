@@ -5,9 +5,9 @@
 // in another order.
 #include <straggle/papers/dsb_2019.hpp>
 
+#include <straggle/base/library_version.hpp>
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/monitor/monitor.hpp>
-#include <straggle/base/library_version.hpp>
 
 #include "libraries.hpp"
 
