@@ -69,6 +69,6 @@ TEST_CASE("mitigator: bytes that cannot be read for want of memory change nothin
     auto const bytes = after(200).cluster->m.serialize();
     check_failures(
         "restore", [&] { return after(5); },
-        [&](kept& k) { REQUIRE(k.cluster->m.restore(bytes) == status::ok); },
+        [&](kept& k) { static_cast<void>(k.cluster->m.restore(bytes)); }, // what comes of it is compared
         [](kept const& k) { return k.cluster->m.serialize(); });
 }
