@@ -175,8 +175,8 @@ class late_scan {
             0xffffff; // a node number beyond is a mistake, and no reason for so much memory
         for (mitigate::place_row const& p : places) {
             if (p.node < most && p.node >= slow_.size()) {
+                hung_nodes_.resize(p.node + std::size_t{1}, 0); // first: it is by the other that is looked
                 slow_.resize(p.node + std::size_t{1}, 1.0);
-                hung_nodes_.resize(p.node + std::size_t{1}, 0);
             }
             if (p.node >= slow_.size()) continue;
             slow_[p.node] = believed(p.slow);
