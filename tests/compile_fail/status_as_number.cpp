@@ -1,6 +1,5 @@
 // What an exit code means is the user's to say, not the library's to guess.
-// expect: status_as_number\.cpp:\d+:\d+: error
-// expect: status_field
+// expect: \.status has to be an attempt_status, or a bool that is true for success
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>

@@ -56,6 +56,33 @@ namespace straggle::inline STRAGGLE_ABI {
 template <class NodeId>
 class blacklist_decision {
   public:
+    /// Empty.
+    blacklist_decision() = default;
+    /// A copy.
+    blacklist_decision(blacklist_decision const&) = default;
+    /// Leaves the other one to be assigned to or destroyed.
+    blacklist_decision(blacklist_decision&&) noexcept = default;
+    /// Becomes a copy in the memory it has; is empty should an allocation fail.
+    blacklist_decision& operator=(blacklist_decision const& other) {
+        if (this == &other) return *this;
+        blacklisted_ = on_probation_ = spared_ = 0;
+        verdicts_ = other.verdicts_;
+        places_.clear();
+        std::size_t const named = other.blacklisted_ + other.on_probation_ + other.spared_;
+        for (std::size_t i = 0; i < named; ++i) places_.insert(verdicts_[i].id);
+        rule_ = other.rule_;
+        exclusion_rule_ = other.exclusion_rule_;
+        window_ = other.window_;
+        note_ = other.note_;
+        blacklisted_ = other.blacklisted_;
+        on_probation_ = other.on_probation_;
+        spared_ = other.spared_;
+        return *this;
+    }
+    /// Leaves the other one to be assigned to or destroyed.
+    blacklist_decision& operator=(blacklist_decision&&) noexcept = default;
+    ~blacklist_decision() = default;
+
     /// Nodes to give no more work, worst first. Empty is an answer.
     [[nodiscard]] std::span<verdict<NodeId> const> blacklisted() const& noexcept {
         return std::span(verdicts_).first(blacklisted_);
@@ -100,7 +127,7 @@ class blacklist_decision {
     /// What the policy has to say about the fleet as a whole.
     [[nodiscard]] blacklist::selection_note note() const noexcept { return note_; }
     /// Name of the policy that says for how long; empty from a blacklister.
-    [[nodiscard]] std::string_view excluding() const noexcept { return sentencing_; }
+    [[nodiscard]] std::string_view excluding() const noexcept { return exclusion_rule_; }
     /// The window decided on; 0 from a blacklister.
     [[nodiscard]] std::int64_t window() const noexcept { return window_; }
 
@@ -114,7 +141,7 @@ class blacklist_decision {
     std::size_t on_probation_ = 0;
     std::size_t spared_ = 0;
     std::string_view rule_;
-    std::string_view sentencing_;
+    std::string_view exclusion_rule_;
     std::int64_t window_ = 0;
     blacklist::selection_note note_ = blacklist::selection_note::none;
 };

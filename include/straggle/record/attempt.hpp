@@ -132,11 +132,11 @@ consteval bool explain_attempt_fields() {
             "std::chrono::duration, not text");
         static_assert(given<duration> || !given<start> || !given<end> || has_start_and_end<Fields, Record>,
                       ".start and .end have to be points in time of one type");
-        static_assert(!given<decltype(Fields::status)> ||
-                          record::status_field<decltype(Fields::status), Record>,
-                      ".status has to be an attempt_status, or a bool that is true for success");
+        constexpr bool is_status =
+            !given<decltype(Fields::status)> || record::status_field<decltype(Fields::status), Record>;
+        static_assert(is_status, ".status has to be an attempt_status, or a bool that is true for success");
         static_assert(record::attempt_fields_for<Fields, Record> || !given<job> || !given<node> ||
-                          !record::timed_fields<Fields, Record>,
+                          !is_status || !record::timed_fields<Fields, Record>,
                       ".task has to be text or have a std::hash, .input has to be a number");
     }
     return true;

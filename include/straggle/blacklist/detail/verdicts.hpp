@@ -110,7 +110,7 @@ struct decision_access {
         d.blacklisted_ = d.on_probation_ = d.spared_ = 0;
         d.rule_ = rule;
         d.note_ = note;
-        d.sentencing_ = {};
+        d.exclusion_rule_ = {};
         d.window_ = 0;
         if (verdicts > d.verdicts_.size()) d.verdicts_.resize(verdicts);
         d.places_.clear();
@@ -140,7 +140,7 @@ struct decision_access {
     template <class NodeId>
     static void place_in_time(blacklist_decision<NodeId>& d, std::string_view excluding,
                               std::int64_t window) noexcept {
-        d.sentencing_ = excluding;
+        d.exclusion_rule_ = excluding;
         d.window_ = window;
     }
     template <class NodeId>
