@@ -9,7 +9,9 @@ import sys
 
 import headers
 
-HEADER_LINES, UMBRELLA_LINES = 55_000, 75_000
+HEADER_LINES, UMBRELLA_LINES = 58_000, 78_000
+# They are made of nearly all that the umbrella has.
+LARGE = ("straggle/straggle.hpp", "straggle/mitigate.hpp", "straggle/mitigate/mitigator.hpp")
 
 
 def lines_read(name, command):
@@ -24,7 +26,7 @@ def check(command, root=headers.ROOT):
     counts = {name: lines_read(name, command) for name in names}
     complaints = [f"{name}: cannot be preprocessed" for name in names if counts[name] is None]
     for name in sorted(names, key=lambda name: counts[name] or 0, reverse=True):
-        limit = UMBRELLA_LINES if name == "straggle/straggle.hpp" else HEADER_LINES
+        limit = UMBRELLA_LINES if name in LARGE else HEADER_LINES
         print(f"{counts[name] or 0:8} of {limit}  {name}")
         if (counts[name] or 0) > limit:
             complaints.append(f"{name}: {counts[name]} preprocessed lines, at most {limit}")
