@@ -52,13 +52,14 @@ in_bash() { echo "set -euo pipefail; source cmake/ensure-packages.sh; $1"; }
 
 # Every fuzzer for so many seconds. New inputs go to a scratch folder: the corpus in the tree stays as it is.
 fuzz_for() {
-    local fuzzer name
+    local fuzzer name corpora
     for fuzzer in build/fuzz/tests/fuzz/fuzz_*; do
         [[ -x $fuzzer && -f $fuzzer ]] || continue
         name=$(basename "$fuzzer")
         mkdir -p "$logs/$name-new"
-        step "$name" - "$fuzzer" -max_total_time="$1" -artifact_prefix="$logs/$name-" "$logs/$name-new" \
-            "tests/fuzz/corpus/${name#fuzz_}"
+        corpora=("$logs/$name-new")
+        [[ -d tests/fuzz/corpus/${name#fuzz_} ]] && corpora+=("tests/fuzz/corpus/${name#fuzz_}")
+        step "$name" - "$fuzzer" -max_total_time="$1" -artifact_prefix="$logs/$name-" "${corpora[@]}"
     done
 }
 
