@@ -160,11 +160,11 @@ struct bare_node {
 } // namespace
 
 TEST_CASE("mitigator: works where next to nothing is known, and counts what it cannot use") {
-    mitigator m(
+    mitigator m{
         attempt_fields{
             .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
         running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
-        node_fields{.node = &bare_node::id});
+        node_fields{.node = &bare_node::id}};
     std::vector<bare_node> nodes;
     for (int i = 0; i < 10; ++i) nodes.push_back({i});
     nodes.push_back({});
@@ -300,11 +300,11 @@ TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are 
     byte_writer other;
     CHECK(a.m.restore(std::move(other).seal(frame_kind("none"), 1)) == status::wrong_kind);
     CHECK(a.m.serialize() == before);
-    mitigator numbers(
+    mitigator numbers{
         attempt_fields{
             .job = &bare_attempt::job, .node = &bare_attempt::node, .duration = &bare_attempt::took},
         running_fields{.job = &bare_running::job, .node = &bare_running::node, .start = &bare_running::start},
-        node_fields{.node = &bare_node::id});
+        node_fields{.node = &bare_node::id}};
     CHECK(numbers.restore(bytes) == status::wrong_kind);
 }
 

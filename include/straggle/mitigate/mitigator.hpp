@@ -44,8 +44,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Source: ours; the parts name theirs.
 ///
 /// @par Example
-/// `mitigator m(attempt_fields{...}, task_fields{...}, node_fields{...});` where the fields are members; with
-/// callables name the records: `auto m = mitigator_of<attempt, task, host>(fields...);`
+/// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};` where the fields are members;
+/// with callables name the records: `auto m = mitigator_of<attempt, task, host>(fields...);`
 ///
 /// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
 /// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
@@ -86,7 +86,7 @@ class mitigator {
     /// What other threads see: a state for each node, for as long as it is held.
     using snapshot = typename published<mitigate::fleet_view<node_id>>::snapshot;
 
-    /// @param attempts an `attempt_fields`, @param running a `task_fields`, @param nodes a `node_fields`
+    /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
                        mitigator_options options = {})
         requires std::constructible_from<NodePart, decltype(options.nodes)> &&
@@ -389,7 +389,7 @@ mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
 
 /// A mitigator of records that are named: for fields that are callables.
-/// @par Example `auto m = mitigator_of<attempt, task, host>(attempt_fields, task_fields, node_fields);`
+/// @par Example `auto m = mitigator_of<attempt, task, host>(attempt_fields, running_fields, node_fields);`
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields>
 [[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
