@@ -321,7 +321,6 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     CHECK(seen->state("node-107") == node_state::healthy);
     CHECK(plan.nodes().size() == b.m.plan().nodes().size());
     b.step();
-    CHECK(b.m.node_part().slowdown_of(7).low > 1.1);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);
 }
