@@ -130,7 +130,8 @@ class failure_watch {
         if (tasks_.empty()) tasks_.resize(max_tasks);
         // Two places each; the older failure gives way.
         failed_task* place = nullptr;
-        for (std::size_t const at : {key % max_tasks, (key >> 32) % max_tasks}) {
+        for (std::size_t const at :
+             {static_cast<std::size_t>(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)}) {
             if (tasks_[at].used && tasks_[at].key == key) {
                 failed_task& t = tasks_[at];
                 if (t.node == a.node) return false; // the same task again

@@ -42,7 +42,7 @@ class loop_guard {
                     trusted_from_ = now;
                 }
                 raw_ = now;
-                if (step == clock_step::usual) gaps_[rounds_ % gaps_.size()] = gap;
+                if (step == clock_step::usual) gaps_[static_cast<std::size_t>(rounds_ % gaps_.size())] = gap;
             }
         } else {
             raw_ = now;
