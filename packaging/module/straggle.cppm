@@ -450,7 +450,6 @@ using straggle::blacklist::either;
 
 // straggle/blacklist/node_verdict.hpp
 namespace blacklist {
-using straggle::blacklist::operator_word;
 using straggle::blacklist::node_row;
 using straggle::blacklist::cause;
 using straggle::blacklist::has;

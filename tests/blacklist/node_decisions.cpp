@@ -24,8 +24,8 @@
 using namespace straggle;
 using blacklist::cause;
 using blacklist::node_row;
-using blacklist::operator_word;
 using blacklist::spared;
+using record::condition;
 
 namespace {
 
@@ -313,15 +313,15 @@ TEST_CASE("limits: a fifth of the slots, one node of three, none of two") {
 
 TEST_CASE("the operator has the last word") {
     cluster c(ten(3, 3));
-    c.rows[3].word = operator_word::pinned;
-    c.rows[5].word = operator_word::denied;
-    c.rows[6].word = operator_word::away;
+    c.rows[3].word = condition::pinned;
+    c.rows[5].word = condition::denied;
+    c.rows[6].word = condition::away;
     for (int i = 0; i < 30; ++i) c.step();
     CHECK(c.decisions.state(3) == node_state::last_resort);
     CHECK(c.verdict(3).spared_by == spared::by_operator);
     CHECK(c.decisions.state(5) == node_state::excluded);
     CHECK(c.decisions.state(6) == node_state::away);
-    for (node_row& row : c.rows) row.word = operator_word::none;
+    for (node_row& row : c.rows) row.word = condition::present;
     c.step();
     CHECK(c.decisions.state(6) == node_state::healthy);
     CHECK(c.decisions.state(3) == node_state::excluded);

@@ -165,7 +165,7 @@ class node_decisions : private detail::node_trials {
         double doubted = 0;
         std::size_t present = 0;
         for (blacklist::node_row const& row : rows) {
-            if (row.node >= records_.size() || row.word == operator_word::away) continue;
+            if (row.node >= records_.size() || row.word == condition::away) continue;
             ++present;
             record& r = records_[row.node];
             r.spared_by = spared::no;
@@ -184,7 +184,7 @@ class node_decisions : private detail::node_trials {
         load_allows_ = true;
         for (candidate const& c : order_) {
             record& r = records_[c.node];
-            if (c.word == operator_word::denied) {
+            if (c.word == condition::denied) {
                 exclude(c.node, r);
                 continue;
             }
@@ -196,7 +196,7 @@ class node_decisions : private detail::node_trials {
             spared by = spared::no;
             bool const few = out_slots + c.slots <= options_.share_of_slots * total_slots_ ||
                              (out == 0 && 2.0 * c.slots <= total_slots_);
-            if (c.word == operator_word::pinned)
+            if (c.word == condition::pinned)
                 by = spared::by_operator;
             else if (open)
                 by = spared::by_fail_open;
@@ -238,13 +238,13 @@ class node_decisions : private detail::node_trials {
     }
     struct candidate {
         std::uint32_t node, slots, domain;
-        operator_word word;
+        condition word;
     };
     // Who is denied; who is out already; what makes things worst.
     [[nodiscard]] bool goes_before(candidate const& a, candidate const& b) const noexcept {
         record const &x = records_[a.node], &y = records_[b.node];
         auto const rank = [](candidate const& c, record const& r) {
-            return c.word == operator_word::denied ? 0 : r.is_out() ? 1 : r.causes > 1 ? 2 : 3;
+            return c.word == condition::denied ? 0 : r.is_out() ? 1 : r.causes > 1 ? 2 : 3;
         };
         int const i = rank(a, x), j = rank(b, y);
         if (i != j) return i < j;
@@ -257,7 +257,7 @@ class node_decisions : private detail::node_trials {
         if (c.domain == 0 || records_[c.node].is_out()) return false;
         std::size_t members = 0, in_service = 0;
         for (blacklist::node_row const& row : rows) {
-            if (row.domain != c.domain || row.node >= records_.size() || row.word == operator_word::away)
+            if (row.domain != c.domain || row.node >= records_.size() || row.word == condition::away)
                 continue;
             ++members;
             if (!records_[row.node].is_out()) ++in_service;

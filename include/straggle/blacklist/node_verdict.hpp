@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/record/comparison.hpp>
+#include <straggle/record/node.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -18,22 +19,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// What the operator says of a node; it stands above everything that is measured.
-enum class operator_word : std::uint8_t {
-    none,   ///< nothing
-    pinned, ///< never excluded
-    denied, ///< always excluded
-    away,   ///< not there: in maintenance, or drained
-};
-
 /// A node as it stands when a decision is asked for.
 struct node_row {
-    std::uint32_t node = 0;                   ///< dense index
-    std::uint32_t slots = 1;                  ///< how many tasks it runs at a time
-    std::uint32_t busy = 0;                   ///< how many it runs now
-    std::uint32_t machine_class = 0;          ///< nodes of one class are equal by design; 0: not told
-    std::uint32_t domain = 0;                 ///< what fails together, such as a rack; 0: not told
-    operator_word word = operator_word::none; ///< what the operator says
+    std::uint32_t node = 0;          ///< dense index
+    std::uint32_t slots = 1;         ///< how many tasks it runs at a time
+    std::uint32_t busy = 0;          ///< how many it runs now
+    std::uint32_t machine_class = 0; ///< nodes of one class are equal by design; 0: not told
+    std::uint32_t domain = 0;        ///< what fails together, such as a rack; 0: not told
+    record::condition word = record::condition::present; ///< what the operator says
 };
 
 /// What is held against a node. A node has a set of causes, as bits, and is released when the set is empty.

@@ -157,7 +157,7 @@ class mitigator {
         fleet_.count_busy(tasks_.rows());
         if (load.slots == 0)
             for (auto const& n : fleet_.rows()) {
-                if (n.word == blacklist::operator_word::away) continue;
+                if (n.word == record::condition::away) continue;
                 load.slots += n.slots;
                 load.busy += n.busy < n.slots ? n.busy : n.slots;
             }

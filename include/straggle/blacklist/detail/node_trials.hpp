@@ -28,7 +28,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 class node_trials {
   protected:
     using record = exclusion_record;
-    using operator_word = blacklist::operator_word;
+    using condition = straggle::record::condition;
     using cause = blacklist::cause;
     using spared = blacklist::spared;
 
@@ -71,8 +71,7 @@ class node_trials {
         capacity_ = out_ = 0;
         total_slots_ = 0;
         for (blacklist::node_row const& row : rows) {
-            if (row.node >= records_.size() || row.word == operator_word::away ||
-                row.word == operator_word::denied)
+            if (row.node >= records_.size() || row.word == condition::away || row.word == condition::denied)
                 continue;
             double const p = pace(row.node);
             busy += row.busy * p;
@@ -125,7 +124,7 @@ class node_trials {
                 accuse(row.node, cause::failing, s,
                        {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
                         "failures"});
-            if (row.word == operator_word::denied)
+            if (row.word == condition::denied)
                 accuse(row.node, cause::denied, s, {0, 0, 0, "denied"});
             else
                 r.acquit(cause::denied);
@@ -171,7 +170,7 @@ class node_trials {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
-            if (row.word == operator_word::away) {
+            if (row.word == condition::away) {
                 if (r.state != node_state::away) r.enter(node_state::away, now_);
                 continue;
             }

@@ -125,7 +125,7 @@ class node_reader {
             if constexpr (has_busy<Fields>) row.busy = read_amount(project(fields_.busy, node), 0);
             row.machine_class = read_label(tables_.classes, fields_.machine_class, node, now) + 1;
             row.domain = read_label(tables_.domains, fields_.domain, node, now) + 1;
-            row.word = static_cast<blacklist::operator_word>(read_condition(fields_, node));
+            row.word = read_condition(fields_, node);
             rows_.push_back(row);
             user_rows_.push_back(at);
             stamps_[index] = round_;
