@@ -438,9 +438,9 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
-// straggle/blacklist/dynamic_blacklist.hpp
-using straggle::dynamic_blacklist;
-using straggle::dynamic_blacklist_of;
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/forecast_weak.hpp
 namespace blacklist {
