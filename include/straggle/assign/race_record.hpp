@@ -29,8 +29,8 @@ struct race_record_options {
 
 /// A guess of a time: mean and variance of its logarithm.
 struct log_guess {
-    double mean = 0;
-    double variance = 0;
+    double mean = 0;     ///< of the logarithm
+    double variance = 0; ///< of the logarithm
 };
 
 /// What was claimed of a race when it began; `claim_of` makes it.
