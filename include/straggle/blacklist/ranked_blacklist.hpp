@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A blacklister with a memory and policies of your own: window after window it excludes weak nodes, lets them prove themselves, and
-/// takes them back.
+/// A blacklister with a memory and policies of your own: window after window it excludes weak nodes, lets
+/// them prove themselves, and takes them back.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -323,12 +323,12 @@ class ranked_blacklist {
             node_case const& c = cases_[order_[place]];
             auto& v = access::write(next_decision_, place, *c.id, c.after.against, c.spared_by);
             v.strikes = c.after.now.strikes;
-            v.since = c.after.now.since;
-            v.until = c.after.now.until;
+            v.since = static_cast<double>(c.after.now.since);
+            v.until = static_cast<double>(c.after.now.until);
             ++sizes[c.list()];
         }
         access::place_in_time(next_decision_, Exclusions::name, window);
-        access::end(next_decision_, sizes[0], sizes[1], sizes[2]);
+        access::end_of_lists(next_decision_, sizes[0], sizes[1], sizes[2]);
         std::swap(ids_, next_ids_);
         records_.swap(next_records_);
         std::swap(decision_, next_decision_);
@@ -367,7 +367,7 @@ template <base::identifier NodeId, blacklist::selection_policy Selection = black
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
 [[nodiscard]] auto ranked_blacklist_of(Selection selection = {}, Exclusions exclusions = {},
-                                        Limits... limits) {
+                                       Limits... limits) {
     return ranked_blacklist<NodeId, Selection, Exclusions, Limits...>(
         std::move(selection), std::move(exclusions), std::move(limits)...);
 }

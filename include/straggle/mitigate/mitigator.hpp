@@ -14,17 +14,17 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/published.hpp>
-#include <straggle/mitigate/detail/attempt_reader.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/mitigate/detail/task_reader.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/fleet_view.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/record/attempt_reader.hpp>
+#include <straggle/record/record_reader.hpp>
+#include <straggle/record/task_reader.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -335,7 +335,8 @@ class mitigator {
 
     bool take(Attempt const& attempt) {
         detail::read_ended out;
-        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_, out,
+        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_.attempts,
+                            counts_.other_clock, out,
                             [this](auto const& name) { return this->node_of(name); }))
             return false;
         if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
