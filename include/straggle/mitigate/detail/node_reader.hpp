@@ -11,7 +11,7 @@
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/id_table.hpp>
 #include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/record/node.hpp>
 
@@ -121,8 +121,8 @@ class node_reader {
                 continue;
             }
             blacklist::node_row row{.node = index};
-            if constexpr (has_slots<Fields>) row.slots = read_amount(project(fields_.slots, node), 1);
-            if constexpr (has_busy<Fields>) row.busy = read_amount(project(fields_.busy, node), 0);
+            if constexpr (has_slots<Fields>) row.slots = read_count(project(fields_.slots, node), 1);
+            if constexpr (has_busy<Fields>) row.busy = read_count(project(fields_.busy, node), 0);
             row.machine_class = read_label(tables_.classes, fields_.machine_class, node, now) + 1;
             row.domain = read_label(tables_.domains, fields_.domain, node, now) + 1;
             row.word = read_condition(fields_, node);
@@ -167,9 +167,9 @@ class node_reader {
     [[nodiscard]] mitigate::place_row place_of(Node const& node, Loop const& loop) const {
         mitigate::place_row place{.node = tables_.ids.find(unwrap(project(fields_.node, node)))};
         std::uint32_t busy = 0;
-        if constexpr (has_slots<Fields>) place.slots = read_amount(project(fields_.slots, node), 1);
+        if constexpr (has_slots<Fields>) place.slots = read_count(project(fields_.slots, node), 1);
         if constexpr (has_busy<Fields>)
-            busy = read_amount(project(fields_.busy, node), 0);
+            busy = read_count(project(fields_.busy, node), 0);
         else if (place.node < busy_.size())
             busy = busy_[place.node];
         if (auto const* const shown = place.node == no_index ? nullptr : loop.shown(place.node)) {
@@ -196,7 +196,7 @@ class node_reader {
         }
     }
     // What other threads are to know of a plan.
-    void fill(mitigate::fleet_view<node_id>& view, std::span<mitigate::planned_node const> planned) const {
+    void fill(mitigate::node_states<node_id>& view, std::span<mitigate::planned_node const> planned) const {
         view.clear();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             mitigate::planned_node const& n = planned[user_rows_[i]];
