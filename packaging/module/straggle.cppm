@@ -58,6 +58,7 @@ using straggle::record::time_field;
 using straggle::record::input_field;
 using straggle::record::label_field;
 using straggle::record::flag_field;
+using straggle::record::count_field;
 }
 
 // straggle/record/reason_counts.hpp
@@ -105,7 +106,6 @@ using straggle::record::unlimited;
 // straggle/record/node.hpp
 namespace record {
 using straggle::record::condition;
-using straggle::record::amount_field;
 using straggle::record::condition_field;
 }
 using straggle::node_fields;
@@ -120,7 +120,6 @@ using straggle::node_state_count;
 // straggle/record/running.hpp
 namespace record {
 using straggle::record::progress_field;
-using straggle::record::copies_field;
 }
 using straggle::running_fields;
 namespace record {
@@ -225,7 +224,6 @@ namespace assign {
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
-using straggle::assign::count_field;
 using straggle::assign::node_state_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
@@ -686,15 +684,15 @@ using straggle::mitigate::effect_options;
 using straggle::mitigate::effect_meter;
 }
 
-// straggle/mitigate/fleet_view.hpp
-namespace mitigate {
-using straggle::mitigate::node_view;
-using straggle::mitigate::fleet_view;
-}
-
 // straggle/mitigate/lease.hpp
 namespace mitigate {
 using straggle::mitigate::lease;
+}
+
+// straggle/mitigate/node_states.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::node_states;
 }
 
 // straggle/mitigate/plan.hpp
