@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
-/// Begin with `blacklister`, `dynamic_blacklist`, `blacklist::dominated`.
+/// Begin with `blacklister`, `ranked_blacklist`, `blacklist::dominated`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
@@ -11,7 +11,7 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/limits.hpp>

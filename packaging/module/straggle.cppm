@@ -273,14 +273,6 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
-// straggle/assign/copy_worth.hpp
-namespace assign {
-using straggle::assign::copy_case;
-using straggle::assign::copy_worth;
-using straggle::assign::worth_of;
-using straggle::assign::job_gain;
-}
-
 // straggle/base/storable.hpp
 namespace base {
 using straggle::base::storable_identifier;
@@ -297,7 +289,18 @@ using straggle::open_frame;
 // straggle/assign/race_record.hpp
 namespace assign {
 using straggle::assign::race_record_options;
+using straggle::assign::log_guess;
+using straggle::assign::race_claim;
 using straggle::assign::race_record;
+}
+
+// straggle/assign/copy_worth.hpp
+namespace assign {
+using straggle::assign::copy_case;
+using straggle::assign::copy_worth;
+using straggle::assign::worth_of;
+using straggle::assign::claim_of;
+using straggle::assign::job_gain;
 }
 
 // straggle/assign/rank_places.hpp
@@ -438,9 +441,9 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
-// straggle/blacklist/dynamic_blacklist.hpp
-using straggle::dynamic_blacklist;
-using straggle::dynamic_blacklist_of;
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/forecast_weak.hpp
 namespace blacklist {

@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, on one ranking and without memory; `dynamic_blacklist` remembers.
+/// Decides which nodes to avoid, on one ranking and without memory; `ranked_blacklist` remembers.
 ///
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never

@@ -51,7 +51,7 @@ struct decision_access;
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The answer of a `blacklister` or `dynamic_blacklist`: the nodes to avoid, those to try out, and the weak
+/// The answer of a `blacklister` or `ranked_blacklist`: the nodes to avoid, those to try out, and the weak
 /// ones it was not allowed to avoid.
 template <class NodeId>
 class blacklist_decision {

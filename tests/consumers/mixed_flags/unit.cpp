@@ -57,7 +57,7 @@ results UNIT() {
     out.push_back(static_cast<double>(decision.blacklisted().size()));
     blacklister top{blacklist::top_k_intersection(3)};
     (void)top.decide(by_ticks);
-    dynamic_blacklist<int> over_time;
+    ranked_blacklist<int> over_time;
     over_time.decide(by_ticks, 1);
     out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
 

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A blacklister with a memory: window after window it exclusions weak nodes, lets them prove themselves, and
+/// A blacklister with a memory and policies of your own: window after window it excludes weak nodes, lets them prove themselves, and
 /// takes them back.
 #pragma once
 
@@ -40,8 +40,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// avoided, and two nodes of a kind do not take turns.
 ///
 /// @par Example
-/// `dynamic_blacklist<std::string> list;` has the defaults: `clearly_dominated`, `probation<escalating>`,
-/// and never more than a fifth of the slots. `dynamic_blacklist_of<std::string>(weakest_level{},
+/// `ranked_blacklist<std::string> list;` has the defaults: `clearly_dominated`, `probation<escalating>`,
+/// and never more than a fifth of the slots. `ranked_blacklist_of<std::string>(weakest_level{},
 /// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
 /// `unlimited{}` removes it.
 ///
@@ -60,30 +60,30 @@ template <base::identifier NodeId, blacklist::selection_policy Selection = black
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
-class dynamic_blacklist {
+class ranked_blacklist {
     using limit_row = detail::limits_or_default<Limits...>;
     using node_case = detail::node_case<NodeId>;
 
   public:
     /// Policies, with every limit at its defaults.
-    explicit dynamic_blacklist(Selection selection = {}, Exclusions exclusions = {})
+    explicit ranked_blacklist(Selection selection = {}, Exclusions exclusions = {})
         requires(std::default_initializable<Limits> && ...)
         : selection_(std::move(selection)), policy_(std::move(exclusions)) {}
 
     /// Policies and limits.
-    dynamic_blacklist(Selection selection, Exclusions exclusions, Limits... limits)
+    ranked_blacklist(Selection selection, Exclusions exclusions, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : selection_(std::move(selection)), policy_(std::move(exclusions)), limits_(std::move(limits)...) {}
-    dynamic_blacklist(dynamic_blacklist const&) = default;
-    dynamic_blacklist(dynamic_blacklist&&) = default;
+    ranked_blacklist(ranked_blacklist const&) = default;
+    ranked_blacklist(ranked_blacklist&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
-    dynamic_blacklist& operator=(dynamic_blacklist const& other)
+    ranked_blacklist& operator=(ranked_blacklist const& other)
         requires std::is_move_assignable_v<Selection> && std::is_move_assignable_v<limit_row>
     {
-        return *this = dynamic_blacklist(other);
+        return *this = ranked_blacklist(other);
     }
-    dynamic_blacklist& operator=(dynamic_blacklist&&) = default;
-    ~dynamic_blacklist() = default;
+    ranked_blacklist& operator=(ranked_blacklist&&) = default;
+    ~ranked_blacklist() = default;
 
     /// Decides on a window.
     /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
@@ -359,16 +359,16 @@ class dynamic_blacklist {
     detail::interval_census census_;
 };
 
-/// A `dynamic_blacklist` with policies and limits of types that need not be written: only the nodes' is.
+/// A `ranked_blacklist` with policies and limits of types that need not be written: only the nodes' is.
 /// @par Example
-/// `auto list = dynamic_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
+/// `auto list = ranked_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
-[[nodiscard]] auto dynamic_blacklist_of(Selection selection = {}, Exclusions exclusions = {},
+[[nodiscard]] auto ranked_blacklist_of(Selection selection = {}, Exclusions exclusions = {},
                                         Limits... limits) {
-    return dynamic_blacklist<NodeId, Selection, Exclusions, Limits...>(
+    return ranked_blacklist<NodeId, Selection, Exclusions, Limits...>(
         std::move(selection), std::move(exclusions), std::move(limits)...);
 }
 
