@@ -60,14 +60,13 @@ class Watch:
         if running is not None:
             self._tell({"event": "running", "running": running})
         self._tell({"event": "decide", "now": now, "waiting": waiting})
+        lines, self.lines = self.lines, []  # another thread may go on adding
         try:
-            self.process.stdin.write(("\n".join(self.lines) + "\n").encode())
+            self.process.stdin.write(("\n".join(lines) + "\n").encode())
             self.process.stdin.flush()
         except OSError:
             self.is_alive = False
             return None
-        finally:
-            self.lines.clear()
         try:
             while True:
                 plan = self.plans.get(timeout=timeout)
