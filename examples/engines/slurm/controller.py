@@ -145,7 +145,8 @@ class Controller:
         self.last_jobs = {}  # array or job: when it was seen last
         self.probing = {}  # node: when its reservation was dropped for a probe
         self.next_probe = {}  # node: (not before, back-off)
-        self.states, self.failures = {}, 0
+        self.states = {}
+        self.out_for = {}  # node: how long it was excluded the last time
         self.cpus = {}
 
     # What Slurm tells.
@@ -250,6 +251,8 @@ class Controller:
         healthy = sum(cpus for name, cpus in self.cpus.items()
                       if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
         for name, n in states.items():
+            if n["state"] == "excluded" and n["since"] and n["until"]:
+                self.out_for[name] = n["until"] - n["since"]
             if n["state"] != "on_probation":
                 continue
             began = [a["start"] for a in running if a["node"] == name]
@@ -257,10 +260,13 @@ class Controller:
                 wanted.add(name)  # the probe runs: no more
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of a job costs all there was to win: only while others wait as long.
+                # A slow probe at the end of a job costs much of what there was to win: only while others wait as
+                # long. Where they never do, one probe costs still less than a node that comes back unproved.
                 slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
                 ready, pause = self.next_probe.get(name, (0, 10))
-                if waiting > slow * healthy and now >= ready:
+                outlasts = waiting > slow * healthy
+                has_waited = waiting > 0 and now - (n["since"] or now) > self.out_for.get(name, 0) / 4
+                if (outlasts or has_waited) and now >= ready:
                     self.probing[name] = now
                     self.next_probe[name] = (now + pause, min(2 * pause, 320))
                     log("%s: on probation: may run %d" % (name, n["probe_slots"]))
