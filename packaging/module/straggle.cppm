@@ -91,17 +91,31 @@ using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
 
-// straggle/record/cluster_load.hpp
-using straggle::cluster_load;
+// straggle/base/contract.hpp
+using straggle::contract_violation;
+using straggle::contract_handler;
+using straggle::set_contract_handler;
 
-// straggle/record/comparison.hpp
-using straggle::comparison;
+// straggle/base/outcome.hpp
+using straggle::status;
+using straggle::outcome;
 
-// straggle/record/limit.hpp
-namespace record {
-using straggle::record::limit;
-using straggle::record::unlimited;
+// straggle/base/storable.hpp
+namespace base {
+using straggle::base::storable_identifier;
+using straggle::base::identifier_form;
 }
+
+// straggle/base/bytes.hpp
+using straggle::frame_kind;
+using straggle::byte_writer;
+using straggle::byte_reader;
+using straggle::opened_frame;
+using straggle::open_frame;
+
+// straggle/base/interner.hpp
+using straggle::owned_identifier_t;
+using straggle::interner;
 
 // straggle/record/node.hpp
 namespace record {
@@ -112,10 +126,6 @@ using straggle::node_fields;
 namespace record {
 using straggle::record::node_fields_for;
 }
-
-// straggle/record/node_state.hpp
-using straggle::node_state;
-using straggle::node_state_count;
 
 // straggle/record/running.hpp
 namespace record {
@@ -130,13 +140,24 @@ using straggle::running_rejection;
 using straggle::running_rejection_count;
 using straggle::running_counts;
 
+// straggle/record/cluster_load.hpp
+using straggle::cluster_load;
+
+// straggle/record/comparison.hpp
+using straggle::comparison;
+
+// straggle/record/limit.hpp
+namespace record {
+using straggle::record::limit;
+using straggle::record::unlimited;
+}
+
+// straggle/record/node_state.hpp
+using straggle::node_state;
+using straggle::node_state_count;
+
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
-
-// straggle/base/contract.hpp
-using straggle::contract_violation;
-using straggle::contract_handler;
-using straggle::set_contract_handler;
 
 // straggle/assign/greedy_assignment.hpp
 namespace assign {
@@ -147,10 +168,6 @@ using straggle::assign::assignment_solver;
 using straggle::assign::assignment_in_turn;
 using straggle::assign::greedy_assignment;
 }
-
-// straggle/base/outcome.hpp
-using straggle::status;
-using straggle::outcome;
 
 // straggle/stats/confidence.hpp
 namespace stats {
@@ -215,10 +232,6 @@ using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
-// straggle/base/interner.hpp
-using straggle::owned_identifier_t;
-using straggle::interner;
-
 // straggle/assign/backup_fields.hpp
 namespace assign {
 using straggle::assign::distributed_time;
@@ -271,19 +284,6 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
-// straggle/base/storable.hpp
-namespace base {
-using straggle::base::storable_identifier;
-using straggle::base::identifier_form;
-}
-
-// straggle/base/bytes.hpp
-using straggle::frame_kind;
-using straggle::byte_writer;
-using straggle::byte_reader;
-using straggle::opened_frame;
-using straggle::open_frame;
-
 // straggle/assign/race_record.hpp
 namespace assign {
 using straggle::assign::race_record_options;
@@ -327,6 +327,17 @@ using straggle::base::random_engine;
 using straggle::base::uniform_below;
 using straggle::base::uniform_unit;
 using straggle::base::sample_to_front;
+}
+
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::to_string;
+using straggle::blacklist::failure_rate;
+using straggle::blacklist::node_verdict;
 }
 
 // straggle/rank/p_cores.hpp
@@ -379,7 +390,6 @@ using straggle::ranking_from;
 namespace blacklist {
 using straggle::blacklist::candidate;
 using straggle::blacklist::selection_note;
-using straggle::blacklist::to_string;
 using straggle::blacklist::selection_scratch;
 using straggle::blacklist::selection_policy;
 using straggle::blacklist::weakest_level;
@@ -439,25 +449,6 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
-// straggle/blacklist/ranked_blacklist.hpp
-using straggle::ranked_blacklist;
-using straggle::ranked_blacklist_of;
-
-// straggle/blacklist/forecast_weak.hpp
-namespace blacklist {
-using straggle::blacklist::forecast_weak;
-using straggle::blacklist::either;
-}
-
-// straggle/blacklist/node_verdict.hpp
-namespace blacklist {
-using straggle::blacklist::node_row;
-using straggle::blacklist::cause;
-using straggle::blacklist::has;
-using straggle::blacklist::spared;
-using straggle::blacklist::node_verdict;
-}
-
 // straggle/rank/slowdown_evidence.hpp
 using straggle::evidence_counts;
 using straggle::slowdown_evidence_options;
@@ -469,12 +460,28 @@ using straggle::node_decisions_options;
 // straggle/blacklist/node_decisions.hpp
 using straggle::node_decisions;
 
+// straggle/blacklist/dynamic_blacklist.hpp
+using straggle::dynamic_blacklist_options;
+using straggle::dynamic_blacklist_counts;
+using straggle::dynamic_blacklist;
+using straggle::dynamic_blacklist_of;
+
+// straggle/blacklist/forecast_weak.hpp
+namespace blacklist {
+using straggle::blacklist::forecast_weak;
+using straggle::blacklist::either;
+}
+
 // straggle/blacklist/outlier_rules.hpp
 namespace blacklist {
 using straggle::blacklist::median_mad;
 using straggle::blacklist::leave_top_k_out;
 using straggle::blacklist::mean_plus_sigmas;
 }
+
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {
@@ -689,11 +696,11 @@ namespace mitigate {
 using straggle::mitigate::lease;
 }
 
-// straggle/mitigate/node_states.hpp
+// straggle/mitigate/mitigator_options.hpp
 namespace mitigate {
-using straggle::mitigate::node_view;
-using straggle::mitigate::node_states;
+using straggle::mitigate::action_limit;
 }
+using straggle::mitigator_options;
 
 // straggle/mitigate/plan.hpp
 namespace mitigate {
@@ -707,16 +714,16 @@ using straggle::mitigate::plan_note_count;
 }
 using straggle::mitigation_plan;
 
+// straggle/mitigate/node_states.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::node_states;
+}
+
 // straggle/mitigate/mitigator_counts.hpp
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
-
-// straggle/mitigate/mitigator_options.hpp
-namespace mitigate {
-using straggle::mitigate::action_limit;
-}
-using straggle::mitigator_options;
 
 // straggle/mitigate/mitigator.hpp
 using straggle::mitigator;
