@@ -76,8 +76,8 @@ class node_rows {
                 continue;
             }
             blacklist::node_row row{.node = index};
-            if constexpr (has_slots<Fields>) row.slots = read_amount(project(fields_.slots, node), 1);
-            if constexpr (has_busy<Fields>) row.busy = read_amount(project(fields_.busy, node), 0);
+            if constexpr (has_slots<Fields>) row.slots = read_count(project(fields_.slots, node), 1);
+            if constexpr (has_busy<Fields>) row.busy = read_count(project(fields_.busy, node), 0);
             row.machine_class = read_label(tables_.classes, fields_.machine_class, node, now) + 1;
             row.domain = read_label(tables_.domains, fields_.domain, node, now) + 1;
             row.word = read_condition(fields_, node);

@@ -41,7 +41,7 @@ template <class Id>
 std::uint64_t key_of(Id const& id, std::uint64_t key) {
     std::uint64_t h = 0;
     if constexpr (text<Id>)
-        h = hash_text(std::string_view(id));
+        h = hash_text(std::string_view(id), key);
     else
         h = std::hash<Id>{}(id);
     h = mixed(h, key + 1);

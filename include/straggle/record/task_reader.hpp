@@ -138,7 +138,7 @@ class task_reader {
                 out.input = read_number(fields_.input, r);
                 if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
             }
-            if constexpr (has_copies<Fields>) out.attempts = read_amount(project(fields_.copies, r), 0);
+            if constexpr (has_copies<Fields>) out.attempts = read_count(project(fields_.copies, r), 0);
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
             if constexpr (has_is_copy<Fields>) {
                 auto const& flag = project(fields_.is_copy, r);

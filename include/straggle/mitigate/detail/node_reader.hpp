@@ -9,7 +9,7 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/blacklist/node_rows.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
-#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
@@ -43,9 +43,9 @@ class node_reader : public node_rows<Node, Fields> {
     [[nodiscard]] mitigate::place_row place_of(Node const& node, Loop const& loop) const {
         mitigate::place_row place{.node = tables_.ids.find(unwrap(project(fields_.node, node)))};
         std::uint32_t busy = 0;
-        if constexpr (has_slots<Fields>) place.slots = read_amount(project(fields_.slots, node), 1);
+        if constexpr (has_slots<Fields>) place.slots = read_count(project(fields_.slots, node), 1);
         if constexpr (has_busy<Fields>)
-            busy = read_amount(project(fields_.busy, node), 0);
+            busy = read_count(project(fields_.busy, node), 0);
         else if (place.node < busy_.size())
             busy = busy_[place.node];
         if (auto const* const shown = place.node == no_index ? nullptr : loop.shown(place.node)) {
@@ -72,7 +72,7 @@ class node_reader : public node_rows<Node, Fields> {
         }
     }
     // What other threads are to know of a plan.
-    void fill(mitigate::fleet_view<node_id>& view, std::span<mitigate::planned_node const> planned) const {
+    void fill(mitigate::node_states<node_id>& view, std::span<mitigate::planned_node const> planned) const {
         view.clear();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             mitigate::planned_node const& n = planned[user_rows_[i]];
