@@ -5,7 +5,7 @@
 /// Decisions as lines of JSON.
 #pragma once
 
-#include "dynamic_blacklist.hpp"
+#include "keeper.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

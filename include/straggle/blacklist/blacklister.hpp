@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, on one ranking and without memory; `dynamic_blacklist` remembers.
+/// Decides which nodes to avoid, on one ranking and without memory; `ranked_blacklist` remembers.
 ///
 /// @par Example
 /// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never
@@ -96,7 +96,7 @@ class blacklister {
                                            detail::charge_of(node, candidates_[i], census_, Selection::name),
                                            spared_by_[i]);
         }
-        detail::decision_access::end(decision, blacklisted, 0, candidates_.size() - blacklisted);
+        detail::decision_access::end_of_lists(decision, blacklisted, 0, candidates_.size() - blacklisted);
     }
 
     [[no_unique_address]] Selection selection_;

@@ -94,7 +94,7 @@ struct dominated {
 };
 
 /// `dominated` where tasks are not independent: intervals count as the root of `design_effect` times as wide
-/// as they are. The default of `dynamic_blacklist`.
+/// as they are. The default of `ranked_blacklist`.
 ///
 /// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
 /// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the
@@ -108,7 +108,7 @@ struct dominated {
 /// a design effect estimated from them, named 2 and 6, and found less.
 ///
 /// What it costs where tasks are independent: of the nodes slow by one deviation, twenty of fifty tasks each,
-/// it finds 91 % in a window, `dominated` 99.8 %. A `dynamic_blacklist` looks again in the next one.
+/// it finds 91 % in a window, `dominated` 99.8 %. A `ranked_blacklist` looks again in the next one.
 ///
 /// Verdict: value = lower end of the node's widened interval, threshold = upper end it had to exceed.
 /// @par Cost as `dominated`

@@ -179,7 +179,7 @@ class node_trials {
                 r.enter(node_state::healthy, now_);
                 r.causes = 0;
                 evidence_.end_trial(row.node, now_);
-                failures_.forget(row.node);
+                failures_.restart(row.node);
             }
             if (r.state == node_state::excluded && now_ >= r.until &&
                 !blacklist::has(r.causes, cause::denied)) {
@@ -188,7 +188,7 @@ class node_trials {
                 r.stage_since = now_;
                 r.stage_tasks = 0;
                 evidence_.begin_trial(row.node, now_);
-                failures_.forget(row.node);
+                failures_.restart(row.node);
             } else if (r.state == node_state::on_probation) {
                 judge(row);
             } else if (r.state == node_state::healthy && r.strikes != 0 &&

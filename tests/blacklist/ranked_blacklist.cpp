@@ -3,7 +3,7 @@
 
 #include "windows.hpp"
 
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
 #include <support/allocations.hpp>
@@ -84,30 +84,30 @@ auto sentences_of(Keeper const& keeper) {
     return all;
 }
 
-static_assert(std::same_as<dynamic_blacklist<std::string>,
-                           dynamic_blacklist<std::string, blacklist::clearly_dominated,
+static_assert(std::same_as<ranked_blacklist<std::string>,
+                           ranked_blacklist<std::string, blacklist::clearly_dominated,
                                              blacklist::probation<blacklist::escalating>>>);
-static_assert(std::same_as<decltype(dynamic_blacklist_of<int>()), dynamic_blacklist<int>>);
-static_assert(std::same_as<decltype(dynamic_blacklist_of<std::string>(
+static_assert(std::same_as<decltype(ranked_blacklist_of<int>()), ranked_blacklist<int>>);
+static_assert(std::same_as<decltype(ranked_blacklist_of<std::string>(
                                blacklist::weakest_level{}, blacklist::hysteresis{}, blacklist::at_most{3})),
-                           dynamic_blacklist<std::string, blacklist::weakest_level, blacklist::hysteresis<>,
+                           ranked_blacklist<std::string, blacklist::weakest_level, blacklist::hysteresis<>,
                                              blacklist::at_most>>);
-static_assert(std::is_default_constructible_v<dynamic_blacklist<std::string>>);
+static_assert(std::is_default_constructible_v<ranked_blacklist<std::string>>);
 static_assert(
-    !std::is_default_constructible_v<dynamic_blacklist<
+    !std::is_default_constructible_v<ranked_blacklist<
         std::string, blacklist::dominated, blacklist::escalating, blacklist::at_most>>); // at most how many?
 
 } // namespace
 
 TEST_CASE("a keeper that has decided nothing") {
-    dynamic_blacklist<std::string> const keeper;
+    ranked_blacklist<std::string> const keeper;
     CHECK(keeper.decision().blacklisted().empty());
     CHECK(keeper.exclusion_of("n") == blacklist::exclusion{});
     CHECK(sentences_of(keeper).empty());
 }
 
 TEST_CASE("the life of a slow node, with the defaults") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     auto const& calm = keeper.decide(ten({}), 10);
     CHECK(calm.rule() == "clearly_dominated");
     CHECK(calm.excluding() == "probation");
@@ -162,7 +162,7 @@ TEST_CASE("the life of a slow node, with the defaults") {
 }
 
 TEST_CASE("one score in a window is a probe, too") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     auto const with_probe = [](double score) {
         std::vector<report<std::string>> reports;
         for (std::size_t i = 1; i < 10; ++i) reports.push_back({name_of(i), 4, 0.0});
@@ -181,7 +181,7 @@ TEST_CASE("one score in a window is a probe, too") {
 }
 
 TEST_CASE("what a window says counts once") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     keeper.decide(ten({{3, 2.0}}), 5);
     std::string const before = text_of(keeper.decision());
     for (std::int64_t window : {5, 4, -100}) {
@@ -193,12 +193,12 @@ TEST_CASE("what a window says counts once") {
 
 TEST_CASE("the first window may have any number; windows may be skipped") {
     for (std::int64_t first : {std::int64_t{-7}, std::int64_t{0}, std::numeric_limits<std::int64_t>::min()}) {
-        dynamic_blacklist<std::string> keeper;
+        ranked_blacklist<std::string> keeper;
         keeper.decide(ten({{3, 2.0}}), first);
         CHECK(keeper.decision().blacklisted()[0].until == first + 1);
         CHECK(ids_of(keeper.decide(ten({{3, silent}}), first + 40).on_probation()) == nodes({3}));
     }
-    dynamic_blacklist<std::string> last;
+    ranked_blacklist<std::string> last;
     std::int64_t const most = std::numeric_limits<std::int64_t>::max();
     last.decide(ten({{3, 2.0}}), most - 1);
     CHECK(ids_of(last.decide(ten({{3, silent}}), most).on_probation()) == nodes({3}));
@@ -251,8 +251,8 @@ struct cluster {
 
 TEST_CASE("a node that stays slow: in and out by reranking, out for good by default") {
     auto const slow = [](std::size_t i) { return i == 3 ? 3.0 : 0.0; };
-    cluster anew{dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{})};
-    cluster by_default{dynamic_blacklist<std::string>{}};
+    cluster anew{ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{})};
+    cluster by_default{ranked_blacklist<std::string>{}};
     int returns = 0;
     bool was_avoided = false;
     for (int w = 0; w < 50; ++w) {
@@ -280,7 +280,7 @@ TEST_CASE("more weak nodes than there is room for: the worst are out, and nobody
         std::size_t const weak = 8, room = 4;
         std::vector<double> truth;
         for (std::size_t i = 0; i < weak; ++i) truth.push_back(2 + 3 * real());
-        auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::probation{},
+        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::probation{},
                                                         blacklist::at_most{room});
         std::vector<int> let_go(20, 0);
         for (std::int64_t w = 1; w <= 300; ++w) {
@@ -323,7 +323,7 @@ TEST_CASE("a node that recovers is back within its exclusion and a trial, whenev
     for (std::uint64_t probes : {1u, 2u, 3u, 4u}) {
         std::int64_t const trial = static_cast<std::int64_t>((3 + probes - 1) / probes); // windows for three
         for (std::int64_t recovery = 2; recovery <= 150; ++recovery) {
-            cluster c{dynamic_blacklist<std::string>{}, probes};
+            cluster c{ranked_blacklist<std::string>{}, probes};
             auto const score = [&](std::size_t i) { return i == 3 && c.window < recovery ? 3.0 : 0.0; };
             while (c.window < recovery - 1) c.run(score);
             blacklist::exclusion const then = c.keeper.exclusion_of(name_of(3));
@@ -346,7 +346,7 @@ TEST_CASE("a node that recovers is back within its exclusion and a trial, whenev
 }
 
 TEST_CASE("never the same strike twice: a lapse long ago is made good by good windows") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     std::int64_t w = 0;
     for (int lapse = 0; lapse < 4; ++lapse) {
         keeper.decide(ten({{3, 2.0}}), ++w);
@@ -358,7 +358,7 @@ TEST_CASE("never the same strike twice: a lapse long ago is made good by good wi
 
 TEST_CASE("limits admit nodes that are out before newcomers, and release the oldest exclusion") {
     std::size_t limit = 3;
-    auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
                                                     changing{&limit});
     keeper.decide(ten({{1, 2.0}}), 1);
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
@@ -391,7 +391,7 @@ TEST_CASE("limits admit nodes that are out before newcomers, and release the old
 
 TEST_CASE("a newcomer takes the place of a node that it is provably slower than") {
     auto const excluded = [](std::size_t limit) {
-        auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
                                                         blacklist::at_most{limit});
         keeper.decide(ten({{1, 3.0}}), 1);
         keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
@@ -435,7 +435,7 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     }
     {
         // What a restored exclusion was for is not known: it keeps its place.
-        auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
                                                         blacklist::at_most{1});
         blacklist::exclusion const old{.state = node_state::excluded, .strikes = 1, .since = 1, .until = 9};
         CHECK(keeper.restore(name_of(1), old) == status::ok);
@@ -446,7 +446,7 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     {
         // A limit for newcomers alone that objects leaves the place to who had it.
         auto keeper =
-            dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+            ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
                                               blacklist::at_most{1}, blacklist::rate_limit{0.25, 1});
         keeper.decide(ten({{1, 2.0}}), 1);
         keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
@@ -458,7 +458,7 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
 }
 
 TEST_CASE("a node on probation counts as out, and yields to those that serve") {
-    auto keeper = dynamic_blacklist_of<std::string>(
+    auto keeper = ranked_blacklist_of<std::string>(
         blacklist::dominated{}, blacklist::probation{blacklist::escalating{}}, blacklist::at_most{2});
     keeper.decide(ten({{1, 2.0}}), 1);
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2); // node 1 on probation, node 2 serves
@@ -478,7 +478,7 @@ TEST_CASE("a node on probation counts as out, and yields to those that serve") {
 
 TEST_CASE("one that serves is kept before one on probation, though that was excluded later") {
     std::size_t limit = 2;
-    auto keeper = dynamic_blacklist_of<std::string>(
+    auto keeper = ranked_blacklist_of<std::string>(
         blacklist::dominated{}, blacklist::probation{blacklist::escalating{}}, changing{&limit});
     blacklist::exclusion const long_one{.state = node_state::excluded, .strikes = 4, .since = 1, .until = 9};
     CHECK(keeper.restore(name_of(1), long_one) == status::ok);
@@ -494,7 +494,7 @@ TEST_CASE("one that serves is kept before one on probation, though that was excl
 
 TEST_CASE("nodes that are out and silent are part of the fleet") {
     // A fifth of ten: two, also while both are silent.
-    auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4});
+    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4});
     keeper.decide(ten({{1, 2.0}, {2, 3.0}, {3, 2.5}}), 1);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({2, 3}));
     keeper.decide(ten({{2, silent}, {3, silent}, {1, 2.0}}), 2);
@@ -505,13 +505,13 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
         return (std::stoul(id.substr(id.size() - 6)) - 100000) / 2;
     };
     auto racks =
-        dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
+        ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
                                           blacklist::one_per_domain<decltype(rack), std::uint64_t>(rack));
     racks.decide(ten({{3, 2.0}}), 1);
     racks.decide(ten({{3, silent}, {2, 2.0}, {5, 2.0}}), 2);
     CHECK(ids_of(racks.decision().blacklisted()) == nodes({3, 5}));
     CHECK(ids_of(racks.decision().spared()) == nodes({2}));
-    auto slots = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
+    auto slots = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
                                                    blacklist::at_least_healthy_slots{8});
     slots.decide(ten({{3, 2.0}, {4, 2.0}}), 1);
     slots.decide(ten({{3, silent}, {4, silent}, {5, 2.0}}), 2);
@@ -521,7 +521,7 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
 
 TEST_CASE("quiet windows") {
     auto const out_of_four = [](std::vector<double> const& scores) { return window_of(scores); };
-    auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
+    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
     keeper.decide(ten({{8, 2.0}, {9, 2.0}}), 1);
     // Nobody has anything to report: limits would see two nodes, both out. Only time passes.
     keeper.decide(window_of({}), 2);
@@ -535,7 +535,7 @@ TEST_CASE("quiet windows") {
     // The caller knows better.
     names fleet;
     for (std::size_t i = 0; i < 10; ++i) fleet.push_back(name_of(i));
-    auto informed = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
+    auto informed = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{6, 6});
     informed.decide(ten({{8, 2.0}, {9, 2.0}}), 1, fleet);
     informed.decide(window_of({}), 2, fleet);
     informed.decide(out_of_four({0, 0, 0, 0}), 3, fleet);
@@ -555,7 +555,7 @@ TEST_CASE("quiet windows") {
 }
 
 TEST_CASE("fail_open lets everybody go while too many look weak") {
-    auto keeper = dynamic_blacklist_of<std::string>(
+    auto keeper = ranked_blacklist_of<std::string>(
         blacklist::dominated{.q = 0.1}, blacklist::escalating{8, 8}, blacklist::fail_open{0.3, 0.2});
     keeper.decide(ten({{1, 2.0}, {2, 2.5}}), 1);
     CHECK(keeper.decision().blacklisted().size() == 2);
@@ -573,7 +573,7 @@ TEST_CASE("fail_open lets everybody go while too many look weak") {
 }
 
 TEST_CASE("a node that is gone is forgotten, in time or at once") {
-    auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{},
+    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{},
                                                     blacklist::probation{blacklist::escalating{4, 4}});
     keeper.forget_after(10);
     keeper.decide(ten({{3, 2.0}}), 1); // until 5
@@ -619,7 +619,7 @@ TEST_CASE("a node on probation whose tasks can never be judged is forgotten, too
     REQUIRE(ranking.unranked().size() == 1);
     REQUIRE(ranking.unranked()[0].n == 0);
     REQUIRE(ranking.unranked()[0].mean == 0.0);
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     keeper.forget_after(10);
     keeper.decide(ten({{3, 2.0}}), 1);
     for (std::int64_t w = 2; w <= 12; ++w) keeper.decide(ranking, w);
@@ -629,7 +629,7 @@ TEST_CASE("a node on probation whose tasks can never be judged is forgotten, too
 }
 
 TEST_CASE("strikes of a node that is gone do not stay for ever") {
-    auto keeper = dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{1, 4});
+    auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{1, 4});
     keeper.forget_after(3);
     keeper.decide(ten({{3, 2.0}}), 1);
     keeper.decide(ten({{3, silent}}), 2);
@@ -645,7 +645,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     blacklist::hysteresis const policy{blacklist::probation{blacklist::escalating{1, 8}}, 2, 2};
-    auto one = dynamic_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
+    auto one = ranked_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
     auto const random_window = [&] {
         std::vector<double> scores;
         for (int i = 0; i < 12; ++i)
@@ -653,7 +653,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
         return window_of(scores);
     };
     for (std::int64_t w = 1; w <= 40; ++w) one.decide(random_window(), w);
-    auto other = dynamic_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
+    auto other = ranked_blacklist_of<std::string>(blacklist::dominated{}, policy, blacklist::at_most{4});
     for (auto const& [id, s] : sentences_of(one)) CHECK(other.restore(id, s) == status::ok);
     CHECK(sentences_of(other) == sentences_of(one));
     for (std::int64_t w = 41; w <= 80; ++w) {
@@ -669,7 +669,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
 }
 
 TEST_CASE("what no policy can have written is not restored") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     double const nan = std::nan("");
     CHECK(keeper.restore("n", {.state = node_state::last_resort}) == status::out_of_domain);
     CHECK(keeper.restore("n", {.state = node_state::excluded, .since = 5, .until = 4}) ==
@@ -725,15 +725,15 @@ TEST_CASE("deciding window after window allocates nothing") {
         CHECK(allocations_during([&] { keeper.decide(windows[0], w); }) == 0);
     };
     auto const rack = [](std::string const& id) { return id.back(); };
-    check(dynamic_blacklist<std::string>{}, false);
-    check(dynamic_blacklist<std::string>{}, true);
-    check(dynamic_blacklist_of<std::string>(blacklist::weakest_level{}, blacklist::rerank_every_window{},
+    check(ranked_blacklist<std::string>{}, false);
+    check(ranked_blacklist<std::string>{}, true);
+    check(ranked_blacklist_of<std::string>(blacklist::weakest_level{}, blacklist::rerank_every_window{},
                                             blacklist::at_most{9}),
           false);
-    check(dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
+    check(ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
                                             record::unlimited{}),
           false);
-    check(dynamic_blacklist_of<std::string>(
+    check(ranked_blacklist_of<std::string>(
               blacklist::dominated_fdr{},
               blacklist::hysteresis{blacklist::probation{blacklist::escalating{1, 8}}, 1, 2},
               blacklist::at_most_slot_fraction{0.5}, blacklist::rate_limit{3, 5},
@@ -743,7 +743,7 @@ TEST_CASE("deciding window after window allocates nothing") {
 }
 
 TEST_CASE("names that come and go leave no memory behind") {
-    dynamic_blacklist<std::string> keeper;
+    ranked_blacklist<std::string> keeper;
     keeper.forget_after(5);
     std::size_t next = 0;
     // Every window renames the whole fleet; two nodes are slow, and never heard of again.
@@ -804,7 +804,7 @@ TEST_CASE("when an allocation fails, decision and exclusions stand, and the wind
         return ranking_of(reports);
     };
     auto const fresh = [] {
-        return dynamic_blacklist_of<fragile>(
+        return ranked_blacklist_of<fragile>(
             blacklist::dominated{}, blacklist::probation{blacklist::escalating{1, 4}},
             blacklist::at_most_slot_fraction{0.5}, blacklist::rate_limit{0.75, 2});
     };
@@ -860,7 +860,7 @@ TEST_CASE("whatever the evidence, limits hold, nobody is in two lists, and a rep
         double const rate = static_cast<double>(1 + engine() % 4) / 2;
         bool const informed = engine() % 2 == 0;
         auto const fresh = [&](auto const& policy) {
-            return dynamic_blacklist_of<std::string>(
+            return ranked_blacklist_of<std::string>(
                 blacklist::dominated{.q = 0.3}, policy, blacklist::at_most_slot_fraction{fraction, slots},
                 blacklist::at_most{most}, blacklist::one_per_domain<decltype(rack), int>(rack),
                 blacklist::rate_limit{rate, 3});
