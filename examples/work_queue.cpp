@@ -63,7 +63,7 @@ constexpr straggle::attempt_fields fields{
 bool dispatch(bool avoid) {
     straggle::cluster_watch watch(
         straggle::monitor_of<attempt>(fields, {.window = window}),
-        straggle::dynamic_blacklist_of<std::size_t>(
+        straggle::ranked_blacklist_of<std::size_t>(
             straggle::blacklist::dominated{},
             straggle::blacklist::probation{straggle::blacklist::escalating{.base = 1, .max = longest}},
             straggle::blacklist::at_most_slot_fraction{most_avoided}));

@@ -59,6 +59,7 @@ using straggle::record::time_field;
 using straggle::record::input_field;
 using straggle::record::label_field;
 using straggle::record::flag_field;
+using straggle::record::count_field;
 }
 
 // straggle/record/reason_counts.hpp
@@ -91,6 +92,55 @@ using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
 
+// straggle/base/contract.hpp
+using straggle::contract_violation;
+using straggle::contract_handler;
+using straggle::set_contract_handler;
+
+// straggle/base/outcome.hpp
+using straggle::status;
+using straggle::outcome;
+
+// straggle/base/storable.hpp
+namespace base {
+using straggle::base::storable_identifier;
+using straggle::base::identifier_form;
+}
+
+// straggle/base/bytes.hpp
+using straggle::frame_kind;
+using straggle::byte_writer;
+using straggle::byte_reader;
+using straggle::opened_frame;
+using straggle::open_frame;
+
+// straggle/base/interner.hpp
+using straggle::owned_identifier_t;
+using straggle::interner;
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/record/running.hpp
+namespace record {
+using straggle::record::progress_field;
+}
+using straggle::running_fields;
+namespace record {
+using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
+}
+using straggle::running_rejection;
+using straggle::running_rejection_count;
+using straggle::running_counts;
+
 // straggle/record/cluster_load.hpp
 using straggle::cluster_load;
 
@@ -103,42 +153,12 @@ using straggle::record::limit;
 using straggle::record::unlimited;
 }
 
-// straggle/record/node.hpp
-namespace record {
-using straggle::record::condition;
-using straggle::record::amount_field;
-using straggle::record::condition_field;
-}
-using straggle::node_fields;
-namespace record {
-using straggle::record::node_fields_for;
-}
-
 // straggle/record/node_state.hpp
 using straggle::node_state;
 using straggle::node_state_count;
 
-// straggle/record/running.hpp
-namespace record {
-using straggle::record::progress_field;
-using straggle::record::copies_field;
-}
-using straggle::running_fields;
-namespace record {
-using straggle::record::running_fields_for;
-using straggle::record::running_attempt_fields_for;
-}
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::running_counts;
-
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
-
-// straggle/base/contract.hpp
-using straggle::contract_violation;
-using straggle::contract_handler;
-using straggle::set_contract_handler;
 
 // straggle/assign/greedy_assignment.hpp
 namespace assign {
@@ -149,10 +169,6 @@ using straggle::assign::assignment_solver;
 using straggle::assign::assignment_in_turn;
 using straggle::assign::greedy_assignment;
 }
-
-// straggle/base/outcome.hpp
-using straggle::status;
-using straggle::outcome;
 
 // straggle/stats/confidence.hpp
 namespace stats {
@@ -217,16 +233,11 @@ using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
-// straggle/base/interner.hpp
-using straggle::owned_identifier_t;
-using straggle::interner;
-
 // straggle/assign/backup_fields.hpp
 namespace assign {
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
-using straggle::assign::count_field;
 using straggle::assign::node_state_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
@@ -274,31 +285,21 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
+// straggle/assign/race_record.hpp
+namespace assign {
+using straggle::assign::race_record_options;
+using straggle::assign::log_guess;
+using straggle::assign::race_claim;
+using straggle::assign::race_record;
+}
+
 // straggle/assign/copy_worth.hpp
 namespace assign {
 using straggle::assign::copy_case;
 using straggle::assign::copy_worth;
 using straggle::assign::worth_of;
+using straggle::assign::claim_of;
 using straggle::assign::job_gain;
-}
-
-// straggle/base/storable.hpp
-namespace base {
-using straggle::base::storable_identifier;
-using straggle::base::identifier_form;
-}
-
-// straggle/base/bytes.hpp
-using straggle::frame_kind;
-using straggle::byte_writer;
-using straggle::byte_reader;
-using straggle::opened_frame;
-using straggle::open_frame;
-
-// straggle/assign/race_record.hpp
-namespace assign {
-using straggle::assign::race_record_options;
-using straggle::assign::race_record;
 }
 
 // straggle/assign/rank_places.hpp
@@ -327,6 +328,17 @@ using straggle::base::random_engine;
 using straggle::base::uniform_below;
 using straggle::base::uniform_unit;
 using straggle::base::sample_to_front;
+}
+
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::to_string;
+using straggle::blacklist::failure_rate;
+using straggle::blacklist::node_verdict;
 }
 
 // straggle/rank/p_cores.hpp
@@ -379,7 +391,6 @@ using straggle::ranking_from;
 namespace blacklist {
 using straggle::blacklist::candidate;
 using straggle::blacklist::selection_note;
-using straggle::blacklist::to_string;
 using straggle::blacklist::selection_scratch;
 using straggle::blacklist::selection_policy;
 using straggle::blacklist::weakest_level;
@@ -402,11 +413,9 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
-// straggle/blacklist/dominated.hpp
+// straggle/blacklist/slower_by.hpp
 namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
+using straggle::blacklist::slower_by;
 }
 
 // straggle/blacklist/blacklister.hpp
@@ -439,23 +448,11 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
-// straggle/blacklist/dynamic_blacklist.hpp
-using straggle::dynamic_blacklist;
-using straggle::dynamic_blacklist_of;
-
-// straggle/blacklist/forecast_weak.hpp
+// straggle/blacklist/dominated.hpp
 namespace blacklist {
-using straggle::blacklist::forecast_weak;
-using straggle::blacklist::either;
-}
-
-// straggle/blacklist/node_verdict.hpp
-namespace blacklist {
-using straggle::blacklist::node_row;
-using straggle::blacklist::cause;
-using straggle::blacklist::has;
-using straggle::blacklist::spared;
-using straggle::blacklist::node_verdict;
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
 }
 
 // straggle/rank/slowdown_evidence.hpp
@@ -469,12 +466,28 @@ using straggle::node_decisions_options;
 // straggle/blacklist/node_decisions.hpp
 using straggle::node_decisions;
 
+// straggle/blacklist/dynamic_blacklist.hpp
+using straggle::dynamic_blacklist_options;
+using straggle::dynamic_blacklist_counts;
+using straggle::dynamic_blacklist;
+using straggle::dynamic_blacklist_of;
+
+// straggle/blacklist/forecast_weak.hpp
+namespace blacklist {
+using straggle::blacklist::forecast_weak;
+using straggle::blacklist::either;
+}
+
 // straggle/blacklist/outlier_rules.hpp
 namespace blacklist {
 using straggle::blacklist::median_mad;
 using straggle::blacklist::leave_top_k_out;
 using straggle::blacklist::mean_plus_sigmas;
 }
+
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {
@@ -684,16 +697,16 @@ using straggle::mitigate::effect_options;
 using straggle::mitigate::effect_meter;
 }
 
-// straggle/mitigate/fleet_view.hpp
-namespace mitigate {
-using straggle::mitigate::node_view;
-using straggle::mitigate::fleet_view;
-}
-
 // straggle/mitigate/lease.hpp
 namespace mitigate {
 using straggle::mitigate::lease;
 }
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
 
 // straggle/mitigate/plan.hpp
 namespace mitigate {
@@ -707,16 +720,16 @@ using straggle::mitigate::plan_note_count;
 }
 using straggle::mitigation_plan;
 
+// straggle/mitigate/node_states.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::node_states;
+}
+
 // straggle/mitigate/mitigator_counts.hpp
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
-
-// straggle/mitigate/mitigator_options.hpp
-namespace mitigate {
-using straggle::mitigate::action_limit;
-}
-using straggle::mitigator_options;
 
 // straggle/mitigate/mitigator.hpp
 using straggle::mitigator;

@@ -53,6 +53,32 @@ TEST_CASE("copy_worth: a copy that ends in 1 against a task that still takes 3")
     CHECK(half.by_task == 0);
 }
 
+TEST_CASE("copy_worth: a slot of a slow node yields less") {
+    times left, there;
+    left.fill(3);
+    there.fill(1);
+    auto const twice = assign::worth_of({left, there, 0, 0.5, 0});
+    CHECK(twice.saved == 2);
+    CHECK(twice.saved_there() == 1);
+    CHECK_FALSE(twice.saves()); // 2 seconds of a slot that is half as fast, for 1 of the other
+    CHECK(assign::worth_of({left, there, 0, 0.51, 0}).saves());
+}
+
+TEST_CASE("claim_of: what a copy would take, by the place and by the task") {
+    times left, there;
+    left.fill(30);
+    there.fill(10);
+    copy_case const c{left, there, 20, 0.5, 0};
+    auto const claim = assign::claim_of(c, assign::worth_of(c));
+    CHECK(claim.claimed == 1);
+    CHECK(claim.place.mean == doctest::Approx(std::log(10)));
+    CHECK(claim.task.mean == doctest::Approx(std::log(25)));
+    CHECK(claim.task.variance == doctest::Approx(0));
+    there.front() = 10 / std::exp(2.0);
+    auto const wider = assign::claim_of(c, assign::worth_of(c));
+    CHECK(wider.place.variance == doctest::Approx(4 * 15.0 / 256));
+}
+
 TEST_CASE("copy_worth: the same as races that are run") {
     std::uint64_t const seed = straggle_test::seed_or(13);
     INFO("seed ", seed);

@@ -23,7 +23,7 @@ class log_writer final : public window_sink {
   private:
     std::string file_;
     std::ofstream out_;
-    std::vector<std::string> names_; ///< by node, as JSON
+    std::vector<std::string> names_; ///< by node, in UTF-8
     window_calendar const& calendar_;
 };
 

@@ -6,10 +6,14 @@
 /// of what it is?
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
+#include <straggle/assign/race_record.hpp>
 #include <straggle/base/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
@@ -29,9 +33,12 @@ struct copy_worth {
     double by_place = 0;        ///< chance that the copy ends first if the place is to blame
     double by_task = 0;         ///< the same if the task is
     double win_probability = 0; ///< of both cases, weighed
+    double relative = 1;        ///< as in the case
 
-    /// Whether the task then takes less slot time in all than without a copy: nobody has to wait for it.
-    [[nodiscard]] bool saves() const noexcept { return saved > taken; }
+    /// What is saved in slot time of the other node: a slot of a slow node yields less.
+    [[nodiscard]] double saved_there() const noexcept { return saved * relative; }
+    /// Whether the task then takes less in all than without a copy: nobody has to wait for it.
+    [[nodiscard]] bool saves() const noexcept { return saved_there() > taken; }
 };
 
 /// The expectation over both times.
@@ -67,7 +74,30 @@ struct copy_worth {
     out.by_place = place_wins / (n * static_cast<double>(c.there.size()));
     out.by_task = task_wins / n;
     out.win_probability = p * place_wins + t * task_wins;
+    out.relative = c.relative;
     return out;
+}
+
+/// What is claimed of a race, to be held against what comes of it.
+/// @param c the case
+/// @param worth `worth_of(c)`
+/// @par Cost O(left + there), a logarithm each
+[[nodiscard]] inline race_claim claim_of(copy_case const& c, copy_worth const& worth) noexcept {
+    auto const guess = [](std::span<double const> times, double more, double scale) {
+        double sum = 0, squares = 0;
+        for (double const t : times) {
+            double const x = std::log((std::max)((t + more) * scale, (std::numeric_limits<double>::min)()));
+            sum += x;
+            squares += x * x;
+        }
+        double const n = static_cast<double>(times.size()), mean = sum / n;
+        return log_guess{mean, (std::max)(squares / n - mean * mean, 0.0)};
+    };
+    return {.claimed = worth.win_probability,
+            .age = c.age,
+            .relative = c.relative,
+            .place = guess(c.there, 0, 1),
+            .task = guess(c.left, c.age, c.relative)};
 }
 
 /// By how much a job can be expected to end earlier if all of its late tasks get a copy: the expectation of

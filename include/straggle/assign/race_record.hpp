@@ -27,12 +27,28 @@ struct race_record_options {
     std::size_t most_kinds = 1024; ///< kinds told apart; further ones share what all have shown
 };
 
+/// A guess of a time: mean and variance of its logarithm.
+struct log_guess {
+    double mean = 0;     ///< of the logarithm
+    double variance = 0; ///< of the logarithm
+};
+
+/// What was claimed of a race when it began; `claim_of` makes it.
+struct race_claim {
+    double claimed = 0;  ///< chance of the copy to win, before any correction
+    double age = 0;      ///< of the task, when its copy began
+    double relative = 1; ///< slowdown of the copy's node / slowdown of its own
+    log_guess place{};   ///< how long the copy takes if the place is to blame
+    log_guess task{};    ///< the same if the task is
+};
+
 /// Learns from races between tasks and their copies.
 ///
-/// Each race is compared with itself: won or lost, how likely was that if the place was to blame, and how
-/// likely if the task was? By Bayes it counts for the one or the other, for its kind and for all. On top,
-/// claimed probabilities are held against what came: if copies win less often than said, all claims come down
-/// on the scale of log-odds.
+/// Each race is compared with itself: how likely is the time that the copy took, or had run for when it lost,
+/// if the place was to blame, and how likely if the task was? A copy that wins because its node is the faster
+/// one says nothing by winning; that it takes three times the usual says whose fault it was. By Bayes a race
+/// counts for the one or the other, for its kind and for all. On top, claimed probabilities are held against
+/// what came: if copies win less often than said, all claims come down on the scale of log-odds.
 ///
 /// Source: ours; the correction is Platt's with slope 1.
 /// @par Cost O(log kinds); 24 bytes a kind
@@ -57,20 +73,19 @@ class race_record {
         return (tenth_prior * shifted + t.won) / (tenth_prior + t.races);
     }
     /// A race is over.
-    /// @param by_place, by_task chance of the copy to win in either case, as `worth_of` said
-    /// @param claimed its win probability before any correction
+    /// @param claim what was said of it
+    /// @param took how long the copy ran, above 0, in the unit of the claim
     /// @param copy_won which of the two ended first
-    void observe(std::uint32_t kind, double by_place, double by_task, double claimed, bool copy_won) {
-        double const t = of_task(kind);
-        auto const likely = [&](double p) {
-            double const q = 0.05 + 0.9 * p; // anything may happen
-            return copy_won ? q : 1 - q;
-        };
-        double const task = t * likely(by_task), place = (1 - t) * likely(by_place);
+    void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
+        double const t = of_task(kind), log = std::log(took);
+        // Of a task that has ended it is known how long it took, and so what its copy would have taken.
+        double const whole = std::log((claim.age + took) * claim.relative);
+        double const place = (1 - t) * likely(claim.place, log, copy_won);
+        double const task = t * likely(copy_won ? claim.task : log_guess{whole, 0}, log, copy_won);
         double const share = task / (task + place);
         add(all_, share);
         if (tally* const own = place_of(kind)) add(*own, share);
-        double const odds = (std::min)((std::max)(claimed, 0.001), 0.999);
+        double const odds = (std::min)((std::max)(claim.claimed, 0.001), 0.999);
         double const p = 1 / (1 + (1 - odds) / odds * std::exp(-shift_));
         tenth& at = tenths_[place_in_tenths(p)];
         at.races += 1;
@@ -150,6 +165,16 @@ class race_record {
     }
 
   private:
+    // How likely a copy ends after this time, or has not ended by then.
+    [[nodiscard]] static double likely(log_guess const& guess, double log, bool ended) noexcept {
+        constexpr double apart = 0.01;    // two attempts of one task differ by a tenth at least
+        constexpr double anything = 0.05; // may happen
+        double const deviation = std::sqrt(guess.variance + apart), z = (log - guess.mean) / deviation;
+        double const p = ended ? 0.3989422804014327 * std::exp(-z * z / 2) / deviation
+                               : 0.5 * std::erfc(z * 0.7071067811865476);
+        return p >= 0 ? p + anything : anything;
+    }
+
     struct tally {
         double of_task = 0, races = 0;
         std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();

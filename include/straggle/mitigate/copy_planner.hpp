@@ -63,8 +63,10 @@ class copy_planner {
     bool observe_ended(ended_row const& e) {
         detail::task_note* const n = e.task == unnamed_task ? nullptr : book_.find(e.job, e.task);
         bool const over = e.how == attempt_end::success;
-        if (n && !n->over && over && n->racing)
-            races_.observe(n->kind, n->by_place, n->by_task, n->claimed, e.is_copy);
+        if (n && !n->over && over && n->racing) {
+            double const took = e.end - (e.is_copy ? e.start : n->copy_start);
+            if (took > 0) races_.observe(n->kind, n->claim, took, e.is_copy);
+        }
         if (n && over) n->over = true;
         if (!(e.end > e.start)) return false;
         if (e.is_copy || e.how == attempt_end::failed) return true; // a copy is one of a hard task

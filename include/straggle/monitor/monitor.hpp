@@ -26,6 +26,7 @@
 #include <straggle/monitor/detail/window_store.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <concepts>
@@ -84,7 +85,7 @@ class monitor {
     using reading = detail::reading_t<Fields, Record>;
     static constexpr bool exact = std::integral<reading>;
     using pair = std::conditional_t<exact, detail::tick_pair, detail::real_pair>;
-    using scores_type = detail::score_moments_of<reading>;
+    using scores_type = detail::timed_scores<detail::score_moments_of<reading>, std::integral<reading>>;
 
   public:
     /// How jobs are named.
@@ -190,7 +191,7 @@ class monitor {
     }
 
     /// The number of the window at `now`, by its last step: goes up by one per slide, and is -1 for a monitor
-    /// without windows. What a `dynamic_blacklist` counts exclusions in.
+    /// without windows. What a `ranked_blacklist` counts exclusions in.
     /// @pre `now` is a number, and within 2^62 slides
     [[nodiscard]] std::int64_t window_number(time_type now) const {
         std::optional<std::int64_t> const going_on = clock_.bucket_of(now);

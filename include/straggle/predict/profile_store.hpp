@@ -204,7 +204,7 @@ class profile_store {
     /// Makes sure that the next `add` allocates nothing; it does so by itself.
     void make_room() { index_.make_room(1); }
 
-    /// All records and counts, as bytes that `deserialize` reads on any machine.
+    /// All records and counts, as bytes that `restore` reads on any machine.
     /// @param spare bytes that are no longer needed, whose memory is used
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
         return detail::profile_bytes::write(index_, counts_, std::move(spare));
@@ -215,7 +215,7 @@ class profile_store {
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more records than `capacity()`
     /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes) {
+    [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         detail::profile_index read(kinds(), capacity());
         profile_counts counts;
         status const s = detail::profile_bytes::read(bytes, read, counts, capacity());

@@ -86,7 +86,7 @@ class copy_offers {
                 --f.free;
                 if (supply.idle > 0) --supply.idle;
                 supply.copies += 1;
-                advise(c, o, book);
+                advise(c, group, o, book);
                 out.push_back({t.row, p.row, range_of(c.left, 1),
                                range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
                                c.reason, false});
@@ -159,7 +159,7 @@ class copy_offers {
             assign::worth_of({c.left.at, there.at, c.age, slow / c.slow, races.of_task(group.kind)});
         double const win = races.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
-        return {c.share * w.saved * trust, slot * (w.taken - w.saved * trust), win, w};
+        return {c.share * w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
     }
     // While tasks wait, only what gives back more slot time than it takes.
     [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
@@ -186,13 +186,15 @@ class copy_offers {
         while (end < order_.size() && end < i + most && free_[order_[end]].slowdown <= slowest) ++end;
         return end;
     }
-    static void advise(copy_candidate const& c, offer const& o, task_book& book) noexcept {
+    static void advise(copy_candidate const& c, candidate_group const& group, offer const& o,
+                       task_book& book) noexcept {
         if (c.note == no_note) return;
+        predict::time_points there = group.fresh;
+        double const relative = o.worth.relative;
+        for (double& x : there.at) x *= c.input_factor * relative * c.slow;
         task_note& n = book[c.note];
         n.advised = true;
-        n.by_place = o.worth.by_place;
-        n.by_task = o.worth.by_task;
-        n.claimed = o.worth.win_probability;
+        n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
     }
 
     mitigate::copy_planner_options options_;

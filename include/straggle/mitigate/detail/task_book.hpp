@@ -5,6 +5,7 @@
 /// Private part of `mitigate/copy_planner.hpp`: what is kept of each running task from round to round.
 #pragma once
 
+#include <straggle/assign/race_record.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
@@ -21,7 +22,7 @@ struct task_note {
     std::uint64_t job = 0, task = 0;
     double start = 0; // of its original
     predict::progress_track track{};
-    double by_place = 0, by_task = 0, claimed = 0; // of the last copy advised
+    assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
     std::uint32_t kind = mitigate::not_known;
     std::uint32_t round = 0;    // seen last

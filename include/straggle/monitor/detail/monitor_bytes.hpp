@@ -57,6 +57,7 @@ struct monitor_bytes {
                 if (scores == nullptr) continue;
                 out.varint(place[node]);
                 write_scores(out, *scores);
+                scores->times().write(out);
             }
         }
         std::vector<std::uint32_t> const jobs = e.jobs_in_order();
@@ -114,8 +115,9 @@ struct monitor_bytes {
             for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
                 std::uint64_t const node = in.varint();
                 typename Evidence::scores_type scores;
-                if (!read_scores(in, scores) || node >= nodes.size() || !plausible(scores.count(), number))
-                    return failed(in);
+                bool const is_read = read_scores(in, scores);
+                scores.times().read(in);
+                if (!is_read || node >= nodes.size() || !plausible(scores.count(), number)) return failed(in);
                 node_id const& id = nodes[static_cast<std::size_t>(node)];
                 std::uint32_t const known = e.nodes().find(id);
                 if (known != e.nodes().none && bucket.finished.find(known) != nullptr)

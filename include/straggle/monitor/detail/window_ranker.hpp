@@ -12,6 +12,7 @@
 #include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -130,6 +131,9 @@ class evidence_ranker {
             next_, scratch_, order_.size(), rules.interval_of_mean,
             [&](std::size_t i) -> auto const& { return scores_[order_[i]]; },
             [&](std::size_t i) -> decltype(auto) { return evidence.nodes()[order_[i]]; });
+        ranking_access::write_slowdowns(next_, scratch_, [&](std::uint32_t seen) -> auto const& {
+            return scores_[order_[seen]].times();
+        });
         ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
         std::swap(ranking_, next_);
     }
@@ -149,11 +153,12 @@ class evidence_ranker {
             total_ = job.count();
             auto const fitted = norm.fit(job);
             if (!fitted) return fitted.reason();
+            double const unit = relative_unit(*fitted);
             auto const alone = [&, scale = *fitted](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 if (p.is_single())
-                    scores[p.node].add(scale(p.single()));
+                    scores[p.node].add(scale(p.single()), unit);
                 else
-                    scores[p.node].add_group(p.moments(wide), *fitted);
+                    scores[p.node].add_group(p.moments(wide), *fitted, unit);
             };
             if (distinct_) {
                 for_each_prefetched(pairs, scores, alone);
@@ -163,16 +168,17 @@ class evidence_ranker {
                 pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
                 [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); }, alone,
                 [&](std::size_t node, stats::tick_moments const& together) {
-                    scores[node].add_group(together, *fitted);
+                    scores[node].add_group(together, *fitted, unit);
                 });
         } else {
             stats::moments const job = moments_of_groups(pairs);
             total_ = job.count();
             auto const scale = norm.fit(job);
             if (!scale) return scale.reason();
+            double const unit = relative_unit(*scale);
             for_each_prefetched(pairs, scores, [&, by = *scale](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 scores[p.node].add_group(p.count(), by(p.mean()),
-                                         p.sum_of_squared_deviations() * by.factor * by.factor);
+                                         p.sum_of_squared_deviations() * by.factor * by.factor, unit);
             });
         }
         return total_;

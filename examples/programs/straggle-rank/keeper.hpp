@@ -16,7 +16,7 @@ namespace straggle_rank {
 using decision_record = straggle::blacklist::decision_record<std::uint32_t>;
 using decision_difference = straggle::blacklist::decision_difference;
 
-/// Decides window after window; see `straggle::dynamic_blacklist`.
+/// Decides window after window; see `straggle::ranked_blacklist`.
 class keeper {
   public:
     virtual ~keeper() = default;

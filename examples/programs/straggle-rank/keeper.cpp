@@ -1,9 +1,9 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include "dynamic_blacklist.hpp"
+#include "keeper.hpp"
 
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 
 #include <numeric>
 
@@ -46,7 +46,7 @@ class keeper_of final : public keeper {
   private:
     std::vector<std::uint32_t> nodes_;
     std::unique_ptr<std::mt19937_64> engine_; // the policy may point at it
-    straggle::dynamic_blacklist<std::uint32_t, Selection, excluding, Limits...> keeper_;
+    straggle::ranked_blacklist<std::uint32_t, Selection, excluding, Limits...> keeper_;
 };
 
 } // namespace
