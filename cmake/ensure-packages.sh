@@ -19,6 +19,7 @@ examples zlib1g-dev          header  zlib.h
 examples libjs-d3            file    /usr/share/javascript/d3/d3.min.js
 tests    doctest-dev         header  doctest/doctest.h
 tests    python3             command python3
+tests    python3-jsonschema  file    /usr/lib/python3/dist-packages/jsonschema/__init__.py
 tests    pkgconf             command pkg-config
 bench    libbenchmark-dev    header  benchmark/benchmark.h
 bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
