@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/size.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -92,7 +93,7 @@ class job_pairs {
     static std::uint64_t hash_of(std::uint32_t node, std::uint32_t slot) noexcept {
         return spread((std::uint64_t{slot} << 32) | node);
     }
-    static std::size_t start(std::uint64_t hash) noexcept { return static_cast<std::size_t>(hash >> 32); }
+    static std::size_t start(std::uint64_t hash) noexcept { return detail::to_size(hash >> 32); }
     static std::uint32_t tag(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
     void enter(std::size_t place) noexcept {
         std::uint32_t const mask = static_cast<std::uint32_t>(index_.size() - 1);
