@@ -19,6 +19,7 @@ examples zlib1g-dev          header  zlib.h
 examples libjs-d3            file    /usr/share/javascript/d3/d3.min.js
 tests    doctest-dev         header  doctest/doctest.h
 tests    python3             command python3
+tests    python3-jsonschema  file    /usr/lib/python3/dist-packages/jsonschema/__init__.py
 tests    pkgconf             command pkg-config
 bench    libbenchmark-dev    header  benchmark/benchmark.h
 bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
@@ -39,6 +40,9 @@ ci       libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/lib
 ci       libc++-19-dev       file    /usr/lib/llvm-19/include/c++/v1/version
 ci       libc++abi-19-dev    glob    /usr/lib/llvm-19/lib/libc++abi.*
 ci       g++-multilib        glob    /usr/lib/gcc/*/*/32/libstdc++.a
+ci       g++-11              command g++-11
+ci       g++-mingw-w64-x86-64-posix command x86_64-w64-mingw32-g++-posix
+ci       lintian             command lintian
 ci       libopenmpi-dev      command mpicxx
 ci       openmpi-bin         command mpirun
 coverage clang-19            command clang++-19

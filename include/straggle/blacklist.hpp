@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
-/// Begin with `blacklister`, `ranked_blacklist`, `blacklist::dominated`.
+/// Begin with `blacklister`, `dynamic_blacklist`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
@@ -11,14 +11,17 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/dynamic_blacklist.hpp>
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_rows.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>

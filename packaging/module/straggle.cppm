@@ -28,6 +28,7 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -58,6 +59,7 @@ using straggle::record::time_field;
 using straggle::record::input_field;
 using straggle::record::label_field;
 using straggle::record::flag_field;
+using straggle::record::count_field;
 }
 
 // straggle/record/reason_counts.hpp
@@ -90,6 +92,55 @@ using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
 
+// straggle/base/contract.hpp
+using straggle::contract_violation;
+using straggle::contract_handler;
+using straggle::set_contract_handler;
+
+// straggle/base/outcome.hpp
+using straggle::status;
+using straggle::outcome;
+
+// straggle/base/storable.hpp
+namespace base {
+using straggle::base::storable_identifier;
+using straggle::base::identifier_form;
+}
+
+// straggle/base/bytes.hpp
+using straggle::frame_kind;
+using straggle::byte_writer;
+using straggle::byte_reader;
+using straggle::opened_frame;
+using straggle::open_frame;
+
+// straggle/base/interner.hpp
+using straggle::owned_identifier_t;
+using straggle::interner;
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/record/running.hpp
+namespace record {
+using straggle::record::progress_field;
+}
+using straggle::running_fields;
+namespace record {
+using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
+}
+using straggle::running_rejection;
+using straggle::running_rejection_count;
+using straggle::running_counts;
+
 // straggle/record/cluster_load.hpp
 using straggle::cluster_load;
 
@@ -102,42 +153,12 @@ using straggle::record::limit;
 using straggle::record::unlimited;
 }
 
-// straggle/record/node.hpp
-namespace record {
-using straggle::record::condition;
-using straggle::record::amount_field;
-using straggle::record::condition_field;
-}
-using straggle::node_fields;
-namespace record {
-using straggle::record::node_fields_for;
-}
-
 // straggle/record/node_state.hpp
 using straggle::node_state;
 using straggle::node_state_count;
 
-// straggle/record/running.hpp
-namespace record {
-using straggle::record::progress_field;
-using straggle::record::copies_field;
-}
-using straggle::running_fields;
-namespace record {
-using straggle::record::running_fields_for;
-using straggle::record::running_attempt_fields_for;
-}
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::running_counts;
-
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
-
-// straggle/base/contract.hpp
-using straggle::contract_violation;
-using straggle::contract_handler;
-using straggle::set_contract_handler;
 
 // straggle/assign/greedy_assignment.hpp
 namespace assign {
@@ -148,10 +169,6 @@ using straggle::assign::assignment_solver;
 using straggle::assign::assignment_in_turn;
 using straggle::assign::greedy_assignment;
 }
-
-// straggle/base/outcome.hpp
-using straggle::status;
-using straggle::outcome;
 
 // straggle/stats/confidence.hpp
 namespace stats {
@@ -216,16 +233,11 @@ using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
-// straggle/base/interner.hpp
-using straggle::owned_identifier_t;
-using straggle::interner;
-
 // straggle/assign/backup_fields.hpp
 namespace assign {
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
-using straggle::assign::count_field;
 using straggle::assign::node_state_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
@@ -273,19 +285,6 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
-// straggle/base/storable.hpp
-namespace base {
-using straggle::base::storable_identifier;
-using straggle::base::identifier_form;
-}
-
-// straggle/base/bytes.hpp
-using straggle::frame_kind;
-using straggle::byte_writer;
-using straggle::byte_reader;
-using straggle::opened_frame;
-using straggle::open_frame;
-
 // straggle/assign/race_record.hpp
 namespace assign {
 using straggle::assign::race_record_options;
@@ -329,6 +328,17 @@ using straggle::base::random_engine;
 using straggle::base::uniform_below;
 using straggle::base::uniform_unit;
 using straggle::base::sample_to_front;
+}
+
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::to_string;
+using straggle::blacklist::failure_rate;
+using straggle::blacklist::node_verdict;
 }
 
 // straggle/rank/p_cores.hpp
@@ -381,7 +391,6 @@ using straggle::ranking_from;
 namespace blacklist {
 using straggle::blacklist::candidate;
 using straggle::blacklist::selection_note;
-using straggle::blacklist::to_string;
 using straggle::blacklist::selection_scratch;
 using straggle::blacklist::selection_policy;
 using straggle::blacklist::weakest_level;
@@ -404,11 +413,9 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
-// straggle/blacklist/dominated.hpp
+// straggle/blacklist/slower_by.hpp
 namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
+using straggle::blacklist::slower_by;
 }
 
 // straggle/blacklist/blacklister.hpp
@@ -441,23 +448,11 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
-// straggle/blacklist/ranked_blacklist.hpp
-using straggle::ranked_blacklist;
-using straggle::ranked_blacklist_of;
-
-// straggle/blacklist/forecast_weak.hpp
+// straggle/blacklist/dominated.hpp
 namespace blacklist {
-using straggle::blacklist::forecast_weak;
-using straggle::blacklist::either;
-}
-
-// straggle/blacklist/node_verdict.hpp
-namespace blacklist {
-using straggle::blacklist::node_row;
-using straggle::blacklist::cause;
-using straggle::blacklist::has;
-using straggle::blacklist::spared;
-using straggle::blacklist::node_verdict;
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
 }
 
 // straggle/rank/slowdown_evidence.hpp
@@ -471,12 +466,28 @@ using straggle::node_decisions_options;
 // straggle/blacklist/node_decisions.hpp
 using straggle::node_decisions;
 
+// straggle/blacklist/dynamic_blacklist.hpp
+using straggle::dynamic_blacklist_options;
+using straggle::dynamic_blacklist_counts;
+using straggle::dynamic_blacklist;
+using straggle::dynamic_blacklist_of;
+
+// straggle/blacklist/forecast_weak.hpp
+namespace blacklist {
+using straggle::blacklist::forecast_weak;
+using straggle::blacklist::either;
+}
+
 // straggle/blacklist/outlier_rules.hpp
 namespace blacklist {
 using straggle::blacklist::median_mad;
 using straggle::blacklist::leave_top_k_out;
 using straggle::blacklist::mean_plus_sigmas;
 }
+
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {
@@ -623,6 +634,7 @@ using straggle::rank_options;
 
 // straggle/monitor/monitor.hpp
 using straggle::monitor_counts;
+using straggle::score_baseline;
 using straggle::monitor;
 using straggle::monitor_of;
 
@@ -686,16 +698,16 @@ using straggle::mitigate::effect_options;
 using straggle::mitigate::effect_meter;
 }
 
-// straggle/mitigate/fleet_view.hpp
-namespace mitigate {
-using straggle::mitigate::node_view;
-using straggle::mitigate::fleet_view;
-}
-
 // straggle/mitigate/lease.hpp
 namespace mitigate {
 using straggle::mitigate::lease;
 }
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
 
 // straggle/mitigate/plan.hpp
 namespace mitigate {
@@ -709,16 +721,16 @@ using straggle::mitigate::plan_note_count;
 }
 using straggle::mitigation_plan;
 
+// straggle/mitigate/node_states.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::node_states;
+}
+
 // straggle/mitigate/mitigator_counts.hpp
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
-
-// straggle/mitigate/mitigator_options.hpp
-namespace mitigate {
-using straggle::mitigate::action_limit;
-}
-using straggle::mitigator_options;
 
 // straggle/mitigate/mitigator.hpp
 using straggle::mitigator;
@@ -833,6 +845,12 @@ using straggle::rank::normalize;
 using straggle::node_ranker;
 using straggle::rank_nodes;
 
+// straggle/rank/rank_window.hpp
+namespace rank {
+using straggle::rank::time_window;
+}
+using straggle::rank_window;
+
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
 using straggle::rank::robust_z;
@@ -927,6 +945,70 @@ using straggle::evaluate::starting_job;
 using straggle::evaluate::replay_knowledge;
 using straggle::evaluate::replay_counts;
 using straggle::evaluate::replayer;
+}
+
+// straggle/failures/attempt.hpp
+namespace failures {
+using straggle::failures::failure_kind;
+using straggle::failures::no_executor;
+using straggle::failures::attempt;
+using straggle::failures::attempt_of;
+using straggle::failures::failure_rule;
+}
+
+// straggle/failures/cook_novel_host.hpp
+namespace failures {
+using straggle::failures::cook_novel_host_options;
+using straggle::failures::cook_novel_host;
+}
+
+// straggle/failures/envoy_options.hpp
+namespace failures {
+using straggle::failures::envoy_dialect;
+using straggle::failures::ejection_rule;
+using straggle::failures::ejection_rule_count;
+using straggle::failures::envoy_outlier_detection_options;
+using straggle::failures::grpc_outlier_detection_options;
+using straggle::failures::success_rates;
+using straggle::failures::envoy_counts;
+}
+
+// straggle/failures/envoy_outlier_detection.hpp
+namespace failures {
+using straggle::failures::envoy_outlier_detection;
+}
+
+// straggle/failures/mapreduce_blacklist.hpp
+namespace failures {
+using straggle::failures::mapreduce_blacklist_options;
+using straggle::failures::mapreduce_blacklist;
+}
+
+// straggle/failures/mr1_blacklist.hpp
+namespace failures {
+using straggle::failures::mr1_blacklist_options;
+using straggle::failures::mr1_reason;
+using straggle::failures::mr1_blacklist;
+}
+
+// straggle/failures/spark_health_tracker.hpp
+namespace failures {
+using straggle::failures::spark_health_tracker_options;
+using straggle::failures::spark_health_tracker;
+}
+
+// straggle/failures/storm_blacklist.hpp
+namespace failures {
+using straggle::failures::storm_blacklist_options;
+using straggle::failures::storm_supervisor;
+using straggle::failures::storm_blacklist;
+}
+
+// straggle/failures/tez_blacklist.hpp
+namespace failures {
+using straggle::failures::tez_blacklist_options;
+using straggle::failures::tez_node_state;
+using straggle::failures::tez_blacklist;
 }
 
 // straggle/learn/feature_matrix.hpp

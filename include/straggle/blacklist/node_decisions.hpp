@@ -82,6 +82,10 @@ class node_decisions : private detail::node_trials {
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
         return evidence_.slowdown_of(node);
     }
+    /// How its attempts fail.
+    [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
+        return failures_.totals(node);
+    }
     /// How many attempts it may run at a time.
     [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
         if (node >= records_.size()) return 1;
@@ -114,8 +118,9 @@ class node_decisions : private detail::node_trials {
     /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
-    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of) {
-        evidence_.merge(other.evidence_, node_of);
+    /// @param later how much larger the same point of time is here
+    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of, double later = 0) {
+        evidence_.merge(other.evidence_, node_of, later);
     }
 
     /// Appends all that is known and decided.

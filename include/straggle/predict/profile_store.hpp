@@ -126,7 +126,7 @@ class profile_store {
     /// @param weights one per factor, in any unit; all 0: every record is equally near
     /// @param k how many at most
     /// @param within the largest distance of interest, inclusive; may be infinite
-    /// @param scratch,out memory; `out` is replaced
+    /// @param scratch and `out`: memory; `out` is replaced
     /// @return `status::insufficient_evidence` if none is found, `status::out_of_domain` for a value that no
     /// record could have, a weight that is negative or not finite, or a `within` that is NaN or negative
     /// @pre `row` and `weights` have `factors()` values
@@ -204,7 +204,7 @@ class profile_store {
     /// Makes sure that the next `add` allocates nothing; it does so by itself.
     void make_room() { index_.make_room(1); }
 
-    /// All records and counts, as bytes that `deserialize` reads on any machine.
+    /// All records and counts, as bytes that `restore` reads on any machine.
     /// @param spare bytes that are no longer needed, whose memory is used
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
         return detail::profile_bytes::write(index_, counts_, std::move(spare));
@@ -215,7 +215,7 @@ class profile_store {
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more records than `capacity()`
     /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes) {
+    [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         detail::profile_index read(kinds(), capacity());
         profile_counts counts;
         status const s = detail::profile_bytes::read(bytes, read, counts, capacity());
@@ -249,8 +249,14 @@ class profile_store {
     status add_if_good(std::span<double const> row, double time, Choose choose) {
         STRAGGLE_EXPECTS(row.size() == factors());
         for (double const x : row)
-            if (!is_factor_value(x)) return ++counts_.bad_rows, status::out_of_domain;
-        if (!detail::is_task_time(time)) return ++counts_.bad_times, status::out_of_domain;
+            if (!is_factor_value(x)) {
+                ++counts_.bad_rows;
+                return status::out_of_domain;
+            }
+        if (!detail::is_task_time(time)) {
+            ++counts_.bad_times;
+            return status::out_of_domain;
+        }
         index_.make_room(1);
         if (size() == capacity()) {
             index_.evict(choose());

@@ -29,7 +29,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// printed it is 1 at both ends of the range and dips between: the times that were predicted best are called
 /// unlike the range (`papers::riski_2014`).
 /// @param t the time, not negative, in any unit
-/// @param low,high the range of times, `0 <= low <= high`
+/// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
 /// @par Cost O(1)
@@ -223,7 +223,7 @@ class weight_fit {
 
     /// Appends what has been learned; not the options.
     /// @par Cost O(factors^2) bytes
-    void store(byte_writer& out) const {
+    void write(byte_writer& out) const {
         out.count(factors_);
         out.varint(pairs_);
         out.varint(rejected_);
@@ -232,11 +232,11 @@ class weight_fit {
         for (std::size_t i = 2 * width(); i < sums_.size(); ++i) out.real(sums_[i]);
     }
 
-    /// Replaces what has been learned by what `store` has appended; the options stay.
+    /// Replaces what has been learned by what `write` has appended; the options stay.
     /// @return `status::wrong_kind` for another number of factors, `status::corrupt` for sums that no pairs
     /// have, else the reason of the reader, which has failed for the same. Nothing has changed then
     /// @par Cost O(factors^2), one allocation
-    status load(byte_reader& in) {
+    status restore(byte_reader& in) {
         if (in.varint() != factors_) in.fail(status::wrong_kind); // unless it has failed before
         weight_fit read(in.ok() ? factors_ : 1, options_);
         read.pairs_ = in.varint();

@@ -8,6 +8,8 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/size.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
 
 #include <algorithm>
@@ -29,13 +31,19 @@ class failure_watch {
         if (a.as == ended_as::killed || a.as == ended_as::outrun) return;
         if (a.node >= nodes_.size()) nodes_.resize(std::size_t{a.node} + 1);
         node_failures& n = nodes_[a.node];
+        ++n.attempts;
+        ++all_attempts_;
         if (a.as == ended_as::success) {
             n.succeeded += 1;
             n.consecutive = 0;
             all_succeeded_ += 1;
         } else {
             ++n.consecutive;
-            if (!is_charged(a)) return;
+            ++n.failures;
+            ++all_failures_;
+            bool const is_charged = this->is_charged(a);
+            n.tasks += is_charged || !is_known_ ? 1u : 0u;
+            if (!is_charged) return;
             n.failed += 1;
             all_failed_ += 1;
         }
@@ -74,8 +82,36 @@ class failure_watch {
         return node < nodes_.size() ? nodes_[node].failed : 0;
     }
     // A trial begins: what was before counts no more.
+    void restart(std::uint32_t node) noexcept {
+        if (node >= nodes_.size()) return;
+        node_failures& n = nodes_[node];
+        n.failed = n.succeeded = 0;
+        n.consecutive = 0;
+    }
     void forget(std::uint32_t node) noexcept {
-        if (node < nodes_.size()) nodes_[node] = {};
+        if (node >= nodes_.size()) return;
+        all_attempts_ -= nodes_[node].attempts;
+        all_failures_ -= nodes_[node].failures;
+        nodes_[node] = {};
+    }
+    // All that was ever seen, for reports.
+    [[nodiscard]] blacklist::failure_rate totals(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return {};
+        node_failures const& n = nodes_[node];
+        blacklist::failure_rate r{
+            .attempts = n.attempts, .failed = n.failures, .tasks = n.tasks, .consecutive = n.consecutive};
+        if (std::uint64_t const others = all_attempts_ - n.attempts; others != 0)
+            r.elsewhere = static_cast<double>(all_failures_ - n.failures) / static_cast<double>(others);
+        if (n.attempts == 0) return r;
+        constexpr double z = 1.959963984540054, zz = z * z;
+        auto const all = static_cast<double>(n.attempts);
+        r.value = static_cast<double>(n.failures) / all;
+        double const middle = (r.value + zz / (2 * all)) / (1 + zz / all);
+        double const half =
+            z / (1 + zz / all) * std::sqrt(r.value * (1 - r.value) / all + zz / (4 * all * all));
+        r.low = (std::max)(0.0, middle - half);
+        r.high = (std::min)(1.0, middle + half);
+        return r;
     }
 
     void write(byte_writer& out) const {
@@ -86,20 +122,47 @@ class failure_watch {
             out.real(n.failed);
             out.real(n.succeeded);
             out.u32(n.consecutive);
+            out.u64(n.attempts);
+            out.u64(n.failures);
+            out.u64(n.tasks);
+        }
+        out.count(tasks_.size());
+        for (failed_task const& t : tasks_) {
+            out.flag(t.used);
+            if (!t.used) continue;
+            out.u64(t.key);
+            out.u32(t.node);
+            out.flag(t.charged);
         }
     }
     status read(byte_reader& in, std::uint32_t max_nodes) {
         all_failed_ = in.real();
         all_succeeded_ = in.real();
         in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && all_failed_ + all_succeeded_ < 1e5);
-        std::size_t const nodes = in.count(20);
+        std::size_t const nodes = in.count(44);
         if (!in.expect(nodes <= max_nodes)) return in.reason();
         nodes_.resize(nodes);
         for (node_failures& n : nodes_) {
             n.failed = in.real();
             n.succeeded = in.real();
             n.consecutive = in.u32();
+            n.attempts = in.u64();
+            n.failures = in.u64();
+            n.tasks = in.u64();
+            in.expect(n.failures <= n.attempts && n.tasks <= n.failures);
+            all_attempts_ += n.attempts;
+            all_failures_ += n.failures;
             in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15);
+        }
+        std::size_t const tasks = in.count(1);
+        if (!in.expect(tasks == 0 || tasks == max_tasks)) return in.reason();
+        tasks_.resize(tasks);
+        for (failed_task& t : tasks_) {
+            t.used = in.flag();
+            if (!t.used || !in.ok()) continue;
+            t.key = in.u64();
+            t.node = in.u32();
+            t.charged = in.flag();
         }
         return in.reason();
     }
@@ -108,6 +171,7 @@ class failure_watch {
     struct node_failures {
         double failed = 0, succeeded = 0; // since the evidence began
         std::uint32_t consecutive = 0;
+        std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
     };
     struct failed_task {
         std::uint64_t key = 0;
@@ -125,15 +189,17 @@ class failure_watch {
     }
     // Whether a failure counts for its node.
     bool is_charged(ended_attempt const& a) {
+        is_known_ = false;
         if (a.task == no_task) return true;
         std::uint64_t const key = spread(spread(a.job) ^ a.task);
         if (tasks_.empty()) tasks_.resize(max_tasks);
         // Two places each; the older failure gives way.
         failed_task* place = nullptr;
         for (std::size_t const at :
-             {static_cast<std::size_t>(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)}) {
+             {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)}) {
             if (tasks_[at].used && tasks_[at].key == key) {
                 failed_task& t = tasks_[at];
+                is_known_ = t.node == a.node;
                 if (t.node == a.node) return false; // the same task again
                 if (t.charged) {
                     if (t.node < nodes_.size() && nodes_[t.node].failed > 0) {
@@ -153,6 +219,8 @@ class failure_watch {
     std::vector<node_failures> nodes_;
     std::vector<failed_task> tasks_;
     double all_failed_ = 0, all_succeeded_ = 0;
+    std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
+    bool is_known_ = false;                             // the last failure was of a task that failed there
 };
 
 } // namespace straggle::detail

@@ -179,7 +179,7 @@ class node_trials {
                 r.enter(node_state::healthy, now_);
                 r.causes = 0;
                 evidence_.end_trial(row.node, now_);
-                failures_.forget(row.node);
+                failures_.restart(row.node);
             }
             if (r.state == node_state::excluded && now_ >= r.until &&
                 !blacklist::has(r.causes, cause::denied)) {
@@ -188,7 +188,7 @@ class node_trials {
                 r.stage_since = now_;
                 r.stage_tasks = 0;
                 evidence_.begin_trial(row.node, now_);
-                failures_.forget(row.node);
+                failures_.restart(row.node);
             } else if (r.state == node_state::on_probation) {
                 judge(row);
             } else if (r.state == node_state::healthy && r.strikes != 0 &&
@@ -204,7 +204,10 @@ class node_trials {
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
         bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
-        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
+        // What hung before and still runs is no good sign, even if nothing new was tried.
+        double const stuck = evidence_.stuck_for(row.node);
+        bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
+                           (blacklist::has(r.causes, cause::hung) && stuck > 8);
         // Slow probes are few: after long enough it is decided by what there is.
         bool const is_over = now_ - r.stage_since > 8 * window;
         if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {

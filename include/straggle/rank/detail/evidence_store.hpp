@@ -106,8 +106,9 @@ class evidence_store : public evidence_state {
     }
 
     // Takes over what another one knows. `node_of[i]`: the number here of its node i, or no number at all.
-    void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, std::uint32_t max_nodes,
-               std::size_t max_attempts, std::size_t max_jobs) {
+    // `later`: how much larger the same point of time is here.
+    void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
+               std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs) {
         auto const here = [&](std::uint32_t node) {
             return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
         };
@@ -137,12 +138,13 @@ class evidence_store : public evidence_state {
             if (!other.jobs_.contains(j)) continue;
             live_job const& theirs = other.jobs_[j];
             if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == job_memory::none) continue;
-            std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened);
+            std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened + later);
             for (timed_attempt a : theirs.attempts) {
                 a.node = here(a.node);
+                a.end += later;
                 if (a.node != nobody && jobs_.attempts() < max_attempts) jobs_.add(mine, a);
             }
-            jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen);
+            jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen + later);
             jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);
             jobs_[mine].fresh = true;
         }
@@ -297,10 +299,11 @@ class evidence_store : public evidence_state {
             if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
-                if (r.copy || r.start < b.since) continue;
+                if (r.copy) continue;
+                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
+                if (r.start < b.since) continue;
                 nodes_[r.node].exposed +=
                     builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
-                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
             }
             for (timed_attempt const& a : job.attempts) {
                 double const length = std::exp(a.ticks * nats_per_tick);

@@ -2,15 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the user's running attempts as plain numbers, and which of them
-/// are attempts of one task.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's running attempts
+/// as plain numbers, and which of them are attempts of one task.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/mitigate/detail/node_reader.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
 #include <algorithm>
@@ -40,6 +40,26 @@ class race_book {
         return r != nullptr ? r : find_in(before_, task);
     }
 
+    void write(byte_writer& out) const {
+        for (std::vector<race> const* const races : {&now_, &before_}) {
+            out.count(races->size());
+            for (race const& r : *races) {
+                out.u64(r.task);
+                out.real(r.first_start);
+            }
+        }
+    }
+    void read(byte_reader& in) {
+        for (std::vector<race>* const races : {&now_, &before_}) {
+            races->resize(in.count(16));
+            for (std::size_t i = 0; i < races->size() && in.ok(); ++i) {
+                (*races)[i] = {in.u64(), in.real()};
+                in.expect(is_finite((*races)[i].first_start) &&
+                          (i == 0 || (*races)[i - 1].task < (*races)[i].task));
+            }
+        }
+    }
+
   private:
     static race const* find_in(std::vector<race> const& races, std::uint64_t task) noexcept {
         auto const at = std::lower_bound(races.begin(), races.end(), task,
@@ -60,10 +80,11 @@ class task_reader {
     [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return rows_; }
     [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
+    [[nodiscard]] race_book& races() noexcept { return races_; }
 
     // Reads all running attempts of a round. `node_of(name)` gives the index of a node.
-    template <class Range, class Line, class NodeOf, class KindOf, class LeftAlone>
-    void read(Range&& running, Line const& line, loop_guard const& guard, NodeOf&& node_of, KindOf&& kind_of,
+    template <class Range, class Line, class Guard, class NodeOf, class KindOf, class LeftAlone>
+    void read(Range&& running, Line const& line, Guard const& guard, NodeOf&& node_of, KindOf&& kind_of,
               LeftAlone&& left_alone, running_counts& counts, std::uint64_t& other_clock) {
         rows_.clear();
         std::uint32_t at = 0;
@@ -117,7 +138,7 @@ class task_reader {
                 out.input = read_number(fields_.input, r);
                 if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
             }
-            if constexpr (has_copies<Fields>) out.attempts = read_amount(project(fields_.copies, r), 0);
+            if constexpr (has_copies<Fields>) out.attempts = read_count(project(fields_.copies, r), 0);
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
             if constexpr (has_is_copy<Fields>) {
                 auto const& flag = project(fields_.is_copy, r);

@@ -2,24 +2,25 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the user's records as plain numbers. What a record does not have
-/// is unknown, never a reason to refuse it.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's records as plain
+/// numbers. What a record does not have is unknown, never a reason to refuse it.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/mitigate/detail/id_table.hpp>
-#include <straggle/mitigate/detail/time_line.hpp>
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/running.hpp>
+#include <straggle/record/time_line.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -129,5 +130,47 @@ template <class Fields, class Record>
 struct own_time<Fields, Record> {
     using type = field_value_t<decltype(Fields::start), Record>;
 };
+
+// The table for a field, or none.
+template <class Projection, class Record>
+struct label_table {
+    using type = no_id_table;
+};
+template <given Projection, class Record>
+struct label_table<Projection, Record> {
+    using type = id_table<owned_identifier_t<field_value_t<Projection, Record>>>;
+};
+template <class Table, class Projection, class Record>
+std::uint32_t read_label(Table& table, Projection const& projection, Record const& record, double now) {
+    if constexpr (std::is_same_v<Table, no_id_table>) {
+        return no_index;
+    } else {
+        auto const& field = project(projection, record);
+        return is_present(field) ? table.insert(unwrap(field), now) : no_index;
+    }
+}
+// What has no table is written as an empty one would be.
+template <class Table>
+void write_table(byte_writer& out, Table const& table) {
+    if constexpr (std::is_same_v<Table, no_id_table>)
+        out.flag(false);
+    else {
+        out.flag(true);
+        table.write(out);
+    }
+}
+template <class Table>
+void read_table(byte_reader& in, Table& table) {
+    in.expect(in.flag() != std::is_same_v<Table, no_id_table>, status::wrong_kind);
+    if constexpr (!std::is_same_v<Table, no_id_table>) table.read(in);
+}
+
+template <class Table>
+Table make_table(std::size_t most) {
+    if constexpr (std::is_same_v<Table, no_id_table>)
+        return {};
+    else
+        return Table(most);
+}
 
 } // namespace straggle::detail

@@ -28,7 +28,7 @@ struct node_view {
 /// @tparam Id an `owned_identifier_t`
 /// @par Cost `find` and `state` O(1); filling it again allocates nothing
 template <base::identifier Id>
-class fleet_view {
+class node_states {
   public:
     /// Where a node stands; one that is not in it is healthy.
     [[nodiscard]] node_state state(typename interner<Id>::key_type node) const { return find(node).state; }

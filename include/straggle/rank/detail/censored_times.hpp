@@ -19,7 +19,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 //
 // Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); what is left beyond the last attempt that is
 // still running is put there (Efron 1967).
-class sibling_times {
+class censored_times {
   public:
     void clear() noexcept {
         points_.clear();

@@ -3,7 +3,7 @@
 
 #include "support/allocations.hpp"
 
-#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/node_states.hpp>
 
 #include <doctest/doctest.h>
 
@@ -11,8 +11,8 @@
 
 using namespace straggle;
 
-TEST_CASE("fleet_view: who is not in it is healthy; filled again it asks for no memory") {
-    mitigate::fleet_view<std::string> view;
+TEST_CASE("node_states: who is not in it is healthy; filled again it asks for no memory") {
+    mitigate::node_states<std::string> view;
     CHECK(view.state("n") == node_state::healthy);
     auto const fill = [&] {
         view.clear();

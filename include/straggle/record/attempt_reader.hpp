@@ -2,19 +2,17 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the user's attempts that ended as plain numbers, and how they
-/// ended where the records do not say it all.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's attempts that
+/// ended as plain numbers, and how they ended where the records do not say it all.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/mitigate/detail/task_reader.hpp>
-#include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/attempt_event.hpp>
+#include <straggle/record/record_reader.hpp>
+#include <straggle/record/task_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +30,10 @@ struct read_ended {
 template <class Line, class Fields, class Record>
 bool read_times(Line const& line, Fields const& fields, Record const& record, double now, double& start,
                 double& end, attempt_counts& counts) {
-    auto const reject = [&](rejection r) { return ++counts.rejected[static_cast<std::size_t>(r)], false; };
+    auto const reject = [&](rejection r) {
+        ++counts.rejected[static_cast<std::size_t>(r)];
+        return false;
+    };
     auto const time = read_time(fields, record);
     if (!time.usable()) return reject(time.reason);
     if constexpr (has_duration<Fields, Record>) {
@@ -61,11 +62,12 @@ class attempt_reader {
     [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
 
     // False, and counted, for what cannot be used. `node_of(name)` gives the index of a node, or none.
-    template <class Line, class NodeOf>
-    bool read(Attempt const& attempt, Line const& line, loop_guard const& guard, race_book const& races,
-              mitigate::mitigator_counts& counts, read_ended& to, NodeOf&& node_of) const {
+    // `guard` says which points of time may be used, and how.
+    template <class Line, class Guard, class NodeOf>
+    bool read(Attempt const& attempt, Line const& line, Guard const& guard, race_book const& races,
+              attempt_counts& counts, std::uint64_t& other_clock, read_ended& to, NodeOf&& node_of) const {
         auto const reject = [&](rejection why) {
-            ++counts.attempts.rejected[static_cast<std::size_t>(why)];
+            ++counts.rejected[static_cast<std::size_t>(why)];
             return false;
         };
         auto const& job = project(fields_.job, attempt);
@@ -74,8 +76,11 @@ class attempt_reader {
         if (!is_present(name)) return reject(rejection::missing_node);
         ended_attempt& out = to.attempt;
         double const raw_now = guard.now() - guard.at(0);
-        if (!read_times(line, fields_, attempt, raw_now, out.start, out.end, counts.attempts)) return false;
-        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) return ++counts.other_clock, false;
+        if (!read_times(line, fields_, attempt, raw_now, out.start, out.end, counts)) return false;
+        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) {
+            ++other_clock;
+            return false;
+        }
         out.start = guard.at(out.start);
         out.end = guard.at(out.end);
         if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind
@@ -90,9 +95,9 @@ class attempt_reader {
         if constexpr (has_input<Fields>) to.input = read_number(fields_.input, attempt);
         if (!(to.input > 0) || !is_finite(to.input)) to.input = unknown;
         judge(attempt, races, out);
-        ++(out.as == ended_as::success  ? counts.attempts.used
-           : out.as == ended_as::failed ? counts.attempts.failed
-                                        : counts.attempts.killed);
+        ++(out.as == ended_as::success  ? counts.used
+           : out.as == ended_as::failed ? counts.failed
+                                        : counts.killed);
         return true;
     }
 

@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the user's names as small numbers that stay the same until they
-/// are forgotten, across a restart too, with the time at which each was last seen and a bound on how many.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's names as small
+/// numbers that stay the same until they are forgotten, across a restart too, with the time at which each was
+/// last seen and a bound on how many.
 #pragma once
 
 #include <straggle/base/bytes.hpp>

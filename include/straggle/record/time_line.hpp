@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the caller's points of time as numbers from an origin, and
-/// what a clock that jumps does to them.
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the caller's points of time
+/// as numbers from an origin, and what a clock that jumps does to them.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -63,6 +63,19 @@ class time_line {
         } else {
             return static_cast<double>(other::of(t)) * other::unit -
                    static_cast<double>(origin_) * epoch_number<Time>::unit;
+        }
+    }
+    // How much larger the numbers of another line become here.
+    [[nodiscard]] double later_by(time_line const& other) const noexcept {
+        if (!is_set_ || !other.is_set_) return 0;
+        if constexpr (std::is_integral_v<number>) {
+            auto const a = static_cast<std::uint64_t>(other.origin_), b = static_cast<std::uint64_t>(origin_);
+            bool const later = other.origin_ >= origin_;
+            auto const apart = static_cast<double>(later ? a - b : b - a) * epoch_number<Time>::unit;
+            return later ? apart : -apart;
+        } else {
+            return (static_cast<double>(other.origin_) - static_cast<double>(origin_)) *
+                   epoch_number<Time>::unit;
         }
     }
     // What the caller's clock reads at its own epoch's distance: for what is shared with others.

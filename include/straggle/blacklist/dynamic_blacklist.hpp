@@ -1,0 +1,389 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which nodes to avoid, decided again and again: attempts go in as they end, a state for each node comes
+/// out. It decides as a `mitigator` does, by the same part, and says nothing of copies.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/detail/blacklist_times.hpp>
+#include <straggle/blacklist/detail/verdicts.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_rows.hpp>
+#include <straggle/record/attempt_reader.hpp>
+#include <straggle/record/task_reader.hpp>
+#include <straggle/record/time_line.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI {
+
+/// How a `dynamic_blacklist` decides, and its bounds. The defaults are for a production cluster.
+struct dynamic_blacklist_options {
+    node_decisions_options decisions{};            ///< what is weak, limits, lengths of exclusions
+    std::size_t most_nodes = std::size_t{1} << 17; ///< names that are remembered
+    std::uint64_t hash_key = 0;                    ///< of names of jobs and tasks; see `base/interner.hpp`
+};
+
+/// What became of the records that a `dynamic_blacklist` was shown.
+struct dynamic_blacklist_counts {
+    attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
+    running_counts running;          ///< that ran at a decision
+    std::uint64_t no_room = 0;       ///< nodes beyond `most_nodes`
+    std::uint64_t nodes_refused = 0; ///< records of nodes without a name, or with one that stood further up
+    friend constexpr bool operator==(dynamic_blacklist_counts const&,
+                                     dynamic_blacklist_counts const&) = default;
+};
+
+/// Decides which nodes to avoid, by all that was seen of them so far.
+///
+/// A node is found weak when its tasks provably take longer than elsewhere, by more than is worth a word
+/// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
+/// where the others can carry its work, else it is a last resort. See `node_decisions`, which decides here
+/// and in a `mitigator`; `ranked_blacklist` takes rules and limits of your own.
+///
+/// @par Example
+/// `dynamic_blacklist list{attempt_fields{.job = &attempt::job, .node = &attempt::host, ...}};`
+/// Call `observe` for every attempt that ends, also those that failed or were killed, and `decide` once per
+/// heartbeat or once per hour: what adds up over time does so by the times of the records.
+///
+/// @par What more you tell makes it better, and none of it is needed: `running_fields` and all attempts that
+/// run find nodes that hang; `node_fields` and all nodes tell slots, classes of machines, failure domains and
+/// what the operator says; the load lets it see what an exclusion would cost. Without nodes the fleet is
+/// those that attempts were seen on, with one slot each.
+///
+/// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` where there are none
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
+/// @par Cost `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
+/// bounded by the options; the steady state allocates nothing
+/// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: the last decision
+/// stands then. One thread at a time
+/// @snippet monitor.cpp blacklist
+template <class Attempt, class AttemptFields, class Running = base::no_field,
+          class RunningFields = base::no_field, class Node = base::no_field,
+          class NodeFields = base::no_field>
+    requires record::attempt_fields_for<AttemptFields, Attempt>
+class dynamic_blacklist {
+    static constexpr bool knows_running = detail::given<RunningFields>;
+    static constexpr bool knows_nodes = detail::given<NodeFields>;
+    using times = detail::blacklist_times<Attempt, AttemptFields, Running, RunningFields>;
+
+  public:
+    /// How nodes are named.
+    using node_id = owned_identifier_t<detail::field_value_t<decltype(AttemptFields::node), Attempt>>;
+    /// What nodes are named by in calls: `std::string_view` for text.
+    using node_key = typename interner<node_id>::key_type;
+    /// Points of time: what attempts end or start at; `double` where they have only a duration.
+    using time_type = typename times::type;
+    /// What is decided.
+    using decision_type = blacklist_decision<node_id>;
+
+    /// @param attempts an `attempt_fields`
+    explicit dynamic_blacklist(AttemptFields attempts, dynamic_blacklist_options options = {})
+        requires(!knows_running && !knows_nodes)
+        : dynamic_blacklist(std::move(attempts), RunningFields{}, NodeFields{}, options) {}
+    /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`;
+    /// `base::no_field{}` for what there is none of
+    dynamic_blacklist(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                      dynamic_blacklist_options options = {})
+        : options_(options),
+          attempts_(std::move(attempts), options.hash_key),
+          running_(std::move(running), options.hash_key),
+          nodes_(std::move(nodes), options.most_nodes),
+          decisions_(options.decisions) {}
+
+    /// Takes in an attempt that has ended, whichever way. The clock is that of its own times.
+    /// @return whether its length is used; if not, `counts` tells why. Failed ones count as such
+    bool observe(Attempt const& attempt)
+        requires(times::has_own)
+    {
+        if (auto const t = times::of(attempts_.fields(), attempt)) clock_.tell_origin(*t);
+        clock_.is_open = true;
+        bool const used = take(attempt);
+        clock_.is_open = false;
+        return used;
+    }
+    /// The same by the caller's clock.
+    bool observe(Attempt const& attempt, time_type const& now) {
+        clock_.tell(now);
+        return take(attempt);
+    }
+
+    /// Decides by what ended.
+    /// @param now by the clock of the records; an earlier one than before changes nothing
+    /// @return the decision, valid until the next one
+    decision_type const& decide(time_type const& now) {
+        begin(now);
+        return finish({});
+    }
+    /// Decides by what ended and what runs.
+    /// @param now by the clock of the records
+    /// @param running all attempts that run now, copies too, one record for each
+    template <std::ranges::input_range RunningRange>
+        requires knows_running &&
+                 std::convertible_to<std::ranges::range_reference_t<RunningRange>, Running const&>
+    decision_type const& decide(time_type const& now, RunningRange&& running) {
+        begin(now);
+        read_running(running);
+        return finish({});
+    }
+    /// Decides by what ended, what runs, and all nodes of the cluster; who is not among them is gone.
+    /// @param now by the clock of the records
+    /// @param running all attempts that run now; an empty range where that is not known
+    /// @param nodes all nodes there are, full and excluded ones too
+    /// @param load how many tasks wait; the slots may be left out
+    template <class RunningRange, std::ranges::input_range Nodes>
+        requires knows_nodes && std::convertible_to<std::ranges::range_reference_t<Nodes>, Node const&>
+    decision_type const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
+                                cluster_load const& load = {}) {
+        begin(now);
+        nodes_.read(nodes, clock_.now());
+        counts_.no_room += nodes_.no_room();
+        counts_.nodes_refused += nodes_.twice();
+        read_running(running);
+        if constexpr (knows_running) nodes_.count_busy(running_.rows());
+        is_told_ = true;
+        return finish(load);
+    }
+
+    /// The last decision; empty before the first.
+    [[nodiscard]] decision_type const& decision() const& noexcept { return decision_; }
+    void decision() const&& = delete; // keep the blacklist in a variable first
+    /// Where a node stands. O(1)
+    [[nodiscard]] node_state state(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? node_state::healthy : decisions_.state(at);
+    }
+    /// How many times as long its tasks take; unknown without enough evidence. O(1)
+    [[nodiscard]] slowdown slowdown_of(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? slowdown{} : decisions_.slowdown_of(at);
+    }
+    /// How its tasks fail. O(1)
+    [[nodiscard]] blacklist::failure_rate failures_of(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? blacklist::failure_rate{} : decisions_.failures_of(at);
+    }
+
+    /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
+    /// was seen of it for long.
+    template <base::identifier Job>
+    void finish_job(Job const& job) {
+        decisions_.finish_job(detail::key_of(job, options_.hash_key));
+    }
+    /// Forgets a node, say because the machine is gone: one of that name later is a new one.
+    void forget(node_key node) {
+        std::uint32_t const at = nodes_.ids().find(node);
+        if (at == detail::no_index) return;
+        decisions_.forget_node(at);
+        nodes_.ids().erase(at);
+    }
+
+    /// The part that decides.
+    [[nodiscard]] node_decisions const& decisions() const noexcept { return decisions_; }
+    /// What became of all records.
+    [[nodiscard]] dynamic_blacklist_counts const& counts() const noexcept { return counts_; }
+
+    /// Takes over what another one has learnt, as shards of one cluster do; its decisions stay its own.
+    /// @pre the same options, and not this one
+    void merge(dynamic_blacklist const& other) {
+        STRAGGLE_EXPECTS(&other != this);
+        clock_.adopt_origin(other.clock_);
+        double const later = clock_.line().later_by(other.clock_.line());
+        std::vector<std::uint32_t> map(other.nodes_.ids().bound(), detail::no_index);
+        for (std::uint32_t i = 0; i < map.size(); ++i)
+            if (other.nodes_.ids().contains(i))
+                map[i] = nodes_.ids().insert(other.nodes_.ids()[i], other.nodes_.ids().last_seen(i) + later);
+        decisions_.merge(other.decisions_, map, later);
+    }
+
+    /// All that was learnt and decided, as bytes that `restore` reads on any machine.
+    [[nodiscard]] std::vector<std::byte> serialize() const
+        requires base::storable_identifier<node_id>
+    {
+        byte_writer out;
+        clock_.write(out);
+        nodes_.write(out);
+        running_.races().write(out);
+        decisions_.write(out);
+        return std::move(out).seal(kind_of_frame, 1);
+    }
+    /// Becomes what was serialised, and decides from then on as that would have; nothing changes when that
+    /// fails. The decision itself is empty until the next one; `state` knows all.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
+    /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
+    /// allow
+    [[nodiscard]] status restore(std::span<std::byte const> bytes)
+        requires base::storable_identifier<node_id>
+    {
+        auto const frame = open_frame(bytes, kind_of_frame, 1);
+        if (!frame) return frame.reason();
+        byte_reader in = frame->payload;
+        auto clock = clock_;
+        clock.read(in);
+        typename nodes_type::tables_type tables(options_.most_nodes);
+        tables.read(in);
+        detail::race_book races;
+        races.read(in);
+        if (!in.ok()) return in.reason();
+        node_decisions decisions(options_.decisions);
+        if (status const s = decisions.read(in); s != status::ok) return s;
+        if (status const s = in.finish(); s != status::ok) return s;
+        clock_ = clock;
+        nodes_.adopt(std::move(tables));
+        running_.races() = std::move(races);
+        decisions_ = std::move(decisions);
+        decision_ = {};
+        return status::ok;
+    }
+
+  private:
+    using running_type = detail::running_reader_or_none<Running, RunningFields>;
+    using nodes_type = detail::node_rows_or_none<node_id, Node, NodeFields>;
+    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl");
+
+    std::uint32_t node_of(node_key name) {
+        std::uint32_t const node = nodes_.ids().insert(name, clock_.last());
+        if (node == detail::no_index) ++counts_.no_room;
+        return node;
+    }
+    bool take(Attempt const& attempt) {
+        detail::read_ended out;
+        std::uint64_t none = 0;
+        ++counts_.attempts.seen;
+        if (!attempts_.read(attempt, clock_.line(), clock_, running_.races(), counts_.attempts, none, out,
+                            [this](auto const& name) { return this->node_of(name); }))
+            return false;
+        nodes_.ids().touch(out.attempt.node, out.attempt.end);
+        return decisions_.observe(out.attempt, clock_.last());
+    }
+
+    void begin(time_type const& now) {
+        clock_.tell(now);
+        attempts_running_.clear();
+        is_told_ = false;
+    }
+    template <class Range>
+    void read_running(Range&& running) {
+        if constexpr (knows_running && std::ranges::input_range<Range>) {
+            std::uint64_t none = 0;
+            running_.read(
+                running, clock_.line(), clock_, [this](auto const& name) { return this->node_of(name); },
+                [](auto const&) { return detail::no_index; }, [](std::uint64_t) { return false; },
+                counts_.running, none);
+            for (detail::read_running_row const& r : running_.rows())
+                attempts_running_.push_back(
+                    {.node = r.node, .job = r.job, .task = r.task, .start = r.start, .copy = r.is_copy});
+        }
+    }
+    decision_type const& finish(cluster_load load) {
+        if (!is_told_) nodes_.name_all(attempts_running_);
+        if (load.slots == 0)
+            for (blacklist::node_row const& n : nodes_.rows()) {
+                if (n.word == record::condition::away) continue;
+                load.slots += n.slots;
+                load.busy += n.busy < n.slots ? n.busy : n.slots;
+            }
+        decisions_.decide(clock_.now(), attempts_running_, nodes_.rows(), load);
+        write();
+        std::swap(decision_, next_);
+        // What was learnt of a node that is gone has lost its weight by then.
+        double const gone = 384 * decisions_.evidence().window_length();
+        if (gone > 0)
+            nodes_.forget_before(clock_.now() - gone, [this](std::uint32_t node) {
+                if (decisions_.state(node) == node_state::excluded ||
+                    decisions_.state(node) == node_state::on_probation)
+                    return false;
+                decisions_.forget_node(node);
+                return true;
+            });
+        return decision_;
+    }
+    void write() {
+        using access = detail::decision_access;
+        auto const verdicts = decisions_.verdicts();
+        access::begin(next_, "dynamic_blacklist", blacklist::selection_note::none, verdicts.size());
+        std::size_t sizes[4] = {0, 0, 0, 0}, place = 0;
+        for (std::size_t list = 0; list < 4; ++list)
+            for (blacklist::node_verdict const& v : verdicts) {
+                if (list_of(v.state) != list || !nodes_.ids().contains(v.node)) continue;
+                verdict<node_id>& to = access::write(
+                    next_, place++, nodes_.ids()[v.node],
+                    {.slow = v.slow,
+                     .n = v.slow.tasks,
+                     .value = v.why.value,
+                     .threshold = v.why.threshold,
+                     .rule = v.why.rule},
+                    v.spared_by == blacklist::spared::no ? std::string_view{} : to_string(v.spared_by));
+                to.state = v.state;
+                to.causes = v.causes;
+                to.strikes = v.strikes;
+                to.since = clock_.line().absolute(v.since);
+                to.until = v.until > 0 ? clock_.line().absolute(v.until) : 0;
+                to.probe_slots = v.probe_slots;
+                ++sizes[list];
+            }
+        access::end(next_, sizes[0], sizes[1], sizes[2], sizes[3]);
+    }
+    static constexpr std::size_t list_of(node_state s) noexcept {
+        return s == node_state::excluded       ? 0
+               : s == node_state::on_probation ? 1
+               : s == node_state::away         ? 3
+                                               : 2;
+    }
+
+    dynamic_blacklist_options options_;
+    detail::attempt_reader<Attempt, AttemptFields> attempts_;
+    running_type running_;
+    nodes_type nodes_;
+    node_decisions decisions_;
+    detail::blacklist_clock<time_type> clock_;
+    decision_type decision_, next_;
+    dynamic_blacklist_counts counts_;
+    std::vector<running_attempt> attempts_running_;
+    bool is_told_ = false; // the nodes of this decision
+};
+
+template <class AttemptFields>
+dynamic_blacklist(AttemptFields, dynamic_blacklist_options = {})
+    -> dynamic_blacklist<detail::record_of<AttemptFields>, AttemptFields>;
+template <class AttemptFields, class RunningFields, class NodeFields>
+dynamic_blacklist(AttemptFields, RunningFields, NodeFields, dynamic_blacklist_options = {})
+    -> dynamic_blacklist<detail::record_of<AttemptFields>, AttemptFields,
+                         detail::record_or_none<RunningFields>, RunningFields,
+                         detail::record_or_none<NodeFields>, NodeFields>;
+
+/// A blacklist of records that are named: for fields that are callables.
+/// @par Example `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
+template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
+          class NodeFields>
+[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                                        dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist<Attempt, AttemptFields, Running, RunningFields, Node, NodeFields>(
+        std::move(attempts), std::move(running), std::move(nodes), options);
+}
+/// The same where only attempts are told.
+template <class Attempt, class AttemptFields>
+[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist<Attempt, AttemptFields>(std::move(attempts), options);
+}
+/// The same for records whose `task_traits` name the fields.
+template <has_task_traits Attempt>
+[[nodiscard]] auto dynamic_blacklist_of(dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist_of<Attempt>(task_traits<Attempt>::fields, options);
+}
+
+} // namespace straggle
