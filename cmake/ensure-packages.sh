@@ -45,6 +45,16 @@ ci       g++-mingw-w64-x86-64-posix command x86_64-w64-mingw32-g++-posix
 ci       lintian             command lintian
 ci       libopenmpi-dev      command mpicxx
 ci       openmpi-bin         command mpirun
+engines  haproxy             command haproxy
+engines  python3-distributed file    /usr/lib/python3/dist-packages/distributed/__init__.py
+engines  slurmctld           file    /usr/sbin/slurmctld
+engines  slurmd              file    /usr/sbin/slurmd
+engines  slurmdbd            file    /usr/sbin/slurmdbd
+engines  slurm-client        command scontrol
+engines  slurm-wlm-mysql-plugin glob /usr/lib/*/slurm-wlm/accounting_storage_mysql.so
+engines  slurm-wlm-basic-plugins glob /usr/lib/*/slurm-wlm/select_cons_tres.so
+engines  munge               file    /usr/sbin/munged
+engines  mariadb-server      file    /usr/sbin/mariadbd
 coverage clang-19            command clang++-19
 coverage llvm-19             command llvm-cov-19
 coverage libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile*

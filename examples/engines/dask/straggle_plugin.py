@@ -50,26 +50,26 @@ class Straggle(SchedulerPlugin):
         if worker is not None and not by_itself and worker.status in (Status.running, Status.paused):
             self.scheduler.handle_worker_status_change(status, address, "straggle-%f" % time.time())
 
-    def hold(self, address):
-        """No more tasks for it; those that wait there go to who has least to do."""
-        self.set_status(address, "paused")
+    def shed(self, address, keep):
+        """All that a held worker has to do but the first `keep` goes to those who have least to do."""
         held = self.scheduler.workers.get(address)
         steal = self.scheduler.extensions.get("stealing")
         given = {w: len(w.processing) / w.nthreads for w in self.scheduler.running if w.address not in self.held}
-        for task in list(held.processing) if held and steal and given else []:
+        for task in list(held.processing)[keep:] if held and steal and given else []:
             if not (task.worker_restrictions or task.host_restrictions or task.resource_restrictions or task.actor):
                 thief = min(given, key=given.get)
                 given[thief] += 1 / thief.nthreads
                 steal.move_task_request(task, held, thief)
 
     def admit(self, address):
-        """In service while it has less to do than it may; a last resort, while waiting for another would take longer."""
+        """In service while it has less to do than it may; a last resort, while waiting for others takes longer."""
         worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
         if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
             slots = worker.nthreads if slowdown * sum(w.nthreads for w in others) < backlog else 0
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
+        return max(slots, 1)
 
     def transition(self, key, start, finish, *args, worker=None, startstops=None, **kwargs):
         task = self.scheduler.tasks.get(key)
@@ -115,10 +115,11 @@ class Straggle(SchedulerPlugin):
             self.set_status(address, "running")
         for address, may in wanted.items():
             was, self.held[address] = self.held.get(address), may
-            if may == (0, 0) and was != may:
-                self.hold(address)
-            elif may != (0, 0):
-                self.admit(address)
+            if may != (0, 0):
+                self.shed(address, self.admit(address))  # work stealing asks nobody
+            elif was != may:
+                self.set_status(address, "paused")
+                self.shed(address, 0)
         for copy in plan["copies"] if not self.dry_run else []:
             self.scheduler.log_event("straggle-copies", {"key": copy["attempt"], "to": copy["to"]})
 

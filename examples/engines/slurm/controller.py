@@ -144,9 +144,7 @@ class Controller:
         self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
         self.last_jobs = {}  # array or job: when it was seen last
         self.probing = {}  # node: when its reservation was dropped for a probe
-        self.next_probe = {}  # node: (not before, back-off)
         self.states = {}
-        self.out_for = {}  # node: how long it was excluded the last time
         self.cpus = {}
 
     # What Slurm tells.
@@ -251,8 +249,6 @@ class Controller:
         healthy = sum(cpus for name, cpus in self.cpus.items()
                       if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
         for name, n in states.items():
-            if n["state"] == "excluded" and n["since"] and n["until"]:
-                self.out_for[name] = n["until"] - n["since"]
             if n["state"] != "on_probation":
                 continue
             began = [a["start"] for a in running if a["node"] == name]
@@ -260,24 +256,20 @@ class Controller:
                 wanted.add(name)  # the probe runs: no more
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of a job costs much of what there was to win: only while others wait as
-                # long. Where they never do, one probe costs still less than a node that comes back unproved.
+                # A slow probe at the end of a job costs much of what there was to win: best while others wait as
+                # long. Where they never do, few probes cost less than a node that comes back unproved. That they
+                # become rare is up to straggle-watch, whose exclusions double.
                 slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
-                ready, pause = self.next_probe.get(name, (0, 10))
-                outlasts = waiting > slow * healthy
-                has_waited = waiting > 0 and now - (n["since"] or now) > self.out_for.get(name, 0) / 4
-                if (outlasts or has_waited) and now >= ready:
+                if waiting > slow * healthy or (waiting > 0 and now - (n["since"] or now) > 2 * self.options.every):
                     self.probing[name] = now
-                    self.next_probe[name] = (now + pause, min(2 * pause, 320))
                     log("%s: on probation: may run %d" % (name, n["probe_slots"]))
                 else:
                     wanted.add(name)
             elif waiting == 0:
                 wanted.add(name)
                 del self.probing[name]
-        for name in list(self.next_probe):
-            if self.states.get(name, "healthy") in ("healthy", "last_resort"):
-                self.next_probe.pop(name), self.probing.pop(name, None)
+        for name in [name for name in self.probing if self.states.get(name) != "on_probation"]:
+            del self.probing[name]
         for name in list(self.out.ours):
             if name not in wanted:
                 self.act("give_back", name)

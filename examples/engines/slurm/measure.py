@@ -4,7 +4,7 @@
 """What the controller is worth: the same stream of jobs on three Slurms of eight nodes at the same time: without control,
 with slow nodes reserved by hand exactly while they are slow, and with the controller.
 
-    measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 5 --out FOLDER     as root
+    measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 8 --out FOLDER     as root
     measure.py --check     a short form that fails if the controller does not do its work
 
 In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
@@ -202,7 +202,8 @@ def changes(log, begin):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--watch", default="straggle-watch --share-of-slots 0.3 --left-alone 0")
-    parser.add_argument("--cells", default="good-60,good-100,third-60,third-100,none-60,none-100")
+    parser.add_argument("--cells", default="good-60,good-100,third-60,third-100,none-60,none-100",
+                        help="with commas; a number behind a colon: that many repetitions of it")
     parser.add_argument("--repetitions", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
     parser.add_argument("--out", default="slurm-measured")
@@ -220,6 +221,7 @@ def main():
         return check(options)
     rows, tasks, actions = [], [], []
     for cell in options.cells.split(","):
+        cell, _, repetitions = cell.partition(":")
         clusters = []
         try:
             for variant in VARIANTS:
@@ -229,7 +231,7 @@ def main():
                     for node in VICTIMS["good"]:
                         cluster.slow(node, True)
             began = []
-            for number in range(options.repetitions):
+            for number in range(int(repetitions or options.repetitions)):
                 began.append(repetition(clusters, cell, number, options.seconds, rows, tasks))
                 write(options.out + "/jobs.csv", rows)
                 write(options.out + "/tasks.csv", tasks)
