@@ -91,8 +91,8 @@ enum class score_baseline : std::uint8_t {
 /// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor
 /// for new jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes),
 /// allocates nothing in the steady state. A pair is one job on one node in one step of time and takes 32
-/// bytes, at most 96 with the slack of tables; a job about 200 beside its name; a node about 80 per step in
-/// which jobs of it were finished. For speed see the speed chapter.
+/// bytes, at most 96 with the slack of tables; a job about 300 with its first four pairs; a node about 80 per
+/// step in which jobs of it were finished. For speed see the speed chapter.
 /// @par Guarantees deterministic; what throws, an allocation or what the user passes in, leaves all as it was
 /// but for time: where the window had to move for an attempt or a ranking it has moved, and doing the same
 /// again comes to what it would have come to. A monitor that was moved from is empty. One thread at a time;
@@ -441,6 +441,7 @@ class monitor {
     // Indices that have been looked up, or `none` where that is to be done.
     struct ids {
         std::uint32_t job = evidence_type::none, node = evidence_type::none;
+        std::uint64_t erasures = 0; // before; had there been more since, an index might be another's
     };
 
     // `fields`: as the attempt is to be read.
@@ -483,9 +484,7 @@ class monitor {
                 if (known[i].job != evidence_type::none) held.prefetch_index(known[i].job, known[i].node);
             for (std::size_t i = 0; i < size; ++i)
                 if (known[i].job != evidence_type::none) held.prefetch_pair(known[i].job, known[i].node);
-            std::uint64_t const erasures = held.erasures();
-            for (std::size_t i = 0; i < size; ++i)
-                entered += observe(records[i], held.erasures() == erasures ? known[i] : ids{}) ? 1u : 0u;
+            for (std::size_t i = 0; i < size; ++i) entered += observe(records[i], known[i]) ? 1u : 0u;
         }
         return entered;
     }
@@ -494,7 +493,9 @@ class monitor {
         auto&& job = detail::project(fields_.job, attempt);
         auto&& node = detail::project(fields_.node, attempt);
         if (!detail::is_present(job) || !detail::is_present(node)) return {};
-        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node))};
+        if (detail::is_nameless(detail::unwrap(job)) || detail::is_nameless(detail::unwrap(node))) return {};
+        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node)),
+                held.erasures()};
     }
 
     // `number`: the step the attempt belongs to, nothing if that is not known.
@@ -514,9 +515,11 @@ class monitor {
                 ++counts_.too_old;
             } else {
                 auto& held = evidence_.held();
-                std::uint32_t const j = known.job != evidence_type::none ? known.job : held.jobs().find(job);
+                bool const fresh = known.erasures == held.erasures();
+                std::uint32_t const j =
+                    fresh && known.job != evidence_type::none ? known.job : held.jobs().find(job);
                 std::uint32_t const n =
-                    known.node != evidence_type::none ? known.node : held.nodes().find(node);
+                    fresh && known.node != evidence_type::none ? known.node : held.nodes().find(node);
                 entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
                 if (!entered) ++counts_.over_capacity;
             }

@@ -75,7 +75,7 @@ class job_store {
           memory_(other.memory_),
           n_(other.n_),
           order_stale_(other.order_stale_) {
-        idle_.reserve(jobs_.bound());
+        if (memory_.any()) idle_.reserve(jobs_.bound());
         for (std::uint32_t job = 0; job < jobs_.bound(); ++job) {
             if (!jobs_.contains(job) || !is_in_ring(job)) continue;
             for (job_span* s = &rows_[job].first;; s = &spans_[s->next]) {
@@ -306,7 +306,7 @@ class job_store {
         std::uint32_t job(job_key id) {
             room_for_all(s_.rows_, s_.jobs_);
             room_for_all(s_.pasts_, s_.jobs_);
-            s_.idle_.reserve(s_.jobs_.bound() + 1);
+            if (s_.memory_.any()) s_.idle_.reserve(s_.jobs_.bound() + 1);
             std::size_t const before = s_.jobs_.size();
             std::uint32_t const job = s_.jobs_.insert(id);
             if (s_.jobs_.size() != before) new_job_ = job;
