@@ -628,6 +628,7 @@ using straggle::rank_options;
 
 // straggle/monitor/monitor.hpp
 using straggle::monitor_counts;
+using straggle::score_baseline;
 using straggle::monitor;
 using straggle::monitor_of;
 
@@ -837,6 +838,12 @@ using straggle::rank::normalize;
 // straggle/rank/rank_nodes.hpp
 using straggle::node_ranker;
 using straggle::rank_nodes;
+
+// straggle/rank/rank_window.hpp
+namespace rank {
+using straggle::rank::time_window;
+}
+using straggle::rank_window;
 
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {

@@ -8,9 +8,9 @@
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_window.hpp>
 
-#include "../support/allocations.hpp"
-#include "../support/monitor_cases.hpp"
-#include "../support/seed.hpp"
+#include "support/allocations.hpp"
+#include "support/monitor_cases.hpp"
+#include "support/seed.hpp"
 
 #include <doctest/doctest.h>
 
