@@ -205,7 +205,7 @@ class failure_watch {
     static std::uint64_t key_of(ended_attempt const& a) noexcept { return spread(spread(a.job) ^ a.task); }
     // Two places each; the older failure gives way.
     static std::array<std::size_t, 2> places(std::uint64_t key) noexcept {
-        return {static_cast<std::size_t>(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)};
+        return {detail::to_size(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)};
     }
     [[nodiscard]] failed_task* find(ended_attempt const& a) noexcept {
         if (a.task == no_task || tasks_.empty()) return nullptr;
@@ -219,23 +219,6 @@ class failure_watch {
         is_known_ = false;
         if (a.task == no_task) return true;
         if (tasks_.empty()) tasks_.resize(max_tasks);
-<<<<<<< HEAD
-        // Two places each; the older failure gives way.
-        failed_task* place = nullptr;
-        for (std::size_t const at :
-             {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)}) {
-            if (tasks_[at].used && tasks_[at].key == key) {
-                failed_task& t = tasks_[at];
-                is_known_ = t.node == a.node;
-                if (t.node == a.node) return false; // the same task again
-                if (t.charged) {
-                    if (t.node < nodes_.size() && nodes_[t.node].failed > 0) {
-                        nodes_[t.node].failed -= 1;
-                        all_failed_ = (std::max)(0.0, all_failed_ - 1);
-                    }
-                    t.charged = false;
-                }
-=======
         failed_on const here{a.node, nodes_[a.node].trial};
         failed_task* const t = find(a);
         if (t == nullptr) {
@@ -247,7 +230,6 @@ class failure_watch {
         for (std::size_t k = 0; k < t->nodes; ++k)
             if (t->at[k].node == a.node) { // the same task again
                 is_known_ = true;
->>>>>>> peers
                 return false;
             }
         if (!t->withdrawn && charge(t->at[0], -1)) all_failed_ = (std::max)(0.0, all_failed_ - 1);
