@@ -22,7 +22,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
 // withdrawn.
-class failure_watch {
+template <class = void>
+class basic_failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
     // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
@@ -221,5 +222,6 @@ class failure_watch {
     std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
     bool is_known_ = false;                             // the last failure was of a task that failed there
 };
+using failure_watch = basic_failure_watch<>;
 
 } // namespace straggle::detail
