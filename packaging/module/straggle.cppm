@@ -28,6 +28,7 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -637,6 +638,7 @@ using straggle::rank_options;
 
 // straggle/monitor/monitor.hpp
 using straggle::monitor_counts;
+using straggle::score_baseline;
 using straggle::monitor;
 using straggle::monitor_of;
 
@@ -857,6 +859,12 @@ using straggle::rank::normalize;
 using straggle::node_ranker;
 using straggle::rank_nodes;
 
+// straggle/rank/rank_window.hpp
+namespace rank {
+using straggle::rank::time_window;
+}
+using straggle::rank_window;
+
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
 using straggle::rank::robust_z;
@@ -951,6 +959,70 @@ using straggle::evaluate::starting_job;
 using straggle::evaluate::replay_knowledge;
 using straggle::evaluate::replay_counts;
 using straggle::evaluate::replayer;
+}
+
+// straggle/failures/attempt.hpp
+namespace failures {
+using straggle::failures::failure_kind;
+using straggle::failures::no_executor;
+using straggle::failures::attempt;
+using straggle::failures::attempt_of;
+using straggle::failures::failure_rule;
+}
+
+// straggle/failures/cook_novel_host.hpp
+namespace failures {
+using straggle::failures::cook_novel_host_options;
+using straggle::failures::cook_novel_host;
+}
+
+// straggle/failures/envoy_options.hpp
+namespace failures {
+using straggle::failures::envoy_dialect;
+using straggle::failures::ejection_rule;
+using straggle::failures::ejection_rule_count;
+using straggle::failures::envoy_outlier_detection_options;
+using straggle::failures::grpc_outlier_detection_options;
+using straggle::failures::success_rates;
+using straggle::failures::envoy_counts;
+}
+
+// straggle/failures/envoy_outlier_detection.hpp
+namespace failures {
+using straggle::failures::envoy_outlier_detection;
+}
+
+// straggle/failures/mapreduce_blacklist.hpp
+namespace failures {
+using straggle::failures::mapreduce_blacklist_options;
+using straggle::failures::mapreduce_blacklist;
+}
+
+// straggle/failures/mr1_blacklist.hpp
+namespace failures {
+using straggle::failures::mr1_blacklist_options;
+using straggle::failures::mr1_reason;
+using straggle::failures::mr1_blacklist;
+}
+
+// straggle/failures/spark_health_tracker.hpp
+namespace failures {
+using straggle::failures::spark_health_tracker_options;
+using straggle::failures::spark_health_tracker;
+}
+
+// straggle/failures/storm_blacklist.hpp
+namespace failures {
+using straggle::failures::storm_blacklist_options;
+using straggle::failures::storm_supervisor;
+using straggle::failures::storm_blacklist;
+}
+
+// straggle/failures/tez_blacklist.hpp
+namespace failures {
+using straggle::failures::tez_blacklist_options;
+using straggle::failures::tez_node_state;
+using straggle::failures::tez_blacklist;
 }
 
 // straggle/learn/feature_matrix.hpp

@@ -10,11 +10,16 @@
 /// then: with `slide` left out, windows do not overlap (the paper's). A step that is still going on is in no
 /// window yet; `rank()` without a time looks at it all the same.
 ///
-/// Late and out-of-order attempts go into the step they ended in as long as the monitor holds it: the steps
-/// of the window and the one going on. Earlier ones are dropped and counted as late. The clock that moves the
-/// window is the end of the attempts themselves, or the caller's own where `observe(attempt, now)` is used;
-/// then an attempt that claims to end in a step to come is dropped and counted as early, and one node with a
-/// wrong clock cannot push the others out of the window.
+/// Attempts that come late or out of order go into the step they ended in as long as the monitor holds it:
+/// the steps of the window and the one going on. Earlier ones are dropped and counted as too old. The clock
+/// that moves the window is the end of the attempts themselves, or the caller's own where
+/// `observe(attempt, now)` is used; then an attempt that claims to end in a step to come is dropped and
+/// counted as early, and one node with a wrong clock cannot push the others out of the window.
+///
+/// What is scored are the attempts of the window. What they are scored against, the baseline, is all that is
+/// known of their job: a task that is slow ends when its siblings have long left the window, and among the
+/// few that are left with it nobody could tell. So a job is remembered by one sum after its steps are gone,
+/// until `finish`, or until nothing was seen of it for three times its longest attempt.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -35,47 +40,64 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// What became of all attempts a monitor was ever shown.
+/// What became of all attempts a monitor was ever shown, and which of its bounds have bitten.
 /// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
-/// attempts.total_rejected() + late + early + over_capacity`
+/// attempts.total_rejected() + too_old + early + over_capacity`
 struct monitor_counts {
-    attempt_counts attempts;         ///< as for a ranking; `used` ones entered the statistics
-    std::uint64_t late = 0;          ///< dropped: ended before everything the monitor still holds
-    std::uint64_t early = 0;         ///< dropped: ended after the caller's `now`
-    std::uint64_t over_capacity = 0; ///< dropped: the pair would have been more than `max_pairs`
+    attempt_counts attempts;           ///< as for a ranking; `used` ones entered the statistics
+    std::uint64_t too_old = 0;         ///< dropped: ended before everything the monitor still holds
+    std::uint64_t early = 0;           ///< dropped: ended after the caller's `now`
+    std::uint64_t over_capacity = 0;   ///< dropped: more than `max_pairs`, `max_jobs` or `max_nodes`
+    std::uint64_t unfinished_jobs = 0; ///< `finish` gave nothing back, for `max_finished`
+    std::uint64_t forgotten_jobs = 0;  ///< nothing was seen of them for so long that they count as over
+    std::uint64_t evicted_jobs = 0;    ///< forgotten before that, for `max_jobs`
     constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
         attempts += other.attempts;
-        late += other.late;
+        too_old += other.too_old;
         early += other.early;
         over_capacity += other.over_capacity;
+        unfinished_jobs += other.unfinished_jobs;
+        forgotten_jobs += other.forgotten_jobs;
+        evicted_jobs += other.evicted_jobs;
         return *this;
     }
     friend constexpr bool operator==(monitor_counts const&, monitor_counts const&) = default;
 };
 
+/// What the attempts of a window are scored against.
+enum class score_baseline : std::uint8_t {
+    whole_job, ///< all that is known of their job by then
+    window,    ///< their siblings in the same window, as in DSB algorithm 1
+};
+
 /// Watches how nodes run tasks.
 ///
-/// Source: DSB algorithm 1. Ours: windows that slide, late attempts, jobs that end, merging and storing. The
-/// result is that of `rank_nodes` over the same attempts (every success counts: report the loser of a race as
-/// killed, or by `observe_censored`): for integer durations the same bits in any order of arrival, for
-/// floating ones within 1e-12 of a score. Nodes come in order of first appearance since they were last
-/// without evidence.
+/// Source: DSB algorithm 1. Ours: windows that slide, a baseline that is longer than the window, late
+/// attempts, jobs that end, merging and storing. The result is that of `rank_nodes` over the same attempts,
+/// and with windows that of `rank_window` (every success counts: report the loser of a race as killed, or by
+/// `observe_censored`). As long as no bound has bitten and no job was forgotten, which `counts` tells, it is
+/// for integer durations the same bits in any order of arrival, and for floating ones within 1e-12 of a
+/// score, whatever they have in common. Nodes come in order of first appearance since they were last without
+/// evidence.
 ///
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`; left out, those of `task_traits`
 /// @tparam Ranking a `rank_options` with a `moment_normalizer`
 /// @tparam Time what attempts end at; `std::int64_t` where the fields name no end
-/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step.
-/// `rank` O(pairs + nodes log nodes), allocates nothing in the steady state. A pair is one job on one node in
-/// one step of time and takes 32 bytes, at most 96 with the slack of tables; a job about 100 beside its name;
-/// a node about 80 per step in which jobs of it were finished. For speed see the speed chapter.
-/// @par Guarantees deterministic; only allocation can throw, and then nothing has changed but time: where the
-/// window had to move for an attempt or a ranking it has moved, and doing the same again comes to what it
-/// would have come to. One thread at a time; see the chapter on threads.
+/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor
+/// for new jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes),
+/// allocates nothing in the steady state. A pair is one job on one node in one step of time and takes 32
+/// bytes, at most 96 with the slack of tables; a job about 200 beside its name; a node about 80 per step in
+/// which jobs of it were finished. For speed see the speed chapter.
+/// @par Guarantees deterministic; what throws, an allocation or what the user passes in, leaves all as it was
+/// but for time: where the window had to move for an attempt or a ranking it has moved, and doing the same
+/// again comes to what it would have come to. A monitor that was moved from is empty. One thread at a time;
+/// see the chapter on threads.
 /// @snippet monitor.cpp watch
 template <class Record, class Fields = typename detail::traits_fields<Record>::type,
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
@@ -108,8 +130,21 @@ class monitor {
         span_type slide{};
         /// How nodes are ranked; `counted` makes no difference here.
         Ranking ranking{};
-        /// Most pairs of a job and a node, per step of time: what bounds the memory.
+        /// Against what scores are reckoned.
+        score_baseline baseline = score_baseline::whole_job;
+        /// With windows, a job is forgotten when nothing was seen of it for so many times its longest
+        /// attempt. Durations and times have to be in the same unit where neither knows its own.
+        /// @pre not below 0
+        double remember = 3;
+        /// Most pairs of a job and a node, of all steps of time together: what bounds the memory.
         std::size_t max_pairs = std::size_t{1} << 24;
+        /// Most jobs. Where one more is seen, that of which nothing is in the window and nothing was seen
+        /// for longest is forgotten; if there is none, the new one is dropped.
+        std::size_t max_jobs = std::size_t{1} << 20;
+        /// Most nodes with evidence that is held.
+        std::size_t max_nodes = std::size_t{1} << 20;
+        /// Most scores of nodes by finished jobs, of all steps of time together.
+        std::size_t max_finished = std::size_t{1} << 22;
     };
 
     /// A monitor of records whose `task_traits` name the fields.
@@ -123,17 +158,37 @@ class monitor {
         : fields_(std::move(record_fields)),
           options_(std::move(how)),
           clock_(step(options_)),
-          evidence_(steps(options_) + (clock_.is_running() ? 1 : 0)),
+          evidence_(steps(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
           ranker_(options_.ranking.edges) {}
+    /// Copies all but spare memory.
     monitor(monitor const&) = default;
-    monitor(monitor&&) = default;
+    /// Leaves the other one empty, and of as much use as its fields and rules are.
+    monitor(monitor&& other) noexcept(std::is_nothrow_move_constructible_v<Fields> &&
+                                      std::is_nothrow_move_constructible_v<Ranking>)
+        : fields_(std::move(other.fields_)),
+          options_(std::move(other.options_)),
+          clock_(other.clock_),
+          evidence_(std::move(other.evidence_)),
+          counts_(std::exchange(other.counts_, {})),
+          ranker_(std::move(other.ranker_)) {}
     /// Becomes a copy, or changes nothing should an allocation fail.
     monitor& operator=(monitor const& other)
         requires std::is_move_assignable_v<Fields>
     {
         return *this = monitor(other);
     }
-    monitor& operator=(monitor&&) = default;
+    /// Leaves the other one empty, and of as much use as its fields and rules are.
+    monitor& operator=(monitor&& other)
+        requires std::is_move_assignable_v<Fields>
+    {
+        fields_ = std::move(other.fields_);
+        options_ = std::move(other.options_);
+        clock_ = other.clock_;
+        evidence_ = std::move(other.evidence_);
+        counts_ = std::exchange(other.counts_, {});
+        ranker_ = std::move(other.ranker_);
+        return *this;
+    }
     ~monitor() = default;
 
     /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
@@ -144,6 +199,35 @@ class monitor {
     /// Takes in an attempt that has ended; the caller's clock moves the window. Without an `end` field the
     /// attempt is taken to end now.
     bool observe(Record const& attempt, time_type now) { return observe_by(fields_, attempt, now); }
+
+    /// Takes in many attempts that have ended, as a heartbeat brings them, one after the other: the same as
+    /// `observe` for each, and faster, as what one needs comes from memory while others are worked on.
+    /// @return how many entered the statistics
+    std::size_t observe(std::span<Record const> attempts) {
+        return observe_all(attempts, [this](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
+            return observe_by(fields_, attempt, known);
+        });
+    }
+    /// The same by the caller's clock.
+    std::size_t observe(std::span<Record const> attempts, time_type now) {
+        return observe_all(attempts, [&](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
+            return observe_by(fields_, attempt, now, known);
+        });
+    }
+
+    /// Says that an attempt of a job is still running, and since when: a job of which something runs is not
+    /// over, and the longer it runs the longer its siblings are remembered. Enters no statistics.
+    /// @param job which one
+    /// @param age how long the attempt has run
+    /// @param now the caller's clock; as in `observe` it moves the window
+    /// @return whether anything is known of the job
+    bool observe_running(typename interner<job_id>::key_type job, span_type age, time_type now) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        evidence_.advance(*present);
+        double const length = static_cast<double>(detail::ticks_of(age)) / durations_in_time();
+        return evidence_.note_running(job, *present, detail::as_length(length > 0 ? length : 0.0));
+    }
 
     /// Takes in an attempt that was killed because a later copy of its task was faster: as if it had ended
     /// when it was killed. To be called instead of `observe`; what its `status` says is not read.
@@ -176,18 +260,19 @@ class monitor {
     /// window.
     /// @return the ranking, valid until the next call
     ranking_type const& rank() {
-        if (evidence_.empty()) return rank_steps(0, -1);
+        if (evidence_.empty()) return rank_steps(0, -1, -1);
         std::int64_t const last = evidence_.head();
-        return rank_steps(first_of_window(last), last);
+        return rank_steps(first_of_window(last), last, last);
     }
 
     /// Ranks the nodes over the window at `now`, which also moves it on; a `now` in the past is answered
-    /// with what is still held of the window then. Without windows the same as `rank()`.
+    /// with what is still held of the window then. The baseline of a job is what ended in the step of `now`
+    /// or before. Without windows the same as `rank()`.
     ranking_type const& rank(time_type now) {
         if (!clock_.is_running()) return rank();
         std::int64_t const last = window_number(now);
         evidence_.advance(last + 1);
-        return rank_steps(first_of_window(last), last);
+        return rank_steps(first_of_window(last), last, last + 1);
     }
 
     /// The number of the window at `now`, by its last step: goes up by one per slide, and is -1 for a monitor
@@ -208,17 +293,26 @@ class monitor {
 
     /// Says that a job has ended, so that its memory can be used again: its scores are reckoned for good.
     /// @return whether it was given back at once. A job with attempts in several steps of time stays until
-    /// they leave the window, because its scores still change then; an unknown job has nothing to give
-    /// back. What a finished job had too few tasks to say is dropped. Siblings that end after this
-    /// are a job of their own.
+    /// the last of them leaves the window, and is forgotten then; so does one where `max_finished` allows no
+    /// more, which is counted; an unknown job has nothing to give back. What a finished job had too few tasks
+    /// to say is dropped. Siblings that end after it was given back are a job of their own.
     bool finish(typename interner<job_id>::key_type job) {
-        std::uint32_t const j = evidence_.jobs().find(job);
-        if (j == interner<job_id>::none) return false;
-        std::span<pair const> const pairs = evidence_.pairs_of(j).all();
-        for (pair const& p : pairs)
-            if (p.slot() != pairs.front().slot()) return false;
-        ranker_.fold(evidence_, options_.ranking, pairs);
-        evidence_.erase_job(j);
+        auto& held = evidence_.held();
+        std::uint32_t const j = held.jobs().find(job);
+        if (j == evidence_type::none) return false;
+        if (held.is_in_ring(j)) {
+            if (held.after(held.row(j).first) != nullptr) {
+                held.past(j).is_finished = true;
+                return false;
+            }
+            if (!ranker_.fold(evidence_, options_.ranking, j, options_.max_finished, is_window_alone())) {
+                ++counts_.unfinished_jobs;
+                held.past(j).is_finished = true;
+                return false;
+            }
+        }
+        held.erase(j);
+        held.tidy();
         return true;
     }
 
@@ -232,7 +326,7 @@ class monitor {
         STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
                          evidence_.ring() == other.evidence_.ring());
         evidence_type merged = evidence_;
-        std::uint64_t const over_capacity = merged.merge(other.evidence_, options_.max_pairs);
+        std::uint64_t const over_capacity = merged.merge(other.evidence_, bounds());
         evidence_ = std::move(merged);
         counts_ += other.counts_;
         counts_.attempts.used -= over_capacity;
@@ -249,14 +343,15 @@ class monitor {
     /// Becomes what was serialised; nothing changes when that fails.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other
-    /// durations, identifiers or windows; `out_of_range` for more than `max_pairs`
+    /// durations, identifiers or windows; `out_of_range` for more than the options
+    /// allow
     /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        evidence_type read(evidence_.ring());
+        evidence_type read(evidence_.ring(), memory(options_));
         monitor_counts counts;
-        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), options_.max_pairs);
+        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), bounds());
         if (s != status::ok) return s;
         evidence_ = std::move(read);
         counts_ = counts;
@@ -273,16 +368,23 @@ class monitor {
     [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranker_.ranking(); }
     void ranking() const&& = delete; // keep the monitor in a variable first
     /// What became of all attempts there ever were.
-    [[nodiscard]] monitor_counts const& counts() const noexcept { return counts_; }
-    /// Pairs of a job and a node held, per step of time.
-    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.pairs(); }
-    /// Jobs held.
-    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.jobs().size(); }
+    [[nodiscard]] monitor_counts counts() const noexcept {
+        monitor_counts all = counts_;
+        all.forgotten_jobs += evidence_.held().forgotten();
+        all.evicted_jobs += evidence_.held().evicted();
+        return all;
+    }
+    /// Pairs of a job and a node held, of all steps of time together.
+    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.held().pairs(); }
+    /// Jobs remembered, with attempts in the window or without.
+    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.held().jobs().size(); }
     /// Nodes with evidence that is held.
-    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.nodes().size(); }
+    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.held().nodes().size(); }
+    /// Scores of nodes by finished jobs that are held, of all steps of time together.
+    [[nodiscard]] std::size_t finished_scores() const noexcept { return evidence_.finished(); }
 
   private:
-    using evidence_type = detail::evidence<job_id, node_id, pair, scores_type>;
+    using evidence_type = detail::window_store<job_id, node_id, pair, scores_type>;
     using clock = detail::bucket_clock<Time>;
     using ticks = typename clock::ticks;
 
@@ -305,6 +407,27 @@ class monitor {
             STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
         return whole;
     }
+    // How many units of time a unit of durations is.
+    static constexpr double durations_in_time() noexcept {
+        using duration = typename detail::duration_of<Fields, Record>::type;
+        if constexpr (!std::is_arithmetic_v<duration> && !std::is_arithmetic_v<span_type>)
+            return static_cast<double>(duration::period::num) * static_cast<double>(span_type::period::den) /
+                   static_cast<double>(duration::period::den) / static_cast<double>(span_type::period::num);
+        else
+            return 1.0;
+    }
+    static detail::remembered_steps memory(options const& o) {
+        STRAGGLE_EXPECTS(o.remember >= 0);
+        ticks const length = step(o);
+        if (!(length > 0) || o.baseline == score_baseline::window) return {};
+        return detail::remembered_steps(o.remember * durations_in_time() / static_cast<double>(length));
+    }
+    [[nodiscard]] detail::store_bounds bounds() const noexcept {
+        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
+    }
+    [[nodiscard]] bool is_window_alone() const noexcept {
+        return options_.baseline == score_baseline::window;
+    }
     [[nodiscard]] std::int64_t first_of_window(std::int64_t last) const noexcept {
         return clock_.is_running() ? last - static_cast<std::int64_t>(evidence_.ring()) + 2 : last;
     }
@@ -316,47 +439,88 @@ class monitor {
         return clock_.bucket_of(detail::unwrap(end));
     }
 
+    // Indices that have been looked up, or `none` where that is to be done.
+    struct ids {
+        std::uint32_t job = evidence_type::none, node = evidence_type::none;
+    };
+
     // `fields`: as the attempt is to be read.
     template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt) {
+    bool observe_by(Read const& fields, Record const& attempt, ids const& known = {}) {
         std::optional<std::int64_t> number = 0;
         if constexpr (detail::given<decltype(Fields::end)>)
             number = bucket_of_end(attempt);
         else
             STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
         if (number) evidence_.advance(*number);
-        return take(fields, attempt, number);
+        return take(fields, attempt, number, known);
     }
     template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt, time_type now) {
+    bool observe_by(Read const& fields, Record const& attempt, time_type now, ids const& known = {}) {
         std::optional<std::int64_t> const present = clock_.bucket_of(now);
         STRAGGLE_EXPECTS(present.has_value());
         evidence_.advance(*present);
         if constexpr (detail::given<decltype(Fields::end)>)
-            return take(fields, attempt, bucket_of_end(attempt));
+            return take(fields, attempt, bucket_of_end(attempt), known);
         else
-            return take(fields, attempt, present);
+            return take(fields, attempt, present, known);
+    }
+
+    // In blocks: first all look-ups of a block, each asking for what the next step needs.
+    template <class Observe>
+    std::size_t observe_all(std::span<Record const> attempts, Observe&& observe) {
+        constexpr std::size_t block = 32;
+        auto const& held = evidence_.held();
+        std::size_t entered = 0;
+        for (std::size_t begin = 0; begin < attempts.size(); begin += block) {
+            std::size_t const left = attempts.size() - begin, size = left < block ? left : block;
+            Record const* const records = attempts.data() + begin;
+            ids known[block];
+            for (std::size_t i = 0; i < size; ++i) {
+                known[i] = look_up(records[i]);
+                if (known[i].job != evidence_type::none) held.prefetch_row(known[i].job);
+            }
+            for (std::size_t i = 0; i < size; ++i)
+                if (known[i].job != evidence_type::none) held.prefetch_index(known[i].job, known[i].node);
+            for (std::size_t i = 0; i < size; ++i)
+                if (known[i].job != evidence_type::none) held.prefetch_pair(known[i].job, known[i].node);
+            std::uint64_t const erasures = held.erasures();
+            for (std::size_t i = 0; i < size; ++i)
+                entered += observe(records[i], held.erasures() == erasures ? known[i] : ids{}) ? 1u : 0u;
+        }
+        return entered;
+    }
+    [[nodiscard]] ids look_up(Record const& attempt) const {
+        auto const& held = evidence_.held();
+        auto&& job = detail::project(fields_.job, attempt);
+        auto&& node = detail::project(fields_.node, attempt);
+        if (!detail::is_present(job) || !detail::is_present(node)) return {};
+        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node))};
     }
 
     // `number`: the step the attempt belongs to, nothing if that is not known.
     template <class Read>
-    bool take(Read const& fields, Record const& attempt, std::optional<std::int64_t> number) {
+    STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
+                                     std::optional<std::int64_t> number, ids const& known) {
         attempt_counts tally;
-        tally.seen = 1;
         bool entered = false;
         detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
             if (!number) {
                 ++tally.rejected[rejection::missing_time];
                 return;
             }
-            if (evidence_.empty() || *number > evidence_.head())
+            if (evidence_.empty() || *number > evidence_.head()) {
                 ++counts_.early;
-            else if (!evidence_.holds(*number))
-                ++counts_.late;
-            else if (!evidence_.add(job, node, *number, value, options_.max_pairs))
-                ++counts_.over_capacity;
-            else
-                entered = true;
+            } else if (!evidence_.holds(*number)) {
+                ++counts_.too_old;
+            } else {
+                auto& held = evidence_.held();
+                std::uint32_t const j = known.job != evidence_type::none ? known.job : held.jobs().find(job);
+                std::uint32_t const n =
+                    known.node != evidence_type::none ? known.node : held.nodes().find(node);
+                entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
+                if (!entered) ++counts_.over_capacity;
+            }
         });
         if (entered) [[likely]] {
             ++counts_.attempts.seen;
@@ -364,6 +528,7 @@ class monitor {
             evidence_.count_used(*number);
             return true;
         }
+        tally.seen = 1;
         counts_.attempts += tally;
         // What was dropped belongs to no window; what has no time of its own, to the step going on.
         bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
@@ -372,8 +537,8 @@ class monitor {
         return false;
     }
 
-    ranking_type const& rank_steps(std::int64_t first, std::int64_t last) {
-        return ranker_.rank(evidence_, options_.ranking, first, last);
+    ranking_type const& rank_steps(std::int64_t first, std::int64_t last, std::int64_t known_by) {
+        return ranker_.rank(evidence_, options_.ranking, first, last, known_by, is_window_alone());
     }
 
     Fields fields_;

@@ -8,6 +8,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -196,7 +197,7 @@ class basic_failure_watch {
         // Two places each; the older failure gives way.
         failed_task* place = nullptr;
         for (std::size_t const at :
-             {static_cast<std::size_t>(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)}) {
+             {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)}) {
             if (tasks_[at].used && tasks_[at].key == key) {
                 failed_task& t = tasks_[at];
                 is_known_ = t.node == a.node;

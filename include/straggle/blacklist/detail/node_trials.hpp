@@ -209,7 +209,9 @@ class basic_node_trials {
         double const stuck = evidence_.stuck_for(row.node);
         bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
                            (blacklist::has(r.causes, cause::hung) && stuck > 8);
-        if (fails || hangs || (against > relief && tasks >= 3)) {
+        // Slow probes are few: after long enough it is decided by what there is.
+        bool const is_over = now_ - r.stage_since > 8 * window;
+        if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
