@@ -28,6 +28,7 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -412,11 +413,9 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
-// straggle/blacklist/dominated.hpp
+// straggle/blacklist/slower_by.hpp
 namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
+using straggle::blacklist::slower_by;
 }
 
 // straggle/blacklist/blacklister.hpp
@@ -447,6 +446,13 @@ using straggle::blacklist::decision_record;
 using straggle::blacklist::decision_difference;
 using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
+}
+
+// straggle/blacklist/dominated.hpp
+namespace blacklist {
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
 }
 
 // straggle/rank/slowdown_evidence.hpp
@@ -944,6 +950,70 @@ using straggle::evaluate::starting_job;
 using straggle::evaluate::replay_knowledge;
 using straggle::evaluate::replay_counts;
 using straggle::evaluate::replayer;
+}
+
+// straggle/failures/attempt.hpp
+namespace failures {
+using straggle::failures::failure_kind;
+using straggle::failures::no_executor;
+using straggle::failures::attempt;
+using straggle::failures::attempt_of;
+using straggle::failures::failure_rule;
+}
+
+// straggle/failures/cook_novel_host.hpp
+namespace failures {
+using straggle::failures::cook_novel_host_options;
+using straggle::failures::cook_novel_host;
+}
+
+// straggle/failures/envoy_options.hpp
+namespace failures {
+using straggle::failures::envoy_dialect;
+using straggle::failures::ejection_rule;
+using straggle::failures::ejection_rule_count;
+using straggle::failures::envoy_outlier_detection_options;
+using straggle::failures::grpc_outlier_detection_options;
+using straggle::failures::success_rates;
+using straggle::failures::envoy_counts;
+}
+
+// straggle/failures/envoy_outlier_detection.hpp
+namespace failures {
+using straggle::failures::envoy_outlier_detection;
+}
+
+// straggle/failures/mapreduce_blacklist.hpp
+namespace failures {
+using straggle::failures::mapreduce_blacklist_options;
+using straggle::failures::mapreduce_blacklist;
+}
+
+// straggle/failures/mr1_blacklist.hpp
+namespace failures {
+using straggle::failures::mr1_blacklist_options;
+using straggle::failures::mr1_reason;
+using straggle::failures::mr1_blacklist;
+}
+
+// straggle/failures/spark_health_tracker.hpp
+namespace failures {
+using straggle::failures::spark_health_tracker_options;
+using straggle::failures::spark_health_tracker;
+}
+
+// straggle/failures/storm_blacklist.hpp
+namespace failures {
+using straggle::failures::storm_blacklist_options;
+using straggle::failures::storm_supervisor;
+using straggle::failures::storm_blacklist;
+}
+
+// straggle/failures/tez_blacklist.hpp
+namespace failures {
+using straggle::failures::tez_blacklist_options;
+using straggle::failures::tez_node_state;
+using straggle::failures::tez_blacklist;
 }
 
 // straggle/learn/feature_matrix.hpp

@@ -12,6 +12,7 @@
 #include <straggle/base/detail/ordered_index.hpp>
 #include <straggle/base/detail/text_hash.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/size.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -259,7 +260,7 @@ class interner {
         slot const* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
         std::uint32_t const tag = static_cast<std::uint32_t>(hash);
-        std::size_t i = static_cast<std::size_t>(hash) & mask;
+        std::size_t i = detail::to_size(hash) & mask;
         i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
         slot const s = slots[i];
         return s.hash == tag && s.index != none && same(ids_[s.index], id) ? s.index : none;
@@ -269,7 +270,7 @@ class interner {
     slot* probe(key_type id, std::uint64_t hash) {
         slot* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
-        std::size_t const home = static_cast<std::size_t>(hash) & mask;
+        std::size_t const home = detail::to_size(hash) & mask;
         for (std::size_t i = home, run = 0;; i = (i + 1) & mask) {
             slot& s = slots[i];
             if (s.index == none || (s.hash == static_cast<std::uint32_t>(hash) && same(ids_[s.index], id)))
@@ -338,7 +339,7 @@ class interner {
     [[nodiscard]] bool is_crowded(slot const* s, std::uint64_t hash) const noexcept {
         if (s == nullptr) return true;
         std::size_t const at = static_cast<std::size_t>(s - slots_.data());
-        return ((at - static_cast<std::size_t>(hash)) & (slots_.size() - 1)) > longest_run;
+        return ((at - detail::to_size(hash)) & (slots_.size() - 1)) > longest_run;
     }
 
     index_type add(key_type id) {

@@ -28,7 +28,7 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// Can run any task anywhere.
 struct runs_anywhere {
-    /// @param task_row, node_row the caller's
+    /// @param task_row and `node_row`: the caller's
     constexpr bool operator()(std::uint32_t task_row, std::uint32_t node_row) const noexcept {
         return static_cast<void>(task_row), static_cast<void>(node_row), true;
     }
@@ -108,7 +108,7 @@ class copy_planner {
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 
     /// A new task: where does it run best? Between two plans.
-    /// @param job, kind, input of the task
+    /// @param job and `kind`, `input`: of the task
     /// @param places all nodes, with what is free now
     /// @param load of the cluster; `waiting` tasks come before this one
     /// @param out written, best first; see `assign::rank_places`

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 
 #include <array>
 #include <cmath>
@@ -103,7 +104,7 @@ class effect_meter {
         if (!(time > 0) || !detail::is_finite(time)) return;
         tally& t = tallies_[static_cast<std::size_t>(kind)];
         std::uint64_t const folded = (stratum ^ (stratum >> 29)) * 0xBF58476D1CE4E5B9u;
-        sums& s = t.strata[static_cast<std::size_t>(folded >> 59)][acted_on ? 1 : 0];
+        sums& s = t.strata[detail::to_size(folded >> 59)][acted_on ? 1 : 0];
         double const log_time = std::log(time) * grid;
         auto const x = static_cast<std::int64_t>(
             std::llrint(log_time > limit ? limit : (log_time < -limit ? -limit : log_time)));

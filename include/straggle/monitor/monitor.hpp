@@ -34,6 +34,7 @@
 #include <straggle/monitor/monitor_options.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <concepts>
@@ -79,7 +80,7 @@ class monitor {
     using reading = detail::reading_t<Fields, Record>;
     static constexpr bool exact = std::integral<reading>;
     using pair = std::conditional_t<exact, detail::tick_pair, detail::real_pair>;
-    using scores_type = detail::score_moments_of<reading>;
+    using scores_type = detail::timed_scores<detail::score_moments_of<reading>, std::integral<reading>>;
 
   public:
     /// How jobs are named.

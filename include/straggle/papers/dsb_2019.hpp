@@ -153,7 +153,7 @@ template <class Record, class Fields>
     return monitoring_loop<Record, Fields>(std::move(fields), window);
 }
 /// The loop with *P-Cores with number*.
-/// @param fields,window as above
+/// @param fields and `window`: as above
 /// @param k most nodes on the blacklist
 /// @param engine must outlive the loop
 template <class Record, class Fields, base::random_engine Engine>

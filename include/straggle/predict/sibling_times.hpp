@@ -73,7 +73,7 @@ class sibling_times {
     }
 
     /// A task ended well.
-    /// @param job, kind it belongs to; the largest number is a kind that is not known
+    /// @param job and `kind`: it belongs to; the largest number is a kind that is not known
     /// @param duration above 0
     /// @param slowdown of its node, above 0
     /// @param input its size; NaN: not known
@@ -90,7 +90,7 @@ class sibling_times {
     }
 
     /// What is known of the times of a job.
-    /// @param job, kind as in `observe`
+    /// @param job and `kind`: as in `observe`
     /// @param running its tasks that run, their slowdowns and inputs told
     /// @param out written where true is returned
     /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
@@ -123,7 +123,7 @@ class sibling_times {
 
     /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
     /// of what is known, so that size is not taken for slowness.
-    /// @param job, kind as in `observe`
+    /// @param job and `kind`: as in `observe`
     /// @param task its age is not read
     /// @return a factor for the times of `outlook`
     [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,

@@ -29,7 +29,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// printed it is 1 at both ends of the range and dips between: the times that were predicted best are called
 /// unlike the range (`papers::riski_2014`).
 /// @param t the time, not negative, in any unit
-/// @param low,high the range of times, `0 <= low <= high`
+/// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
 /// @par Cost O(1)

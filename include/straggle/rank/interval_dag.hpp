@@ -45,7 +45,7 @@ class interval_dag {
     interval_dag() noexcept = default;
 
     /// The graph of nodes with intervals [low[i], high[i]].
-    /// @param low,high finite, low <= high, larger is slower
+    /// @param low and `high`: finite, low <= high, larger is slower
     /// @param rule when an edge is drawn
     /// @pre both have the same size, less than 2^32
     /// @return `status::out_of_domain` if a bound is NaN or infinite or some low > high

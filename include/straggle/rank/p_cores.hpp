@@ -43,7 +43,8 @@ enum class edge_rule : std::uint8_t {
 ///
 /// Source: DSB algorithm 3, line 7; see `edge_rule` for what we changed.
 /// @param rule when an edge is drawn
-/// @param low_i,high_i,low_j,high_j the intervals of the two nodes, in any unit, the same for all
+/// @param low_i and `high_i`, `low_j`, `high_j`: the intervals of the two nodes, in any unit, the same for
+/// all
 /// @return false when a bound is NaN
 /// @par Guarantees noexcept; irreflexive and transitive over valid intervals (low <= high, none NaN)
 [[nodiscard]] constexpr bool points_at(edge_rule rule, double low_i, double high_i, double low_j,
@@ -102,7 +103,8 @@ class p_cores {
     }
 
     /// The level of every node.
-    /// @param low,high the interval of node i is [low[i], high[i]]: finite, low <= high, larger is slower
+    /// @param low and `high`: the interval of node i is [low[i], high[i]]: finite, low <= high, larger is
+    /// slower
     /// @param level receives the levels; 0 for the weakest, which have no edge out
     /// @pre all three have the same size, less than 2^32
     /// @return the number of levels, 0 without nodes; `status::out_of_domain`, and nothing is written, if a
@@ -124,7 +126,7 @@ class p_cores {
     }
 
     /// The nodes of level 0 alone: those with no edge out.
-    /// @param low,high as of `levels`
+    /// @param low and `high`: as of `levels`
     /// @param nodes receives the places of the weakest nodes in ascending order at its front; the rest of it
     /// is left in an unspecified state
     /// @pre all three have the same size, less than 2^32

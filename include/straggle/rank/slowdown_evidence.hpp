@@ -180,7 +180,8 @@ class slowdown_evidence {
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
     /// @param later how much larger the same point of time is here
     void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of, double later = 0) {
-        store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts, options_.max_jobs);
+        store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts,
+                     options_.max_jobs);
         counts_.forgotten_early += store_.forget_old(options_.max_cells);
     }
 

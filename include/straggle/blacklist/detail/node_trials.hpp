@@ -204,8 +204,13 @@ class node_trials {
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
         bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
-        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
-        if (fails || hangs || (against > relief && tasks >= 3)) {
+        // What hung before and still runs is no good sign, even if nothing new was tried.
+        double const stuck = evidence_.stuck_for(row.node);
+        bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
+                           (blacklist::has(r.causes, cause::hung) && stuck > 8);
+        // Slow probes are few: after long enough it is decided by what there is.
+        bool const is_over = now_ - r.stage_since > 8 * window;
+        if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;

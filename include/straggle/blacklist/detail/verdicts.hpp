@@ -90,7 +90,8 @@ struct charge {
 template <class NodeId>
 charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
                  interval_census const& census, std::string_view policy) {
-    return {.n = node.n,
+    return {.slow = node.slow,
+            .n = node.n,
             .mean = node.mean,
             .sd = node.sd,
             .ci = node.ci,

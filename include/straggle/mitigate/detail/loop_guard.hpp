@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 
 #include <array>
 #include <cstddef>
@@ -42,7 +43,7 @@ class loop_guard {
                     trusted_from_ = now;
                 }
                 raw_ = now;
-                if (step == clock_step::usual) gaps_[static_cast<std::size_t>(rounds_ % gaps_.size())] = gap;
+                if (step == clock_step::usual) gaps_[detail::to_size(rounds_ % gaps_.size())] = gap;
             }
         } else {
             raw_ = now;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
@@ -21,10 +22,10 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 class wide_sums {
   public:
     [[nodiscard]] stats::tick_moments& operator[](std::uint64_t place) {
-        return sums_[static_cast<std::size_t>(place)];
+        return sums_[detail::to_size(place)];
     }
     [[nodiscard]] stats::tick_moments const& operator[](std::uint64_t place) const {
-        return sums_[static_cast<std::size_t>(place)];
+        return sums_[detail::to_size(place)];
     }
 
     // A place for `m`. What may throw comes first.

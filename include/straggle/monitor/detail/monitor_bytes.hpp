@@ -121,6 +121,7 @@ struct monitor_bytes {
             if (scores == nullptr) continue;
             out.varint(place[node]);
             write_scores(out, *scores);
+            scores->times().write(out);
         }
     }
     template <class Evidence, class NodeId>
@@ -136,7 +137,9 @@ struct monitor_bytes {
         for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
             std::uint64_t const node = in.varint();
             typename Evidence::scores_type scores;
-            if (!read_scores(in, scores) || node >= nodes.size() || !found.takes(scores.count(), e, number))
+            bool const is_read = read_scores(in, scores);
+            scores.times().read(in);
+            if (!is_read || node >= nodes.size() || !found.takes(scores.count(), e, number))
                 return failed(in);
             NodeId const& id = nodes[static_cast<std::size_t>(node)];
             std::uint32_t const known = e.held().nodes().find(id);

@@ -12,6 +12,7 @@
 #include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -179,6 +180,9 @@ class evidence_ranker {
             next_, scratch_, order_.size(), rules.interval_of_mean,
             [&](std::size_t i) -> auto const& { return scores_[order_[i]]; },
             [&](std::size_t i) -> decltype(auto) { return held.nodes()[order_[i]]; });
+        ranking_access::write_slowdowns(next_, scratch_, [&](std::uint32_t seen) -> auto const& {
+            return scores_[order_[seen]].times();
+        });
         ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
         std::swap(ranking_, next_);
     }
@@ -201,11 +205,12 @@ class evidence_ranker {
             total_ = whole.count();
             auto const fitted = norm.fit(whole);
             if (!fitted) return fitted.reason();
+            double const unit = relative_unit(*fitted);
             auto const alone = [&, scale = *fitted](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 if (p.is_single())
-                    scores[p.node].add(scale(p.single()));
+                    scores[p.node].add(scale(p.single()), unit);
                 else
-                    scores[p.node].add_group(p.moments(wide), *fitted);
+                    scores[p.node].add_group(p.moments(wide), *fitted, unit);
             };
             if (e.distinct) {
                 for_each_prefetched(e.pairs, scores, alone);
@@ -215,7 +220,7 @@ class evidence_ranker {
                 e.pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
                 [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); }, alone,
                 [&](std::size_t node, stats::tick_moments const& together) {
-                    scores[node].add_group(together, *fitted);
+                    scores[node].add_group(together, *fitted, unit);
                 });
             return scored;
         } else {
@@ -228,11 +233,12 @@ class evidence_ranker {
             if (!scale) return scale.reason();
             // Of durations less the origin.
             double const shift = (scale->origin - origin) + scale->shift, factor = scale->factor;
+            double const unit = relative_unit(*scale);
             std::uint64_t scored = 0;
             for_each_prefetched(e.pairs, scores, [&](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 scored += p.count();
                 scores[p.node].add_group(p.count(), (p.mean() - shift) * factor,
-                                         p.sum_of_squared_deviations() * factor * factor);
+                                         p.sum_of_squared_deviations() * factor * factor, unit);
             });
             return scored;
         }

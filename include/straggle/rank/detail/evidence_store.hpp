@@ -299,10 +299,11 @@ class evidence_store : public evidence_state {
             if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
-                if (r.copy || r.start < b.since) continue;
+                if (r.copy) continue;
+                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
+                if (r.start < b.since) continue;
                 nodes_[r.node].exposed +=
                     builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
-                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
             }
             for (timed_attempt const& a : job.attempts) {
                 double const length = std::exp(a.ticks * nats_per_tick);

@@ -117,9 +117,15 @@ class group_builder {
                          std::uint64_t task, double& at) {
         if (task == no_task) return false;
         for (timed_attempt const& a : ended)
-            if (a.task == task && !a.copy) return at = a.ticks * nats_per_tick, true;
+            if (a.task == task && !a.copy) {
+                at = a.ticks * nats_per_tick;
+                return true;
+            }
         for (running_time const& r : running)
-            if (r.task == task && !r.copy && r.age > 0) return at = std::log(r.age), true;
+            if (r.task == task && !r.copy && r.age > 0) {
+                at = std::log(r.age);
+                return true;
+            }
         return false;
     }
 
