@@ -8,12 +8,13 @@
 using straggle::monitor_counts;
 
 TEST_CASE("monitor counts: every number adds up by its own") {
-    monitor_counts a{.too_old = 1,
-                     .early = 2,
-                     .over_capacity = 3,
-                     .unfinished_jobs = 4,
-                     .forgotten_jobs = 5,
-                     .evicted_jobs = 6};
+    monitor_counts a;
+    a.too_old = 1;
+    a.early = 2;
+    a.over_capacity = 3;
+    a.unfinished_jobs = 4;
+    a.forgotten_jobs = 5;
+    a.evicted_jobs = 6;
     a.attempts.seen = 7;
     monitor_counts sum = a;
     sum += a;
