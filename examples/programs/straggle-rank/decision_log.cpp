@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 namespace straggle_rank {
 
@@ -126,16 +127,14 @@ std::string in_words(decision_difference const& d, decision_record const& logged
 
 log_writer::log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar)
     : file_(o.log),
-      out_(o.log, std::ios::binary),
       names_(distinct_names(f.names)),
       calendar_(calendar),
       by_attempts_(o.decides_by_slowdown()) {
-    if (!out_) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
-    out_ << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
-                         {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
-                         {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
-                .dump()
-         << '\n';
+    file_.stream() << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
+                                   {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
+                                   {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
+                          .dump()
+                   << '\n';
 }
 
 void log_writer::take(decided_window const& w) {
@@ -150,11 +149,11 @@ void log_writer::take(decided_window const& w) {
             ended.push_back({a.node, a.job, a.task ? ordered_json(*a.task) : ordered_json(nullptr), a.start,
                              a.end, static_cast<int>(a.status)});
     }
-    out_ << line.dump() << '\n';
+    file_.stream() << line.dump() << '\n';
 }
 
 void log_writer::close() {
-    if (!out_.flush()) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+    file_.finish();
 }
 
 namespace {
