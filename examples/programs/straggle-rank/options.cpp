@@ -276,6 +276,11 @@ void override_decision(options& o, arguments const& a) {
         o.selection = parse_selection(*a.select);
         o.selection_text = *a.select;
     }
+    // Other scores than the library's own are told by rankings alone.
+    if (!a.select && o.decides_by_slowdown() && o.normaliser != normaliser::z) {
+        o.selection = straggle::blacklist::slower_by{};
+        o.selection_text = "slower_by:1.1";
+    }
     if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
         fdr->deviation = o.deviation;
     if (a.no_guards) o.limits = {};
