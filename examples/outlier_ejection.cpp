@@ -112,7 +112,7 @@ bool balance(bool ejects) {
         std::string says;
         for (auto const& v : decision.blacklisted())
             says += " backend " + std::to_string(v.id) + " ejected for " +
-                    std::to_string((v.until - v.since) * interval.count()) + " ms;";
+                    std::to_string(static_cast<long>(v.until - v.since) * interval.count()) + " ms;";
         if (ejects && says != said)
             std::printf("  %4.0f ms:%s\n", milliseconds(steady::now() - begin).count(),
                         says.empty() ? " all in service" : says.c_str());

@@ -118,8 +118,8 @@ bool dispatch(bool avoid) {
             }
             std::string says; // the rest is for the reader
             for (auto const& v : decision.blacklisted())
-                says += " avoid " + std::to_string(v.id) + " for " + std::to_string(v.until - v.since) +
-                        " windows;";
+                says += " avoid " + std::to_string(v.id) + " for " +
+                        std::to_string(static_cast<long>(v.until - v.since)) + " windows;";
             for (auto const& v : decision.on_probation()) says += " try " + std::to_string(v.id) + ";";
             if (avoid && says != said)
                 std::printf("  job %2zu:%s\n", job, says.empty() ? " all in service" : says.c_str());
