@@ -21,7 +21,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// What races are taken to show before there are any.
 struct race_record_options {
-    double of_task = 0.3;          ///< share of late tasks that are late because of what they are
+    double of_task = 0.5;          ///< share of late tasks that are late because of what they are
     double as_many = 6;            ///< races that this counts as
     double remembered = 100;       ///< races, then older ones fade
     std::size_t most_kinds = 1024; ///< kinds told apart; further ones share what all have shown
@@ -29,8 +29,8 @@ struct race_record_options {
 
 /// A guess of a time: mean and variance of its logarithm.
 struct log_guess {
-    double mean = 0;
-    double variance = 0;
+    double mean = 0;     ///< of the logarithm
+    double variance = 0; ///< of the logarithm
 };
 
 /// What was claimed of a race when it began; `claim_of` makes it.
