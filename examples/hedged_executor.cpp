@@ -78,7 +78,7 @@ struct thread_pool {
             if (choice.copy) start(late_tasks[choice.straggler], workers[choice.copy->node]);
     }
     void learn(task const& t) {
-        history.learn(t);
+        history.observe(t);
         progress.finished(t.worker, t.took, t.usual); // some bytes each: clear() once a day
     }
 

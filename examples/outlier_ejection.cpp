@@ -83,7 +83,7 @@ bool balance(bool ejects) {
 
     straggle::cluster_watch watch(
         straggle::monitor_of<request>(fields, {.window = interval}),
-        straggle::dynamic_blacklist_of<std::size_t>(
+        straggle::ranked_blacklist_of<std::size_t>(
             straggle::blacklist::dominated{.least_mean = least_harm},
             straggle::blacklist::escalating{.base = ejection, .max = longest_ejection},
             straggle::blacklist::at_most_slot_fraction{max_ejected}));

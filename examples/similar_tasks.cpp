@@ -72,7 +72,7 @@ int main() {
             double const seconds = std::chrono::duration<double>(finished.took).count();
             fair.record(*fair.range(*times), seconds);
         }
-        history.learn(finished);
+        history.observe(finished);
     }
     //! [learn]
 

@@ -6,6 +6,7 @@
 /// a time; a job is done when its last task is. One worker is slow for some jobs: it is found out, then tried
 /// with copies of tasks that others have as well, and let back in once it does them in time. POSIX only.
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ constexpr straggle::attempt_fields fields{
 bool dispatch(bool avoid) {
     straggle::cluster_watch watch(
         straggle::monitor_of<attempt>(fields, {.window = window}),
-        straggle::dynamic_blacklist_of<std::size_t>(
+        straggle::ranked_blacklist_of<std::size_t>(
             straggle::blacklist::dominated{},
             straggle::blacklist::probation{straggle::blacklist::escalating{.base = 1, .max = longest}},
             straggle::blacklist::at_most_slot_fraction{most_avoided}));

@@ -39,10 +39,10 @@ void BM_sweep(benchmark::State& state) {
     for (auto _ : state) {
         std::mt19937_64 engine(1);
         inertia = 0;
-        if (groups.load(straggle::learn::feature_matrix(values, columns)) != straggle::status::ok)
+        if (groups.fit(straggle::learn::feature_matrix(values, columns)) != straggle::status::ok)
             std::abort();
         for (std::size_t k = 2; k <= 10; ++k) {
-            if (groups.fit(k, engine, result) != straggle::status::ok) std::abort();
+            if (groups.group(k, engine, result) != straggle::status::ok) std::abort();
             benchmark::DoNotOptimize(result.score());
             inertia += result.inertia;
         }

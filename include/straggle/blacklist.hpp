@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `blacklist/`: which nodes to avoid, how many, and for how long?
-/// Begin with `blacklister`, `dynamic_blacklist`, `blacklist::dominated`.
+/// Begin with `blacklister`, `dynamic_blacklist`.
 #pragma once
 
 #include <straggle/blacklist/blacklister.hpp>
@@ -17,8 +17,11 @@
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
+#include <straggle/blacklist/node_rows.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>

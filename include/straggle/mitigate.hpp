@@ -11,10 +11,10 @@
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/effect.hpp>
-#include <straggle/mitigate/fleet_view.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/mitigate/reason.hpp>

@@ -28,6 +28,7 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -58,6 +59,7 @@ using straggle::record::time_field;
 using straggle::record::input_field;
 using straggle::record::label_field;
 using straggle::record::flag_field;
+using straggle::record::count_field;
 }
 
 // straggle/record/reason_counts.hpp
@@ -90,6 +92,55 @@ using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
 
+// straggle/base/contract.hpp
+using straggle::contract_violation;
+using straggle::contract_handler;
+using straggle::set_contract_handler;
+
+// straggle/base/outcome.hpp
+using straggle::status;
+using straggle::outcome;
+
+// straggle/base/storable.hpp
+namespace base {
+using straggle::base::storable_identifier;
+using straggle::base::identifier_form;
+}
+
+// straggle/base/bytes.hpp
+using straggle::frame_kind;
+using straggle::byte_writer;
+using straggle::byte_reader;
+using straggle::opened_frame;
+using straggle::open_frame;
+
+// straggle/base/interner.hpp
+using straggle::owned_identifier_t;
+using straggle::interner;
+
+// straggle/record/node.hpp
+namespace record {
+using straggle::record::condition;
+using straggle::record::condition_field;
+}
+using straggle::node_fields;
+namespace record {
+using straggle::record::node_fields_for;
+}
+
+// straggle/record/running.hpp
+namespace record {
+using straggle::record::progress_field;
+}
+using straggle::running_fields;
+namespace record {
+using straggle::record::running_fields_for;
+using straggle::record::running_attempt_fields_for;
+}
+using straggle::running_rejection;
+using straggle::running_rejection_count;
+using straggle::running_counts;
+
 // straggle/record/cluster_load.hpp
 using straggle::cluster_load;
 
@@ -102,42 +153,12 @@ using straggle::record::limit;
 using straggle::record::unlimited;
 }
 
-// straggle/record/node.hpp
-namespace record {
-using straggle::record::condition;
-using straggle::record::amount_field;
-using straggle::record::condition_field;
-}
-using straggle::node_fields;
-namespace record {
-using straggle::record::node_fields_for;
-}
-
 // straggle/record/node_state.hpp
 using straggle::node_state;
 using straggle::node_state_count;
 
-// straggle/record/running.hpp
-namespace record {
-using straggle::record::progress_field;
-using straggle::record::copies_field;
-}
-using straggle::running_fields;
-namespace record {
-using straggle::record::running_fields_for;
-using straggle::record::running_attempt_fields_for;
-}
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::running_counts;
-
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
-
-// straggle/base/contract.hpp
-using straggle::contract_violation;
-using straggle::contract_handler;
-using straggle::set_contract_handler;
 
 // straggle/assign/greedy_assignment.hpp
 namespace assign {
@@ -148,10 +169,6 @@ using straggle::assign::assignment_solver;
 using straggle::assign::assignment_in_turn;
 using straggle::assign::greedy_assignment;
 }
-
-// straggle/base/outcome.hpp
-using straggle::status;
-using straggle::outcome;
 
 // straggle/stats/confidence.hpp
 namespace stats {
@@ -216,16 +233,11 @@ using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
-// straggle/base/interner.hpp
-using straggle::owned_identifier_t;
-using straggle::interner;
-
 // straggle/assign/backup_fields.hpp
 namespace assign {
 using straggle::assign::distributed_time;
 using straggle::assign::distributed_time_field;
 using straggle::assign::plain_time_field;
-using straggle::assign::count_field;
 using straggle::assign::node_state_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
@@ -273,31 +285,22 @@ namespace assign {
 using straggle::assign::assigner;
 }
 
+// straggle/assign/race_record.hpp
+namespace assign {
+using straggle::assign::race_record_options;
+using straggle::assign::log_guess;
+using straggle::assign::race_claim;
+using straggle::assign::basic_race_record;
+using straggle::assign::race_record;
+}
+
 // straggle/assign/copy_worth.hpp
 namespace assign {
 using straggle::assign::copy_case;
 using straggle::assign::copy_worth;
 using straggle::assign::worth_of;
+using straggle::assign::claim_of;
 using straggle::assign::job_gain;
-}
-
-// straggle/base/storable.hpp
-namespace base {
-using straggle::base::storable_identifier;
-using straggle::base::identifier_form;
-}
-
-// straggle/base/bytes.hpp
-using straggle::frame_kind;
-using straggle::byte_writer;
-using straggle::byte_reader;
-using straggle::opened_frame;
-using straggle::open_frame;
-
-// straggle/assign/race_record.hpp
-namespace assign {
-using straggle::assign::race_record_options;
-using straggle::assign::race_record;
 }
 
 // straggle/assign/rank_places.hpp
@@ -328,11 +331,23 @@ using straggle::base::uniform_unit;
 using straggle::base::sample_to_front;
 }
 
+// straggle/blacklist/node_verdict.hpp
+namespace blacklist {
+using straggle::blacklist::node_row;
+using straggle::blacklist::cause;
+using straggle::blacklist::has;
+using straggle::blacklist::spared;
+using straggle::blacklist::to_string;
+using straggle::blacklist::failure_rate;
+using straggle::blacklist::node_verdict;
+}
+
 // straggle/rank/p_cores.hpp
 namespace rank {
 using straggle::rank::edge_rule;
 using straggle::rank::to_string;
 using straggle::rank::points_at;
+using straggle::rank::basic_p_cores;
 using straggle::rank::p_cores;
 }
 
@@ -378,7 +393,6 @@ using straggle::ranking_from;
 namespace blacklist {
 using straggle::blacklist::candidate;
 using straggle::blacklist::selection_note;
-using straggle::blacklist::to_string;
 using straggle::blacklist::selection_scratch;
 using straggle::blacklist::selection_policy;
 using straggle::blacklist::weakest_level;
@@ -401,11 +415,9 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
-// straggle/blacklist/dominated.hpp
+// straggle/blacklist/slower_by.hpp
 namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
+using straggle::blacklist::slower_by;
 }
 
 // straggle/blacklist/blacklister.hpp
@@ -438,7 +450,29 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
+// straggle/blacklist/dominated.hpp
+namespace blacklist {
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
+}
+
+// straggle/rank/slowdown_evidence.hpp
+using straggle::evidence_counts;
+using straggle::slowdown_evidence_options;
+using straggle::basic_slowdown_evidence;
+using straggle::slowdown_evidence;
+
+// straggle/blacklist/node_decisions_options.hpp
+using straggle::node_decisions_options;
+
+// straggle/blacklist/node_decisions.hpp
+using straggle::basic_node_decisions;
+using straggle::node_decisions;
+
 // straggle/blacklist/dynamic_blacklist.hpp
+using straggle::dynamic_blacklist_options;
+using straggle::dynamic_blacklist_counts;
 using straggle::dynamic_blacklist;
 using straggle::dynamic_blacklist_of;
 
@@ -448,32 +482,16 @@ using straggle::blacklist::forecast_weak;
 using straggle::blacklist::either;
 }
 
-// straggle/blacklist/node_verdict.hpp
-namespace blacklist {
-using straggle::blacklist::node_row;
-using straggle::blacklist::cause;
-using straggle::blacklist::has;
-using straggle::blacklist::spared;
-using straggle::blacklist::node_verdict;
-}
-
-// straggle/rank/slowdown_evidence.hpp
-using straggle::evidence_counts;
-using straggle::slowdown_evidence_options;
-using straggle::slowdown_evidence;
-
-// straggle/blacklist/node_decisions_options.hpp
-using straggle::node_decisions_options;
-
-// straggle/blacklist/node_decisions.hpp
-using straggle::node_decisions;
-
 // straggle/blacklist/outlier_rules.hpp
 namespace blacklist {
 using straggle::blacklist::median_mad;
 using straggle::blacklist::leave_top_k_out;
 using straggle::blacklist::mean_plus_sigmas;
 }
+
+// straggle/blacklist/ranked_blacklist.hpp
+using straggle::ranked_blacklist;
+using straggle::ranked_blacklist_of;
 
 // straggle/blacklist/timed_limits.hpp
 namespace blacklist {
@@ -618,8 +636,14 @@ using straggle::detect::without_copies;
 using straggle::completions;
 using straggle::rank_options;
 
-// straggle/monitor/monitor.hpp
+// straggle/monitor/monitor_counts.hpp
 using straggle::monitor_counts;
+
+// straggle/monitor/monitor_options.hpp
+using straggle::score_baseline;
+using straggle::monitor_options;
+
+// straggle/monitor/monitor.hpp
 using straggle::monitor;
 using straggle::monitor_of;
 
@@ -636,6 +660,7 @@ using straggle::predict::time_outlook;
 namespace predict {
 using straggle::predict::sibling_times_options;
 using straggle::predict::sized_task;
+using straggle::predict::basic_sibling_times;
 using straggle::predict::sibling_times;
 }
 
@@ -663,6 +688,7 @@ using straggle::mitigate::copy_notes;
 namespace predict {
 using straggle::predict::progress_track;
 using straggle::predict::progress_worth;
+using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
 }
@@ -670,6 +696,7 @@ using straggle::predict::left_by_both;
 // straggle/mitigate/copy_planner.hpp
 namespace mitigate {
 using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::basic_copy_planner;
 using straggle::mitigate::copy_planner;
 }
 
@@ -680,19 +707,20 @@ using straggle::mitigate::action_kind_count;
 using straggle::mitigate::to_string;
 using straggle::mitigate::effect;
 using straggle::mitigate::effect_options;
+using straggle::mitigate::basic_effect_meter;
 using straggle::mitigate::effect_meter;
-}
-
-// straggle/mitigate/fleet_view.hpp
-namespace mitigate {
-using straggle::mitigate::node_view;
-using straggle::mitigate::fleet_view;
 }
 
 // straggle/mitigate/lease.hpp
 namespace mitigate {
 using straggle::mitigate::lease;
 }
+
+// straggle/mitigate/mitigator_options.hpp
+namespace mitigate {
+using straggle::mitigate::action_limit;
+}
+using straggle::mitigator_options;
 
 // straggle/mitigate/plan.hpp
 namespace mitigate {
@@ -704,18 +732,19 @@ using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;
 }
+using straggle::basic_mitigation_plan;
 using straggle::mitigation_plan;
+
+// straggle/mitigate/node_states.hpp
+namespace mitigate {
+using straggle::mitigate::node_view;
+using straggle::mitigate::node_states;
+}
 
 // straggle/mitigate/mitigator_counts.hpp
 namespace mitigate {
 using straggle::mitigate::mitigator_counts;
 }
-
-// straggle/mitigate/mitigator_options.hpp
-namespace mitigate {
-using straggle::mitigate::action_limit;
-}
-using straggle::mitigator_options;
 
 // straggle/mitigate/mitigator.hpp
 using straggle::mitigator;
@@ -767,7 +796,9 @@ namespace predict {
 using straggle::predict::real_similarity;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
+using straggle::predict::basic_weight_scratch;
 using straggle::predict::weight_scratch;
+using straggle::predict::basic_weight_fit;
 using straggle::predict::weight_fit;
 }
 
@@ -783,7 +814,9 @@ using straggle::predict::profile_store_options;
 using straggle::predict::neighbor;
 using straggle::predict::profile_record;
 using straggle::predict::profile_counts;
+using straggle::predict::basic_nearest_scratch;
 using straggle::predict::nearest_scratch;
+using straggle::predict::basic_profile_store;
 using straggle::predict::profile_store;
 }
 
@@ -816,6 +849,7 @@ using straggle::predict::similar_tasks_of;
 // straggle/rank/interval_dag.hpp
 namespace rank {
 using straggle::rank::dag_edges;
+using straggle::rank::basic_interval_dag;
 using straggle::rank::interval_dag;
 }
 
@@ -829,6 +863,12 @@ using straggle::rank::normalize;
 // straggle/rank/rank_nodes.hpp
 using straggle::node_ranker;
 using straggle::rank_nodes;
+
+// straggle/rank/rank_window.hpp
+namespace rank {
+using straggle::rank::time_window;
+}
+using straggle::rank_window;
 
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
@@ -924,6 +964,70 @@ using straggle::evaluate::starting_job;
 using straggle::evaluate::replay_knowledge;
 using straggle::evaluate::replay_counts;
 using straggle::evaluate::replayer;
+}
+
+// straggle/failures/attempt.hpp
+namespace failures {
+using straggle::failures::failure_kind;
+using straggle::failures::no_executor;
+using straggle::failures::attempt;
+using straggle::failures::attempt_of;
+using straggle::failures::failure_rule;
+}
+
+// straggle/failures/cook_novel_host.hpp
+namespace failures {
+using straggle::failures::cook_novel_host_options;
+using straggle::failures::cook_novel_host;
+}
+
+// straggle/failures/envoy_options.hpp
+namespace failures {
+using straggle::failures::envoy_dialect;
+using straggle::failures::ejection_rule;
+using straggle::failures::ejection_rule_count;
+using straggle::failures::envoy_outlier_detection_options;
+using straggle::failures::grpc_outlier_detection_options;
+using straggle::failures::success_rates;
+using straggle::failures::envoy_counts;
+}
+
+// straggle/failures/envoy_outlier_detection.hpp
+namespace failures {
+using straggle::failures::envoy_outlier_detection;
+}
+
+// straggle/failures/mapreduce_blacklist.hpp
+namespace failures {
+using straggle::failures::mapreduce_blacklist_options;
+using straggle::failures::mapreduce_blacklist;
+}
+
+// straggle/failures/mr1_blacklist.hpp
+namespace failures {
+using straggle::failures::mr1_blacklist_options;
+using straggle::failures::mr1_reason;
+using straggle::failures::mr1_blacklist;
+}
+
+// straggle/failures/spark_health_tracker.hpp
+namespace failures {
+using straggle::failures::spark_health_tracker_options;
+using straggle::failures::spark_health_tracker;
+}
+
+// straggle/failures/storm_blacklist.hpp
+namespace failures {
+using straggle::failures::storm_blacklist_options;
+using straggle::failures::storm_supervisor;
+using straggle::failures::storm_blacklist;
+}
+
+// straggle/failures/tez_blacklist.hpp
+namespace failures {
+using straggle::failures::tez_blacklist_options;
+using straggle::failures::tez_node_state;
+using straggle::failures::tez_blacklist;
 }
 
 // straggle/learn/feature_matrix.hpp

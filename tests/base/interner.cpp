@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -93,6 +94,23 @@ struct show_slots {
 template struct show_slots<slots_of_numbers, &interner<std::uint64_t>::slots_>;
 template struct show_slots<slots_of_hostile, &interner<hostile>::slots_>;
 template struct show_slots<slots_of_text, &interner<std::string>::slots_>;
+// And the key, for those who choose identifiers that collide under it, and those that did not get a slot.
+struct key_of_numbers {
+    friend constexpr auto slots_member(key_of_numbers);
+};
+struct key_of_text {
+    friend constexpr auto slots_member(key_of_text);
+};
+struct displaced_text {
+    friend constexpr auto slots_member(displaced_text);
+};
+struct displaced_numbers {
+    friend constexpr auto slots_member(displaced_numbers);
+};
+template struct show_slots<key_of_numbers, &interner<std::uint64_t>::key_>;
+template struct show_slots<key_of_text, &interner<std::string>::key_>;
+template struct show_slots<displaced_text, &interner<std::string>::displaced_>;
+template struct show_slots<displaced_numbers, &interner<std::uint64_t>::displaced_>;
 template <class Id>
 using slots_of =
     std::conditional_t<std::is_same_v<Id, hostile>, slots_of_hostile,
@@ -603,6 +621,187 @@ TEST_CASE("interner: an insertion that throws in the place of an erased identifi
     CHECK(table.find(fragile(2)) == interner<fragile>::none);
     CHECK(table.find(fragile(4)) == 4);
     CHECK(table.insert(fresh) == 2);
+}
+
+namespace crafted {
+
+// A text of 16 bytes, in the order of this machine's bytes, whose hash under a key has a factor 0: all of
+// them have the same 64 bits.
+std::string text(std::uint64_t key, std::uint64_t number) {
+    std::uint64_t const first = 0xA0761D6478BD642Fu ^ key ^ 16;
+    std::string s(16, ' ');
+    std::memcpy(s.data(), &first, 8);
+    std::memcpy(s.data() + 8, &number, 8);
+    return s;
+}
+
+// The number whose hash without a key is h.
+std::uint64_t number(std::uint64_t h) {
+    std::uint64_t x = h ^ (h >> 29);
+    x = h ^ (x >> 29);
+    x = h ^ (x >> 29); // three times 29 bits are all
+    std::uint64_t inverse = 1, factor = 0x9E3779B97F4A7C15u;
+    for (int i = 0; i < 6; ++i) inverse *= 2 - factor * inverse;
+    for (int i = 0; i < 6; ++i) inverse *= 2 - factor * inverse;
+    x *= inverse;
+    return x ^ (x >> 32);
+}
+
+// How far the farthest identifier is from home.
+template <class Id>
+std::size_t longest_way(interner<Id> const& table) {
+    auto const& slots = table.*slots_member(slots_of<Id>{});
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        if (slots[i].index != interner<Id>::none)
+            longest = (std::max)(longest, (i - slots[i].hash) & (slots.size() - 1));
+    return longest;
+}
+
+// How many identifiers a look-up in the ordered index meets, at most.
+template <class Id, class Displaced>
+std::size_t deepest(interner<Id> const& table, Displaced const& displaced, std::vector<Id> const& ids) {
+    std::size_t deepest = 0;
+    for (Id const& id : ids) {
+        std::size_t met = 0;
+        (void)displaced.find([&](std::uint32_t index) {
+            ++met;
+            return id < table[index] ? -1 : static_cast<int>(table[index] < id);
+        });
+        deepest = (std::max)(deepest, met);
+    }
+    return deepest;
+}
+
+} // namespace crafted
+
+TEST_CASE("interner: texts made to collide under the first key are near home under the next") {
+    REQUIRE(straggle::detail::hash_text(crafted::text(0, 1), 0) ==
+            straggle::detail::hash_text(crafted::text(0, 77), 0));
+    interner<std::string> table;
+    for (std::uint32_t i = 0; i < 40000; ++i) REQUIRE(table.insert(crafted::text(0, i)) == i);
+    for (std::uint32_t i = 0; i < 40000; ++i) REQUIRE(table.find(crafted::text(0, i)) == i);
+    CHECK(crafted::longest_way(table) <= 31);
+    CHECK(layout(table).first < 40000 / 2);
+    CHECK(crafted::deepest(table, table.*slots_member(displaced_text{}), {crafted::text(0, 1)}) <= 1);
+}
+
+TEST_CASE("interner: numbers made to collide under the first key are near home under the next") {
+    REQUIRE(straggle::detail::spread(crafted::number(0x1234567800000000u)) == 0x1234567800000000u);
+    interner<std::uint64_t> table;
+    for (std::uint64_t i = 0; i < 80000; ++i) REQUIRE(table.insert(crafted::number(i << 32)) == i);
+    for (std::uint64_t i = 0; i < 80000; ++i) REQUIRE(table.find(crafted::number(i << 32)) == i);
+    CHECK(crafted::longest_way(table) <= 127);
+    CHECK(layout(table).first < 2 * 80000);
+}
+
+TEST_CASE("interner: who knows every key makes a look-up cost a logarithm") {
+    interner<std::string> table;
+    std::vector<std::string> ids;
+    auto const& displaced = table.*slots_member(displaced_text{});
+    for (std::uint32_t i = 0; i < 20000; ++i) {
+        ids.push_back(crafted::text(table.*slots_member(key_of_text{}), i * 0x9E3779B97F4A7C15u));
+        REQUIRE(table.insert(ids.back()) == i);
+    }
+    REQUIRE(displaced.size() > 1000); // most of them came before the last key
+    CHECK(crafted::longest_way(table) <= 31);
+    std::size_t bits = 0;
+    while ((std::size_t{1} << bits) <= displaced.size()) ++bits;
+    CHECK(crafted::deepest(table, displaced, ids) <= 2 * bits);
+
+    interner<std::string> const copy = table;
+    for (std::uint32_t i = 0; i < 20000; ++i) REQUIRE(copy.find(ids[i]) == i);
+    CHECK(copy.find(crafted::text(table.*slots_member(key_of_text{}), 5)) == interner<std::string>::none);
+
+    // Two thirds go, in an order of their own, and others come in their places.
+    std::vector<bool> alive(20000, true);
+    for (std::uint32_t k = 0; k < 20000; ++k) {
+        std::uint32_t const i = (k * 7919u) % 20000;
+        if (i % 3 == 0) continue;
+        table.erase(i);
+        alive[i] = false;
+        if (k % 1000 == 0)
+            for (std::uint32_t j = 0; j < 20000; j += 13)
+                REQUIRE(table.find(ids[j]) == (alive[j] ? j : interner<std::string>::none));
+    }
+    CHECK(crafted::deepest(table, displaced, ids) <= 2 * bits);
+    std::size_t const before = straggle_test::allocation_count();
+    for (std::uint32_t i = 0; i < 20000; ++i)
+        if (alive[i]) REQUIRE(table.find(ids[i]) == i);
+    CHECK(straggle_test::allocation_count() == before);
+    for (std::uint32_t i = 0; i < 13333; ++i) {
+        std::uint32_t const at = table.insert(crafted::text(table.*slots_member(key_of_text{}), ~0ull - i));
+        REQUIRE(at < 20000);
+        REQUIRE(!alive[at]);
+        alive[at] = true;
+    }
+    for (std::uint32_t i = 0; i < 20000; i += 3) REQUIRE(table.find(ids[i]) == i);
+    table.clear();
+    CHECK(displaced.empty());
+    CHECK(table.find(ids[0]) == interner<std::string>::none);
+    CHECK(table.insert(ids[7]) == 0);
+}
+
+TEST_CASE("interner: numbers that crowd a part of the slots under every key") {
+    std::uint64_t const seed = straggle_test::seed_or(11);
+    INFO("seed ", seed);
+    std::mt19937_64 draw(seed);
+    interner<std::uint64_t> table;
+    std::unordered_map<std::uint64_t, std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < 20000; ++i) {
+        std::uint64_t id = 0, mask = (table.*slots_member(slots_of_numbers{})).size() - 1;
+        do id = draw();
+        while ((straggle::detail::hash_number(id, table.*slots_member(key_of_numbers{})) & mask) > mask / 16);
+        REQUIRE(table.insert(id) == i);
+        expected.emplace(id, i);
+    }
+    CHECK((table.*slots_member(displaced_numbers{})).size() > 100);
+    CHECK(crafted::longest_way(table) <= 127);
+    for (auto const& [id, index] : expected) REQUIRE(table.find(id) == index);
+    for (auto const& [id, index] : expected)
+        if (index % 2 == 0) table.erase(index);
+    for (auto const& [id, index] : expected)
+        REQUIRE(table.find(id) == (index % 2 == 0 ? interner<std::uint64_t>::none : index));
+}
+
+TEST_CASE("interner: a key changes no index") {
+    std::mt19937_64 draw(straggle_test::seed_or(12));
+    interner<std::string> plain, keyed(0x0123456789abcdefu);
+    interner<std::uint64_t> numbers, keyed_numbers(42);
+    for (int i = 0; i < 5000; ++i) {
+        std::string const name(draw() % 40, static_cast<char>('a' + draw() % 4));
+        CHECK(plain.insert(name) == keyed.insert(name));
+        std::uint64_t const number = draw() % 3000;
+        CHECK(numbers.insert(number) == keyed_numbers.insert(number));
+        if (i % 50 == 0 && plain.contains(0)) {
+            plain.erase(0);
+            keyed.erase(0);
+        }
+    }
+}
+
+TEST_CASE("interner: no text hashes alike under two keys because of what is in it") {
+    // Where a factor of the hash is 0 under one key, whatever it is multiplied by has no say. Under another
+    // key the same texts must differ.
+    std::uint64_t const constants[] = {0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu, 0x8EBC6AF09C88C6E3u,
+                                       0x589965CC75374CC3u};
+    for (std::size_t const size : {8u, 16u, 20u, 32u, 40u, 64u})
+        for (std::uint64_t const constant : constants)
+            for (std::size_t at = 0; at + 8 <= size; at += 4) {
+                std::vector<std::uint64_t> hashes;
+                for (std::uint64_t i = 0; i < 64; ++i) {
+                    std::string s(size, 'x');
+                    for (std::size_t k = 0; k + 8 <= size; k += 8) {
+                        std::uint64_t const other = i * 0x9E3779B97F4A7C15u + k;
+                        std::memcpy(s.data() + k, &other, 8);
+                    }
+                    std::memcpy(s.data() + at, &constant, 8);
+                    if (size == 8 && at == 0) s[7] = static_cast<char>(i);
+                    hashes.push_back(straggle::detail::hash_text(s, 0x5bd1e995c3a5c85cu));
+                }
+                std::sort(hashes.begin(), hashes.end());
+                CHECK(std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end());
+            }
 }
 
 } // namespace

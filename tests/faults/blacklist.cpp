@@ -11,7 +11,7 @@
 #include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
@@ -215,16 +215,16 @@ TEST_CASE("blacklister: a decision being filled is empty after a failed allocati
     CHECK(failures > 0);
 }
 
-TEST_CASE("dynamic_blacklist: a failed allocation changes nothing") {
+TEST_CASE("ranked_blacklist: a failed allocation changes nothing") {
     using namespace straggle;
-    check_keeper("defaults", dynamic_blacklist_of<std::string>());
-    check_keeper("hysteresis", dynamic_blacklist_of<std::string>(
+    check_keeper("defaults", ranked_blacklist_of<std::string>());
+    check_keeper("hysteresis", ranked_blacklist_of<std::string>(
                                    blacklist::dominated{}, blacklist::hysteresis<>{}, record::unlimited{}));
-    check_keeper("rates", dynamic_blacklist_of<std::string>(
+    check_keeper("rates", ranked_blacklist_of<std::string>(
                               blacklist::weakest_level{}, blacklist::probation<blacklist::escalating>{},
                               blacklist::rate_limit{0.5, 2}, blacklist::fail_open{0.31, 0.1}));
     check_keeper("racks",
-                 dynamic_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
+                 ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
                                                    blacklist::one_per_domain{rack_of{}}));
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("cooldown: a failed allocation changes nothing") {
 TEST_CASE("decision log: a failed allocation loses no window") {
     using namespace straggle;
     auto const keeper_of = [] {
-        auto keeper = dynamic_blacklist_of<std::string>(
+        auto keeper = ranked_blacklist_of<std::string>(
             blacklist::dominated{}, blacklist::probation<blacklist::escalating>{}, record::unlimited{});
         keeper.decide(some_weak(), 1);
         return keeper;
@@ -283,7 +283,7 @@ TEST_CASE("decision log: a failed allocation loses no window") {
 }
 
 TEST_CASE("cluster_watch: a failed allocation loses no decision and no publication") {
-    using keeper_type = decltype(straggle::dynamic_blacklist_of<std::string>(
+    using keeper_type = decltype(straggle::ranked_blacklist_of<std::string>(
         straggle::blacklist::dominated{}, straggle::blacklist::probation<straggle::blacklist::escalating>{},
         straggle::record::unlimited{}));
     using watch = straggle::cluster_watch<windowed, keeper_type>;

@@ -136,17 +136,17 @@ TEST_CASE("kmeans: after a failed allocation it can be used again") {
     auto const few = cloud(12, 1), many = cloud(60, 2);
     auto const loaded = [&] {
         grouping g;
-        (void)g.groups.load({few, 3});
+        (void)g.groups.fit({few, 3});
         std::mt19937_64 engine(1);
-        (void)g.groups.fit(2, engine, g.found);
+        (void)g.groups.group(2, engine, g.found);
         return g;
     };
     check_failures(
         "load and fit", loaded,
         [&](grouping& g) {
             std::mt19937_64 engine(2);
-            (void)g.groups.load({many, 3});
-            (void)g.groups.fit(5, engine, g.found);
+            (void)g.groups.fit({many, 3});
+            (void)g.groups.group(5, engine, g.found);
         },
         grouped, promise::usable);
     // Of a table that was loaded in part there is nothing to group, nor of the one before.
@@ -156,14 +156,14 @@ TEST_CASE("kmeans: after a failed allocation it can be used again") {
         {
             straggle_test::failing_allocations const failing(n);
             try {
-                (void)g.groups.load({many, 3});
+                (void)g.groups.fit({many, 3});
             } catch (std::bad_alloc const&) {
                 is_loaded = false;
             }
         }
         if (is_loaded) break;
         std::mt19937_64 engine(2);
-        CHECK(g.groups.fit(2, engine, g.found) == straggle::status::insufficient_evidence);
+        CHECK(g.groups.group(2, engine, g.found) == straggle::status::insufficient_evidence);
     }
     check_failures("calinski_harabasz", [&] {
         std::vector<std::uint32_t> label;

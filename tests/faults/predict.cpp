@@ -62,7 +62,7 @@ weights weights_of(int nodes, int pairs) {
 }
 auto weighed(weights const& w) {
     straggle::byte_writer out;
-    w.store(out);
+    w.write(out);
     std::vector<std::byte> bytes(out.payload().begin(), out.payload().end());
     std::vector<double> all(w.fleet_weights().begin(), w.fleet_weights().end());
     for (int i = 0; i < 20; ++i)
@@ -88,7 +88,7 @@ auto history_of(int tasks, std::size_t capacity = 50) {
         straggle::predict::task_profile{
             .node = &task::host, .time = &task::took, .factors = list_of_factors()},
         {.neighbors = 5, .capacity = capacity});
-    for (int i = 0; i < tasks; ++i) history.learn(some_task(i));
+    for (int i = 0; i < tasks; ++i) history.observe(some_task(i));
     return history;
 }
 using history_type = decltype(history_of(0));
@@ -114,8 +114,7 @@ TEST_CASE("profile_store: a failed allocation changes nothing") {
         "arrange a copy", [other = store_of(70)] { return other; }, [](auto& s) { s.arrange(); }, found);
     std::vector<std::byte> const bytes = store_of(90).serialize();
     check_failures("serialize", [other = store_of(70)] { return other.serialize(); });
-    check_failures(
-        "deserialize", [] { return store_of(20); }, [&](auto& s) { (void)s.deserialize(bytes); }, found);
+    check_failures("restore", [] { return store_of(20); }, [&](auto& s) { (void)s.restore(bytes); }, found);
     check_failures(
         "copy assignment", [] { return store_of(20); }, [other = store_of(300)](auto& s) { s = other; },
         found);
@@ -153,12 +152,12 @@ TEST_CASE("node_weights: a failed allocation changes nothing") {
         },
         weighed);
     straggle::byte_writer out;
-    other.store(out);
+    other.write(out);
     check_failures(
-        "load", [] { return weights_of(6, 200); },
+        "restore", [] { return weights_of(6, 200); },
         [&](weights& w) {
             straggle::byte_reader in(out.payload());
-            (void)w.load(in);
+            (void)w.restore(in);
         },
         weighed);
     check_failures(
@@ -178,7 +177,7 @@ TEST_CASE("factor_reader: a failed allocation adds all categories of a record or
     };
     auto const seen = [](auto const& reader) {
         straggle::byte_writer out;
-        reader.store(out);
+        reader.write(out);
         std::vector<double> row(3);
         reader.look_up(stranger, row);
         return std::pair(std::vector<std::byte>(out.payload().begin(), out.payload().end()), row);
@@ -206,7 +205,7 @@ TEST_CASE("similar_tasks: after a failed allocation nothing has changed, or the 
             history_type h = before;
             try {
                 straggle_test::failing_allocations const failing(failures + 1);
-                h.learn(stranger);
+                h.observe(stranger);
                 through = true;
             } catch (std::bad_alloc const&) {
                 ++failures;
@@ -216,7 +215,7 @@ TEST_CASE("similar_tasks: after a failed allocation nothing has changed, or the 
             if (!remembered) CHECK(h.serialize() == before.serialize());
             CHECK(counts(h).first == counts(before).first + (remembered ? 1u : 0u));
             CHECK(h.size() == (std::min)(before.size() + (remembered ? 1u : 0u), h.capacity()));
-            for (int i = 0; i < 30; ++i) h.learn(some_task(i)); // and goes on
+            for (int i = 0; i < 30; ++i) h.observe(some_task(i)); // and goes on
             CHECK(h.counts().used == before.counts().used + 30 + (remembered ? 1u : 0u));
             CHECK(h.predict(some_task(3), long_name("host", 1)).has_value());
         }
@@ -225,8 +224,7 @@ TEST_CASE("similar_tasks: after a failed allocation nothing has changed, or the 
     auto const seen = [](history_type const& h) { return h.serialize(); };
     check_failures("serialize", [h = history_of(60)] { return h.serialize(); });
     std::vector<std::byte> const bytes = history_of(60).serialize();
-    check_failures(
-        "deserialize", [] { return history_of(10); }, [&](auto& h) { (void)h.deserialize(bytes); }, seen);
+    check_failures("restore", [] { return history_of(10); }, [&](auto& h) { (void)h.restore(bytes); }, seen);
     check_failures(
         "copy assignment", [] { return history_of(10); }, [other = history_of(60)](auto& h) { h = other; },
         seen);

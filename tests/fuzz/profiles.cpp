@@ -65,13 +65,13 @@ inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
     std::vector<double> const row(store.factors(), 3.0);
     (void)store.add(row, 1);
     std::vector<std::byte> const before = store.serialize();
-    if (store.deserialize(bytes) != straggle::status::ok) {
+    if (store.restore(bytes) != straggle::status::ok) {
         demand(store.serialize() == before);
         return;
     }
     std::vector<std::byte> const stored = store.serialize();
     straggle::predict::profile_store again = fuzz_store(kind);
-    demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
+    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
     check_nearest(store);
     fuzz_engine one, other;
     for (int i = 0; i < 60; ++i) { // until all that were read are gone

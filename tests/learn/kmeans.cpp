@@ -98,12 +98,12 @@ TEST_CASE("kmeans: inertia and score as scikit-learn's") {
         REQUIRE(score);
         CHECK(*score == doctest::Approx(row.real(6)).epsilon(1e-10));
         learn::kmeans solver;
-        REQUIRE(solver.load(p.matrix()) == status::ok);
+        REQUIRE(solver.fit(p.matrix()) == status::ok);
         learn::clustering c;
         std::vector<double> inertia; // which optimum is found is chance, here and there
         for (std::uint64_t seed = 0; seed < 15; ++seed) {
             std::mt19937_64 engine(seed);
-            REQUIRE(solver.fit(k, engine, c) == status::ok);
+            REQUIRE(solver.group(k, engine, c) == status::ok);
             inertia.push_back(c.inertia);
         }
         check_answer(p, c, k);
@@ -140,9 +140,9 @@ TEST_CASE("kmeans: small cases have the best grouping there is") {
             least = std::min(least, inertia);
         }
         learn::kmeans solver({.restarts = 30, .tolerance = 0});
-        REQUIRE(solver.load(p.matrix()) == status::ok);
+        REQUIRE(solver.fit(p.matrix()) == status::ok);
         learn::clustering c;
-        REQUIRE(solver.fit(k, engine, c) == status::ok);
+        REQUIRE(solver.group(k, engine, c) == status::ok);
         CHECK(c.inertia == doctest::Approx(least).epsilon(1e-9).scale(1e-6));
     }
 }
@@ -151,10 +151,10 @@ TEST_CASE("kmeans: at the end every row is with its nearest centre, with and wit
     for (std::size_t const n : {300u, 2048u, 2049u}) {
         points const p = table("uniform", n, 4, 6, n);
         learn::kmeans solver({.restarts = 2, .tolerance = 0});
-        REQUIRE(solver.load(p.matrix()) == status::ok);
+        REQUIRE(solver.fit(p.matrix()) == status::ok);
         learn::clustering c;
         std::mt19937_64 engine(5);
-        REQUIRE(solver.fit(6, engine, c) == status::ok);
+        REQUIRE(solver.group(6, engine, c) == status::ok);
         check_answer(p, c, 6);
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t g = 0; g < 6; ++g)
@@ -162,7 +162,7 @@ TEST_CASE("kmeans: at the end every row is with its nearest centre, with and wit
                       distance(p.matrix().row(i), c.center(g)) * (1 + 1e-9));
         learn::clustering same;
         std::mt19937_64 again(5);
-        REQUIRE(solver.fit(6, again, same) == status::ok);
+        REQUIRE(solver.group(6, again, same) == status::ok);
         CHECK(same.label == c.label);
         CHECK(same.inertia == c.inertia);
     }
@@ -173,18 +173,18 @@ TEST_CASE("kmeans: fewer different rows than groups") {
     p.columns = 2;
     for (int i = 0; i < 30; ++i) p.values.insert(p.values.end(), {i % 3 == 0 ? 1.0 : 2.0, 7.0});
     learn::kmeans solver;
-    REQUIRE(solver.load(p.matrix()) == status::ok);
+    REQUIRE(solver.fit(p.matrix()) == status::ok);
     learn::clustering c;
     std::mt19937_64 engine(7);
-    REQUIRE(solver.fit(5, engine, c) == status::ok);
+    REQUIRE(solver.group(5, engine, c) == status::ok);
     check_answer(p, c, 5);
     CHECK(c.groups() == 2);
     CHECK(c.inertia == 0);
     CHECK(c.score().reason() == status::no_spread);
     // All equal, a million of them.
     std::vector<double> const equal(1'000'000, 3.0);
-    REQUIRE(solver.load(learn::feature_matrix(equal, 1)) == status::ok);
-    REQUIRE(solver.fit(4, engine, c) == status::ok);
+    REQUIRE(solver.fit(learn::feature_matrix(equal, 1)) == status::ok);
+    REQUIRE(solver.group(4, engine, c) == status::ok);
     CHECK(c.groups() == 1);
     CHECK(c.inertia == 0);
     CHECK(c.score().reason() == status::insufficient_evidence);
@@ -193,34 +193,34 @@ TEST_CASE("kmeans: fewer different rows than groups") {
 TEST_CASE("kmeans: one group, a group for each row, and more groups than rows") {
     points const p = table("uniform", 9, 2, 3, 1);
     learn::kmeans solver;
-    REQUIRE(solver.load(p.matrix()) == status::ok);
+    REQUIRE(solver.fit(p.matrix()) == status::ok);
     learn::clustering c;
     std::mt19937_64 engine(8);
-    REQUIRE(solver.fit(1, engine, c) == status::ok);
+    REQUIRE(solver.group(1, engine, c) == status::ok);
     CHECK(c.inertia == doctest::Approx(c.total));
     CHECK(c.score().reason() == status::insufficient_evidence);
-    REQUIRE(solver.fit(9, engine, c) == status::ok);
+    REQUIRE(solver.group(9, engine, c) == status::ok);
     CHECK(c.inertia == doctest::Approx(0).epsilon(1e-20));
     CHECK(std::set<std::uint32_t>(c.label.begin(), c.label.end()).size() == 9);
-    CHECK(solver.fit(10, engine, c) == status::insufficient_evidence);
-    CHECK(solver.fit(0, engine, c) == status::out_of_domain);
+    CHECK(solver.group(10, engine, c) == status::insufficient_evidence);
+    CHECK(solver.group(0, engine, c) == status::out_of_domain);
 }
 
 TEST_CASE("kmeans: tables that are none") {
     learn::kmeans solver;
-    CHECK(solver.load(learn::feature_matrix<double>{}) == status::insufficient_evidence);
+    CHECK(solver.fit(learn::feature_matrix<double>{}) == status::insufficient_evidence);
     for (double const bad :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         std::vector<double> const values{1, bad, 2, 3};
-        CHECK(solver.load(learn::feature_matrix(values, 2)) == status::out_of_domain);
+        CHECK(solver.fit(learn::feature_matrix(values, 2)) == status::out_of_domain);
         CHECK(learn::calinski_harabasz(learn::feature_matrix(values, 2), std::vector<std::uint32_t>{0, 1})
                   .reason() == status::out_of_domain);
     }
     std::vector<double> const huge{1e200, -1e200};
-    CHECK(solver.load(learn::feature_matrix(huge, 1)) == status::out_of_range);
+    CHECK(solver.fit(learn::feature_matrix(huge, 1)) == status::out_of_range);
     learn::clustering c;
     std::mt19937_64 engine(9);
-    CHECK(solver.fit(1, engine, c) == status::insufficient_evidence); // nothing is left of it
+    CHECK(solver.group(1, engine, c) == status::insufficient_evidence); // nothing is left of it
 }
 
 TEST_CASE("kmeans: scores of groupings that have none") {
@@ -244,8 +244,8 @@ TEST_CASE("kmeans: allocates nothing once it has seen a table as large") {
         learn::clustering c;
         auto const work = [&] {
             std::mt19937_64 engine(10);
-            (void)solver.load(x->matrix());
-            for (std::size_t const k : {8u, 3u}) (void)solver.fit(k, engine, c);
+            (void)solver.fit(x->matrix());
+            for (std::size_t const k : {8u, 3u}) (void)solver.group(k, engine, c);
         };
         work();
         CHECK(straggle_test::allocations_during(work) == 0);

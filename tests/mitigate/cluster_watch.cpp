@@ -23,7 +23,7 @@ struct attempt {
 constexpr attempt_fields fields{
     .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
 using monitor_type = monitor<attempt, std::remove_const_t<decltype(fields)>>;
-using keeper_type = dynamic_blacklist<std::string>;
+using keeper_type = ranked_blacklist<std::string>;
 
 // One job of `nodes` x `tasks` attempts that ends within [begin, begin + 100); node 0 is slow if asked for.
 std::vector<attempt> job_at(std::int64_t begin, bool slow, int nodes = 8, int tasks = 6) {

@@ -342,12 +342,12 @@ TEST_CASE("calibration: stored and read again, and nothing else") {
     predict::calibration fair(0.8);
     for (int i = 0; i < 50; ++i) fair.record(*fair.range(of({1, 2}).view()), i % 5);
     byte_writer out;
-    fair.store(out);
+    fair.write(out);
     std::vector<std::byte> const good(out.payload().begin(), out.payload().end());
     auto const load = [&](std::span<std::byte const> bytes) {
         predict::calibration read(0.8);
         byte_reader in(bytes);
-        status const s = read.load(in);
+        status const s = read.restore(in);
         if (s != status::ok) {
             CHECK(read.recorded() == 0);
             CHECK(read.level() == predict::calibration(0.8).level());
@@ -360,7 +360,7 @@ TEST_CASE("calibration: stored and read again, and nothing else") {
     CHECK(load(good) == status::ok);
     predict::calibration read(0.8);
     byte_reader in(good);
-    REQUIRE(read.load(in) == status::ok);
+    REQUIRE(read.restore(in) == status::ok);
     CHECK(read.recorded() == 50);
     CHECK(*read.range(of({1, 2}).view()) == *fair.range(of({1, 2}).view()));
     for (std::size_t n = 0; n < good.size(); ++n) CHECK(load(std::span(good).first(n)) == status::truncated);

@@ -232,14 +232,14 @@ TEST_CASE("factors: stored and read again, they go on as before") {
     auto reader = two_names(20);
     for (int i = 0; i < 500; ++i) row_of(reader, named(std::to_string(i / 3), std::to_string(i % 5)));
     byte_writer out;
-    reader.store(out);
+    reader.write(out);
     auto again = two_names(20);
     byte_reader in(out.payload());
-    CHECK(again.load(in) == status::ok);
+    CHECK(again.restore(in) == status::ok);
     CHECK(in.at_end());
     CHECK(again.categories() == reader.categories());
     byte_writer twice;
-    again.store(twice);
+    again.write(twice);
     CHECK(std::equal(out.payload().begin(), out.payload().end(), twice.payload().begin(),
                      twice.payload().end()));
     for (int i = 400; i < 900; ++i) {
@@ -253,14 +253,14 @@ TEST_CASE("factors: bytes of anything else change nothing") {
     row_of(reader, named("a", "x"));
     row_of(reader, named("b", "x"));
     byte_writer out;
-    reader.store(out);
+    reader.write(out);
     std::vector<std::byte> const good(out.payload().begin(), out.payload().end());
 
     auto const load = [&](std::span<std::byte const> bytes) {
         auto target = two_names();
         row_of(target, named("before"));
         byte_reader in(bytes);
-        status const s = target.load(in);
+        status const s = target.restore(in);
         if (s != status::ok) {
             CHECK(target.categories() == 2);
             CHECK(target.code<0>("before") == 0);
@@ -280,15 +280,15 @@ TEST_CASE("factors: bytes of anything else change nothing") {
     auto numbers = predict::factor_reader_of<task>(
         predict::factors(predict::categorical(&task::job), predict::categorical(&task::priority)));
     byte_reader in(good);
-    CHECK(numbers.load(in) == status::wrong_kind);
+    CHECK(numbers.restore(in) == status::wrong_kind);
     auto other = predict::factor_reader_of<task>(
         predict::factors(predict::categorical(&task::job), predict::numeric(&task::bytes)));
     byte_reader in2(good);
-    CHECK(other.load(in2) == status::wrong_kind);
+    CHECK(other.restore(in2) == status::wrong_kind);
     auto flags = predict::factor_reader_of<task>(
         predict::factors(predict::categorical(&task::job), predict::categorical(&task::local)));
     byte_reader in3(good);
-    CHECK(flags.load(in3) == status::wrong_kind);
+    CHECK(flags.restore(in3) == status::wrong_kind);
     // The same code for two categories.
     byte_writer twins;
     twins.u8(1);

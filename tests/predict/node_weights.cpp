@@ -305,7 +305,7 @@ TEST_CASE("node weights: merging is as good as having seen everything") {
 template <class Weights>
 std::vector<std::byte> stored(Weights const& weights) {
     straggle::byte_writer out;
-    weights.store(out);
+    weights.write(out);
     return {out.payload().begin(), out.payload().end()};
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("node weights: stored and loaded they go on as before") {
     node_weights<std::string> back(4);
     observe(back, all.draw(9, 9));
     straggle::byte_reader in(bytes);
-    REQUIRE(back.load(in) == status::ok);
+    REQUIRE(back.restore(in) == status::ok);
     CHECK(in.at_end());
     CHECK(stored(back).size() == bytes.size());
     CHECK(back.nodes() == 5);
@@ -351,7 +351,7 @@ TEST_CASE("node weights: bytes that may be anything") {
     auto const load = [&](std::vector<std::byte> const& from) {
         node_weights<std::string> target = other;
         straggle::byte_reader in(from);
-        status const s = target.load(in);
+        status const s = target.restore(in);
         CHECK(in.reason() == s);
         if (s != status::ok) CHECK(stored(target) == before);
         auto const w = target.weights_of(name_of(1));
@@ -370,23 +370,23 @@ TEST_CASE("node weights: bytes that may be anything") {
 
     node_weights<int> numbers(2);
     straggle::byte_reader in(bytes);
-    CHECK(numbers.load(in) == status::wrong_kind);
+    CHECK(numbers.restore(in) == status::wrong_kind);
     node_weights<std::string> three(3);
     straggle::byte_reader again(bytes);
-    CHECK(three.load(again) == status::wrong_kind);
+    CHECK(three.restore(again) == status::wrong_kind);
     node_weights<std::string> few(2, {.most_nodes = 2});
     straggle::byte_reader many(bytes);
-    CHECK(few.load(many) == status::out_of_range);
+    CHECK(few.restore(many) == status::out_of_range);
 
     // The same node twice.
     straggle::byte_writer twice;
     twice.tag(straggle::base::identifier_form<std::string>);
-    weights.fleet().store(twice);
+    weights.fleet().write(twice);
     twice.varint(0);
     twice.count(2);
     for (int i = 0; i < 2; ++i) {
         twice.identifier(std::string("a"));
-        weight_fit(2).store(twice);
+        weight_fit(2).write(twice);
     }
     CHECK(load({twice.payload().begin(), twice.payload().end()}) == status::corrupt);
 }

@@ -73,7 +73,7 @@ status read(byte_writer out, std::size_t capacity = 100) {
     std::vector<double> const row{1, 2};
     REQUIRE(store.add(row, 3) == status::ok);
     bytes const before = store.serialize();
-    status const s = store.deserialize(sealed);
+    status const s = store.restore(sealed);
     if (s == status::ok)
         CHECK(store.serialize() == sealed);
     else
@@ -99,7 +99,7 @@ TEST_CASE("profile bytes: there and back in every state, and on alike") {
             predict::profile_store back(data.kinds, {.capacity = 150});
             (void)back.add(data.row(), 1); // to be forgotten
             memory = store.serialize(std::move(memory));
-            REQUIRE(back.deserialize(memory) == status::ok);
+            REQUIRE(back.restore(memory) == status::ok);
             check_same(back, store, data);
             std::mt19937_64 same_chance = chance;
             predict::profile_store on = store;
@@ -116,7 +116,7 @@ TEST_CASE("profile bytes: there and back in every state, and on alike") {
     predict::profile_store empty(kinds), back(kinds);
     std::vector<double> const row{1};
     (void)back.add(row, 1);
-    CHECK(back.deserialize(empty.serialize()) == status::ok);
+    CHECK(back.restore(empty.serialize()) == status::ok);
     CHECK(back.empty());
 }
 
@@ -129,19 +129,19 @@ TEST_CASE("profile bytes: another capacity") {
         row[0] = i;
         (void)store.add(row, i);
     }
-    REQUIRE(larger.deserialize(store.serialize()) == status::ok);
+    REQUIRE(larger.restore(store.serialize()) == status::ok);
     CHECK(larger.capacity() == 11);
     (void)larger.add(row, 1);
     CHECK(larger.size() == 11);
     CHECK(larger.counts().evicted == 5);
-    CHECK(less.deserialize(store.serialize()) == status::out_of_range);
+    CHECK(less.restore(store.serialize()) == status::out_of_range);
     CHECK(less.empty());
 }
 
 TEST_CASE("profile bytes: every truncation and every flipped bit is noticed, and changes nothing") {
     bytes const good = sample_store(2, 9);
     predict::profile_store victim = fuzz_store(2);
-    REQUIRE(victim.deserialize(sample_store(2, 4)) == status::ok);
+    REQUIRE(victim.restore(sample_store(2, 4)) == status::ok);
     straggle_test::check_damage(victim, good);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("profile bytes: of other factors, or from another time") {
     bytes const good = sample_store(1, 5);
     auto const read_as = [&](std::vector<predict::factor_kind> const& kinds, bytes const& from) {
         predict::profile_store store(kinds);
-        return store.deserialize(from);
+        return store.restore(from);
     };
     CHECK(read_as({predict::factor_kind::categorical, predict::factor_kind::numeric}, good) == status::ok);
     CHECK(read_as({predict::factor_kind::numeric, predict::factor_kind::categorical}, good) ==
@@ -219,7 +219,7 @@ TEST_CASE("profile bytes: hostile counts take no memory") {
                                                           predict::factor_kind::categorical};
             predict::profile_store store(kinds, {.capacity = std::size_t{1} << 31});
             std::size_t const before = straggle_test::allocated_bytes();
-            CHECK(store.deserialize(sealed) == status::truncated);
+            CHECK(store.restore(sealed) == status::truncated);
             CHECK(straggle_test::allocated_bytes() - before < 5'000);
         }
     }
@@ -231,7 +231,7 @@ TEST_CASE("profile bytes: hostile counts take no memory") {
         bytes const stored = store.serialize();
         predict::profile_store back(fuzz_kinds(kind), {.capacity = 3000});
         std::size_t const before = straggle_test::allocated_bytes();
-        REQUIRE(back.deserialize(stored) == status::ok);
+        REQUIRE(back.restore(stored) == status::ok);
         CHECK(straggle_test::allocated_bytes() - before < 4 * stored.size());
     }
 }

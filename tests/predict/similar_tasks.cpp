@@ -142,7 +142,7 @@ TEST_CASE("similar_tasks: nothing is known before the first task") {
     CHECK(samples_of(h.predict(t, "n1")).empty());
     // All factors weigh the same.
     CHECK(std::ranges::all_of(h.weights_of("n1"), [](double w) { return w == 0.25; }));
-    REQUIRE(h.learn({"a", "n1", 5.0, 1, 70}));
+    REQUIRE(h.observe({"a", "n1", 5.0, 1, 70}));
     CHECK(samples_of(h.predict(t, "elsewhere")) == std::vector<double>{70});
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("similar_tasks: the nearest are those of a brute-force search") {
                     CHECK(*usual == *e.view().quantile(0.4));
                 }
             }
-            REQUIRE(h.learn(t));
+            REQUIRE(h.observe(t));
             oracle.learn(t);
             REQUIRE(h.size() == oracle.size());
         }
@@ -198,7 +198,7 @@ TEST_CASE("similar_tasks: the nearest are those of a brute-force search") {
 
 TEST_CASE("similar_tasks: ties go to the youngest") {
     history h(profile, {.neighbors = 3});
-    for (int i = 1; i <= 10; ++i) h.learn({"a", "n1", 5.0, 1, static_cast<double>(i)});
+    for (int i = 1; i <= 10; ++i) h.observe({"a", "n1", 5.0, 1, static_cast<double>(i)});
     CHECK(samples_of(h.predict({"a", "n1", 5.0, 1}, "n1")) == std::vector<double>{8, 9, 10});
 }
 
@@ -212,13 +212,13 @@ TEST_CASE("similar_tasks: records that are no evidence are counted and left out"
         predict::task_profile{.node = &record::host, .time = &record::took, .status = &record::ended});
     static_assert(h.factor_count == 1);
     using enum attempt_status;
-    CHECK(h.learn({"a", 5.0, success}));
-    CHECK(!h.learn({"a", 6.0, failed}));
-    CHECK(!h.learn({"a", 6.0, killed}));
-    CHECK(!h.learn({std::nullopt, 6.0, success}));
-    CHECK(!h.learn({"a", std::nullopt, success}));
-    for (double const time : {no_number, infinite, -infinite, -1.0}) CHECK(!h.learn({"a", time, success}));
-    CHECK(h.learn({"b", 0.0, success}));
+    CHECK(h.observe({"a", 5.0, success}));
+    CHECK(!h.observe({"a", 6.0, failed}));
+    CHECK(!h.observe({"a", 6.0, killed}));
+    CHECK(!h.observe({std::nullopt, 6.0, success}));
+    CHECK(!h.observe({"a", std::nullopt, success}));
+    for (double const time : {no_number, infinite, -infinite, -1.0}) CHECK(!h.observe({"a", time, success}));
+    CHECK(h.observe({"b", 0.0, success}));
     attempt_counts const& counts = h.counts();
     CHECK(counts.seen == 10);
     CHECK(counts.used == 2);
@@ -245,7 +245,7 @@ TEST_CASE("similar_tasks: times of std::chrono are in seconds") {
     };
     auto h = predict::similar_tasks_of<record>(
         predict::task_profile{.node = &record::node, .time = &record::took});
-    for (int i = 1; i <= 4; ++i) h.learn({1, i * 1500ms});
+    for (int i = 1; i <= 4; ++i) h.observe({1, i * 1500ms});
     CHECK(samples_of(h.predict({}, 1)) == std::vector<double>{1.5, 3, 4.5, 6});
     CHECK(samples_of(h.remaining({}, 1, 3s)) == std::vector<double>{1.5, 3});
     CHECK(samples_of(h.remaining({}, 1, 3000ms)) == std::vector<double>{1.5, 3});
@@ -280,7 +280,7 @@ TEST_CASE("similar_tasks: factors that matter get the weight, others next to non
             static_cast<int>(engine() % 20), static_cast<int>(engine() % 3), static_cast<int>(engine() % 5),
             100 * uniform(engine),           24 * uniform(engine),           0};
         r.took = (r.job == 0 ? 1 : 3) * (20 + r.input) * (0.95 + 0.1 * uniform(engine));
-        h.learn(r);
+        h.observe(r);
     }
     auto const w = h.fleet_weights();
     double sum = 0;
@@ -313,7 +313,7 @@ TEST_CASE("similar_tasks: each node has weights of its own, also where there are
             record r{static_cast<int>(engine() % 200), uniform(engine), uniform(engine), 0};
             bool const slow_disk = r.node % 2 == 0; // the others have slow processors
             r.took = 10 + (slow_disk ? 50 : 10) * r.reads + (slow_disk ? 10 : 50) * r.computes;
-            h.learn(r);
+            h.observe(r);
         }
         return h;
     };
@@ -336,8 +336,8 @@ TEST_CASE("similar_tasks: a node that is slow is predicted to be") {
     for (int i = 0; i < 3000; ++i) {
         std::uint64_t const node = engine() % 10;
         double const input = static_cast<double>(10 * (1 + engine() % 5));
-        h.learn({"a", "n" + std::to_string(node), input, 1,
-                 input * (node == 3 ? 2 : 1) * (0.9 + 0.2 * uniform(engine))});
+        h.observe({"a", "n" + std::to_string(node), input, 1,
+                   input * (node == 3 ? 2 : 1) * (0.9 + 0.2 * uniform(engine))});
     }
     task const t{"a", "", 30.0, 1};
     CHECK(h.weights_of("n3")[0] > 0);
@@ -360,7 +360,7 @@ TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") 
     for (int i = 0; i < 600; ++i) {
         std::string const host = "n" + std::to_string(engine() % 6);
         double const input = engine() % 2 == 0 ? 10 : 60;
-        earlier.learn(
+        earlier.observe(
             {"etl", host, input, 1, input * seconds_per_unit / speed(host) * (0.95 + 0.1 * uniform(engine))});
     }
     // Now it runs again, since 6 seconds; one task of each kind on each node.
@@ -404,7 +404,7 @@ TEST_CASE("similar_tasks: memory is bounded, names and all") {
     std::mt19937_64 engine(3);
     std::size_t most = 0;
     for (int i = 0; i < 20'000; ++i) {
-        h.learn({"job-" + std::to_string(i / 2), "n" + std::to_string(engine() % 5), 1.0, i, 5});
+        h.observe({"job-" + std::to_string(i / 2), "n" + std::to_string(engine() % 5), 1.0, i, 5});
         most = std::max(most, h.categories());
     }
     CHECK(h.size() == 200);
@@ -412,7 +412,7 @@ TEST_CASE("similar_tasks: memory is bounded, names and all") {
     CHECK(most < 2 * (100 + 200) + 2 * 64 + 10 + 64);
     // A random one goes: as many stay, some of them old.
     history random(profile, {.neighbors = 200, .capacity = 200});
-    for (int i = 0; i < 1000; ++i) random.learn({"a", "n", 1.0, 1, static_cast<double>(i)}, engine);
+    for (int i = 0; i < 1000; ++i) random.observe({"a", "n", 1.0, 1, static_cast<double>(i)}, engine);
     auto const times = samples_of(random.predict({"a", "n", 1.0, 1}, "n"));
     REQUIRE(times.size() == 200);
     CHECK(times.front() < 700);
@@ -431,7 +431,7 @@ TEST_CASE("similar_tasks: nothing is allocated in the steady state") {
     predict::prediction_scratch scratch;
     auto const work = [&](std::size_t until) {
         for (; i < until; ++i) {
-            h.learn(tasks[i]);
+            h.observe(tasks[i]);
             (void)h.predict(tasks[i], "n1", scratch);
             (void)h.remaining(tasks[i], "n2", 100.0);
             (void)h.usual_time(tasks[i]);
@@ -443,10 +443,10 @@ TEST_CASE("similar_tasks: nothing is allocated in the steady state") {
 
 TEST_CASE("similar_tasks: two predictions side by side, from a const object") {
     history h(profile, {.neighbors = 2});
-    h.learn({"a", "n1", 5.0, 1, 10});
-    h.learn({"a", "n1", 5.0, 1, 20});
-    h.learn({"b", "n1", 5.0, 1, 70});
-    h.learn({"b", "n1", 5.0, 1, 80});
+    h.observe({"a", "n1", 5.0, 1, 10});
+    h.observe({"a", "n1", 5.0, 1, 20});
+    h.observe({"b", "n1", 5.0, 1, 70});
+    h.observe({"b", "n1", 5.0, 1, 80});
     history const& all = h;
     predict::prediction_scratch one, two;
     auto const a = all.predict({"a", "", 5.0, 1}, "n1", one);
@@ -460,13 +460,13 @@ TEST_CASE("similar_tasks: stored and read again, it goes on as before") {
     for (std::size_t const pairs : {0u, 4u}) {
         predict::similar_tasks_options const how{.capacity = 300, .pairs = pairs};
         history h(profile, how);
-        h.learn({"a", "n", 1.0, 1, no_number});
-        for (int i = 0; i < 1000; ++i) h.learn(random_task(engine, 9, 5));
+        h.observe({"a", "n", 1.0, 1, no_number});
+        for (int i = 0; i < 1000; ++i) h.observe(random_task(engine, 9, 5));
         std::vector<std::byte> const bytes = h.serialize();
         history again(profile, how), third(profile, how);
-        again.learn({"something", "else", 1.0, 1, 1});
-        REQUIRE(again.deserialize(bytes) == status::ok);
-        REQUIRE(third.deserialize(bytes) == status::ok);
+        again.observe({"something", "else", 1.0, 1, 1});
+        REQUIRE(again.restore(bytes) == status::ok);
+        REQUIRE(third.restore(bytes) == status::ok);
         CHECK(again.serialize() == bytes);
         CHECK(again.counts() == h.counts());
         CHECK(again.size() == h.size());
@@ -477,7 +477,7 @@ TEST_CASE("similar_tasks: stored and read again, it goes on as before") {
             CHECK(times == samples_of(third.predict(t, t.host)));
             // What it was read from has not fitted its weights since the last pairs; they differ a little.
             if (pairs == 0) CHECK(times == samples_of(h.predict(t, t.host)));
-            for (history* const each : {&h, &again, &third}) each->learn(t);
+            for (history* const each : {&h, &again, &third}) each->observe(t);
         }
         CHECK(again.serialize() == third.serialize());
         CHECK(again.serialize() == h.serialize());
@@ -487,13 +487,13 @@ TEST_CASE("similar_tasks: stored and read again, it goes on as before") {
 TEST_CASE("similar_tasks: bytes of anything else change nothing") {
     history h(profile, {.capacity = 50});
     std::mt19937_64 engine(6);
-    for (int i = 0; i < 40; ++i) h.learn(random_task(engine, 3, 3));
+    for (int i = 0; i < 40; ++i) h.observe(random_task(engine, 3, 3));
     std::vector<std::byte> const good = h.serialize();
     history target(profile, {.capacity = 50});
-    target.learn({"before", "n", 1.0, 1, 7});
+    target.observe({"before", "n", 1.0, 1, 7});
     std::vector<std::byte> const before = target.serialize();
     auto const refused = [&](std::span<std::byte const> bytes) {
-        status const s = target.deserialize(bytes);
+        status const s = target.restore(bytes);
         CHECK(target.serialize() == before);
         return s;
     };
@@ -505,14 +505,14 @@ TEST_CASE("similar_tasks: bytes of anything else change nothing") {
     }
     CHECK(refused(byte_writer{}.payload()) != status::ok);
     history small(profile, {.capacity = 39});
-    CHECK(small.deserialize(good) == status::out_of_range);
+    CHECK(small.restore(good) == status::out_of_range);
     struct record {
         int node;
         double took;
     };
     auto other = predict::similar_tasks_of<record>(
         predict::task_profile{.node = &record::node, .time = &record::took});
-    CHECK(other.deserialize(good) == status::wrong_kind);
+    CHECK(other.restore(good) == status::wrong_kind);
     // With a checksum that is right, nonsense inside must not crash: any byte of the payload changed.
     constexpr std::size_t head = 24, tail = 8;
     int accepted = 0;
@@ -523,7 +523,7 @@ TEST_CASE("similar_tasks: bytes of anything else change nothing") {
             payload[engine() % payload.size()] = static_cast<std::byte>(engine());
         for (std::byte const b : payload) forged.u8(static_cast<std::uint8_t>(b));
         history read(profile, {.capacity = 50});
-        if (read.deserialize(std::move(forged).seal(frame_kind("simt"), 1)) != status::ok) {
+        if (read.restore(std::move(forged).seal(frame_kind("simt"), 1)) != status::ok) {
             CHECK(read.size() == 0);
             continue;
         }
@@ -531,7 +531,7 @@ TEST_CASE("similar_tasks: bytes of anything else change nothing") {
         for (int k = 0; k < 60; ++k) {
             task const t = random_task(engine, 4, 4);
             (void)read.predict(t, t.host);
-            read.learn(t);
+            read.observe(t);
         }
         CHECK(read.size() == 50);
     }

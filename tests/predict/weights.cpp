@@ -411,7 +411,7 @@ TEST_CASE("weights: contracts") {
 
 std::vector<std::byte> stored(weight_fit const& fit) {
     straggle::byte_writer out;
-    fit.store(out);
+    fit.write(out);
     return {out.payload().begin(), out.payload().end()};
 }
 
@@ -429,7 +429,7 @@ TEST_CASE("weights: stored and loaded they go on as before") {
             auto const bytes = stored(fit);
             weight_fit back(5, options);
             straggle::byte_reader in(bytes);
-            REQUIRE(back.load(in) == status::ok);
+            REQUIRE(back.restore(in) == status::ok);
             CHECK(in.at_end());
             CHECK(stored(back) == bytes);
             CHECK(weights_of(back).w == weights_of(fit).w);
@@ -453,7 +453,7 @@ TEST_CASE("weights: bytes that may be anything") {
     auto const load = [&](std::vector<std::byte> const& from) {
         weight_fit target = other;
         straggle::byte_reader in(from);
-        status const s = target.load(in);
+        status const s = target.restore(in);
         CHECK(in.reason() == s);
         if (s != status::ok) CHECK(stored(target) == before);
         auto const [reason, w] = weights_of(target); // whatever was let in
@@ -490,11 +490,11 @@ TEST_CASE("weights: bytes that may be anything") {
 
     weight_fit four(4);
     straggle::byte_reader in(bytes);
-    CHECK(four.load(in) == status::wrong_kind);
+    CHECK(four.restore(in) == status::wrong_kind);
     weight_fit three(3);
     straggle::byte_reader failed(bytes);
     failed.fail(status::unknown_version);
-    CHECK(three.load(failed) == status::unknown_version);
+    CHECK(three.restore(failed) == status::unknown_version);
 }
 
 TEST_CASE("weights: nothing is allocated in the steady state") {

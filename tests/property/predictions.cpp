@@ -177,8 +177,8 @@ comparison replay(std::vector<task> const& tasks, asked when) {
             }
         }
         p = {};
-        history.learn(t);
-        nearest.learn(t);
+        history.observe(t);
+        nearest.observe(t);
         job[t.job].push_back(truth);
         all.push_back(truth);
     }
@@ -287,7 +287,7 @@ TEST_CASE("predictions: where the truth is known, the distribution is right") {
             ideal += std::exp(0.6 * 0.4) - std::exp(-0.6 * 0.4);
             n += 1;
         }
-        history.learn(t);
+        history.observe(t);
     }
     CHECK(std::fabs(raw / n - 0.8) < 0.015);          // five deviations, and the wrong ones among the similar
     CHECK(std::fabs(*fair.coverage() - 0.8) < 0.005); // levels moved by 6 at most

@@ -73,7 +73,7 @@ TEST_CASE("siblings that have not ended count as Kaplan and Meier say") {
                         {10, true},  {10, false}, {11, false}, {13, true}, {16, true},  {17, false},
                         {19, false}, {20, false}, {22, true},  {23, true}, {25, false}, {32, false},
                         {32, false}, {34, false}, {35, false}};
-    detail::sibling_times times;
+    detail::censored_times times;
     std::uint32_t node = 0;
     for (row const& r : rows) times.add(r.at, r.ended, node++);
     times.fit();

@@ -37,12 +37,12 @@ TEST_CASE("node: fields fit or do not") {
 
 TEST_CASE("node: what is unknown is not there, what is negative is none") {
     machine m{"a"};
-    CHECK(detail::read_amount(m.busy, 7) == 7);
+    CHECK(detail::read_count(m.busy, 7) == 7);
     m.busy = -3;
-    CHECK(detail::read_amount(m.busy, 7) == 0);
+    CHECK(detail::read_count(m.busy, 7) == 0);
     m.busy = 3;
-    CHECK(detail::read_amount(m.busy, 7) == 3);
-    CHECK(detail::read_amount(std::uint64_t{1} << 40, 7) == 0xFFFFFFFFu);
+    CHECK(detail::read_count(m.busy, 7) == 3);
+    CHECK(detail::read_count(std::uint64_t{1} << 40, 7) == 0xFFFFFFFFu);
     CHECK(detail::read_condition(by_flag, m) == record::condition::present);
     m.is_up = false;
     CHECK(detail::read_condition(by_flag, m) == record::condition::away);

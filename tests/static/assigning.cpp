@@ -115,8 +115,9 @@ static_assert(assign::distributed_time_field<double record::*, record> &&
               assign::distributed_time_field<std::int16_t record::*, record>);
 static_assert(!assign::distributed_time_field<bool record::*, record> &&
               !assign::distributed_time_field<std::string record::*, record>);
-static_assert(assign::count_field<std::int16_t record::*, record> &&
-              !assign::count_field<bool record::*, record> && !assign::count_field<double record::*, record>);
+static_assert(straggle::record::count_field<std::int16_t record::*, record> &&
+              !straggle::record::count_field<bool record::*, record> &&
+              !straggle::record::count_field<double record::*, record>);
 static_assert(assign::node_state_field<node_state record::*, record> &&
               assign::node_state_field<std::optional<node_state> record::*, record> &&
               !assign::node_state_field<bool record::*, record> &&

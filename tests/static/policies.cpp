@@ -4,8 +4,9 @@
 // Truth tables of the concepts about blacklists: selection and exclusion policies, capacity limits, slots.
 #include "../support/archetypes.hpp"
 
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 
@@ -165,7 +166,7 @@ static_assert(!blacklist::exclusion_policy<sentence_without_name> &&
               !blacklist::exclusion_policy<sentence_that_cannot_move> &&
               !blacklist::exclusion_policy<blacklist::weakest_level> && !blacklist::exclusion_policy<int>);
 [[maybe_unused]] blacklist_decision<minimal_id> const& keeps_minimal_things(
-    dynamic_blacklist<minimal_id, minimal_selection, sentence_for_life, minimal_guard>& keeper,
+    ranked_blacklist<minimal_id, minimal_selection, sentence_for_life, minimal_guard>& keeper,
     node_ranking<minimal_id, minimal_id> const& ranking) {
     (void)keeper.restore({}, {});
     (void)keeper.exclusion_of({});

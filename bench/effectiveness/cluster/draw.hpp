@@ -6,37 +6,25 @@
 /// an engine of its own, made from what it is about, not from how many draws were made before.
 #pragma once
 
+#include "../../support/split_mix.hpp"
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
 
 namespace lab {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and any seed is a good one.
-class draw {
+/// An engine, and what is drawn from it.
+class draw : public straggle_bench::split_mix {
   public:
-    using result_type = std::uint64_t;
-
-    explicit draw(std::uint64_t seed) : state_(seed) {}
+    explicit draw(std::uint64_t seed) : split_mix(seed) {}
     /// An engine for one purpose and one thing, such as attempt `c` of task `b` of job `a`.
     draw(std::uint64_t seed, std::uint64_t purpose, std::uint64_t a = 0, std::uint64_t b = 0,
          std::uint64_t c = 0)
-        : state_(seed) {
-        for (std::uint64_t const part : {purpose, a, b, c}) state_ = (*this)() ^ (part * 0x9e3779b97f4a7c15u);
-    }
-
-    static constexpr result_type min() { return 0; }
-    static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
-    result_type operator()() {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
+        : split_mix(seed, purpose, a, b, c) {}
 
     /// From [0, 1).
     double uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
@@ -60,9 +48,6 @@ class draw {
     void shuffle(std::vector<T>& items) {
         for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
     }
-
-  private:
-    std::uint64_t state_;
 };
 
 } // namespace lab

@@ -9,7 +9,7 @@
 #include "library_fields.hpp"
 #include "make_policy.hpp"
 
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 #include <straggle/monitor/monitor.hpp>
 
@@ -63,7 +63,7 @@ class library_watch {
   private:
     using monitor = straggle::monitor<attempt_record, decltype(attempt_fields)>;
 
-    straggle::cluster_watch<monitor, straggle::dynamic_blacklist<std::uint32_t>> watch_;
+    straggle::cluster_watch<monitor, straggle::ranked_blacklist<std::uint32_t>> watch_;
     std::vector<std::uint32_t> fleet_;
 };
 

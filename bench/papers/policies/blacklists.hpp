@@ -8,7 +8,7 @@
 #include "../cluster/draw.hpp"
 #include "../cluster/policy.hpp"
 
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/papers/dsb_2019.hpp>
@@ -60,7 +60,10 @@ class dsb_blacklist {
     /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
     dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
         : monitor_(policies::attempt_fields,
-                   {.window = window, .slide = 0, .ranking = straggle::papers::dsb_2019::ranking()}),
+                   {.window = window,
+                    .slide = 0,
+                    .ranking = straggle::papers::dsb_2019::ranking(),
+                    .baseline = straggle::score_baseline::window}),
           k_(k),
           random_(seed, 77) {}
 
@@ -95,7 +98,7 @@ class dsb_blacklist {
 template <class Selection = straggle::blacklist::clearly_dominated>
 class kept_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
-    using keeper = straggle::dynamic_blacklist<std::uint32_t, Selection>;
+    using keeper = straggle::ranked_blacklist<std::uint32_t, Selection>;
     using watch = straggle::cluster_watch<monitor, keeper>;
 
   public:

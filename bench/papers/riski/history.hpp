@@ -84,7 +84,7 @@ class history {
         return {work_of(a.job, a.phase), a.node, a.input, occupancy_.mean(a.node, a.start, a.end), a.took()};
     }
     void ended(cluster::attempt_record const& a) {
-        if (a.how == cluster::ending::finished) tasks.learn(describe(a));
+        if (a.how == cluster::ending::finished) tasks.observe(describe(a));
     }
     /// A running task, which has been beside so many others so far.
     execution describe(std::uint32_t job, std::uint32_t phase, cluster::running_view const& t, double now) {

@@ -37,7 +37,7 @@ class memory {
 
     void learn(cluster::attempt_record const& a) {
         if (a.how != cluster::ending::finished) return;
-        history_.learn({a.node, a.took(), kind(a.job, a.phase), a.input});
+        history_.observe({a.node, a.took(), kind(a.job, a.phase), a.input});
     }
     void forget(std::uint32_t phase) {
         usual_.erase(usual_.lower_bound({phase, 0}), usual_.lower_bound({phase + 1, 0}));

@@ -128,6 +128,18 @@ class reader {
         }
     }
 
+    // The record at begin_ goes wrong at `at`. It is inside quotes at every end of a line before that, and so
+    // is a record that begins further down and comes by such an end: it will go wrong there, too. Knowing
+    // that, recovery from any number of faults is linear.
+    [[noreturn]] void tear(std::size_t at, std::size_t line, std::string because) {
+        torn_until_ = offset_of(at);
+        torn_line_ = line;
+        torn_because_ = std::move(because);
+        throw error(torn_line_, torn_because_);
+    }
+    // Where in the file.
+    [[nodiscard]] std::uint64_t offset_of(std::size_t at) const noexcept { return read_ - end_ + at; }
+
     // Finds the fields of the record at begin_ without changing anything, since it may have to start over
     // when the buffer ends first.
     scan_result scan() {
@@ -136,7 +148,7 @@ class reader {
         lines_in_record_ = 1;
         std::size_t at = begin_;
         for (;;) {
-            if (places_.size() == limits_.fields) throw error(line_, "too many fields");
+            if (places_.size() == limits_.fields) tear(at, line_, "too many fields");
             if (buffer_[at] == '"') {
                 if (scan_quoted(at) == scan_result::more) return scan_result::more;
             } else {
@@ -152,7 +164,7 @@ class reader {
                 return scan_result::complete;
             }
             char const c = buffer_[at];
-            if (c == '\0') throw error(line_of(at), "a NUL byte: this is not a text file");
+            if (c == '\0') tear(at, line_of(at), "a NUL byte: this is not a text file");
             ++at;
             if (c == ',') continue;
             if (c == '\r') {
@@ -172,12 +184,13 @@ class reader {
         bool doubled = false;
         for (;; ++at) {
             char const c = buffer_[at];
-            if (c == '\n') {
-                ++lines_in_record_;
+            if (c == '\n' || c == '\r') {
+                if (offset_of(at) < torn_until_) throw error(torn_line_, torn_because_);
+                lines_in_record_ += static_cast<std::size_t>(c == '\n');
             } else if (c == '\0') {
-                if (at != end_) throw error(line_of(at), "a NUL byte: this is not a text file");
+                if (at != end_) tear(at, line_of(at), "a NUL byte: this is not a text file");
                 if (source_done_)
-                    throw error(opened_on, "a quoted field is never closed: is the file truncated?");
+                    tear(at, opened_on, "a quoted field is never closed: is the file truncated?");
                 return scan_result::more;
             } else if (c == '"') {
                 if (at + 1 == end_ && !source_done_) return scan_result::more;
@@ -189,7 +202,7 @@ class reader {
         places_.push_back({first, at, doubled});
         ++at;
         if (!ends_plain_text[static_cast<unsigned char>(buffer_[at])])
-            throw error(line_of(at), "text behind a closing quote");
+            tear(at, line_of(at), "text behind a closing quote");
         return scan_result::complete;
     }
 
@@ -216,8 +229,9 @@ class reader {
     bool refill() {
         std::size_t const rest = end_ - begin_;
         if (rest >= limits_.record_bytes)
-            throw error(line_, "a record of more than " + std::to_string(limits_.record_bytes) +
-                                   " bytes: is a closing quote missing?");
+            tear(end_, line_,
+                 "a record of more than " + std::to_string(limits_.record_bytes) +
+                     " bytes: is a closing quote missing?");
         std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
         std::size_t const room = (std::max)(block, 2 * rest);
@@ -253,7 +267,10 @@ class reader {
     std::size_t begin_ = 0, end_ = 0;
     std::uint64_t read_ = 0;
     bool source_done_ = false;
-    bool torn_ = false; // the record at begin_ is no record
+    bool torn_ = false;            // the record at begin_ is no record
+    std::uint64_t torn_until_ = 0; // offset
+    std::size_t torn_line_ = 1;
+    std::string torn_because_;
     std::size_t line_ = 1;
     std::vector<place> places_;
     bool quoted_ = false;
@@ -278,7 +295,10 @@ class text_source {
 };
 
 /// A field as it has to be written: in quotes only where it must be.
-[[nodiscard]] inline std::string quoted(std::string_view field) {
+/// @param safe puts an apostrophe before what a spreadsheet would take for a formula
+[[nodiscard]] inline std::string quoted(std::string_view field, bool safe = false) {
+    if (safe && !field.empty() && std::string_view("=+-@\t\r\n").find(field[0]) != std::string_view::npos)
+        return quoted("'" + std::string(field));
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
     std::string out = "\"";
     for (char c : field) {

@@ -83,7 +83,7 @@ time_model::time_model(history const& past, options const& o)
                 if (auto const range = ranges_.range(*times))
                     ranges_.record(*range, program::seconds(t.took));
         }
-        tasks_.learn(t);
+        tasks_.observe(t);
         mark(kinds_, a.kind);
         mark(jobs_, a.job);
     }

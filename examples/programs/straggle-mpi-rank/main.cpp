@@ -50,7 +50,7 @@ void rank_nodes(ranks const& all, options const& o) {
     all.together([&] {
         if (all.rank() != 0) return;
         auto const& ranking = mine.seen.rank();
-        print_nodes(std::cout, ranking, o.format);
+        print_nodes(std::cout, ranking, o);
         if (o.format == output_format::text) print_counts(std::cout, unreadable, ranking);
         program::flush_output();
         say_left_out(unreadable, ranking.attempts());
@@ -60,10 +60,10 @@ void rank_nodes(ranks const& all, options const& o) {
 void run(ranks const& all, int argc, char const* const* argv) {
     options o;
     all.together([&] { o = parse_command_line(argc, argv); });
-    if (o.request == request::rank) return rank_nodes(all, o);
+    if (o.text.empty()) return rank_nodes(all, o);
     all.together([&] {
         if (all.rank() != 0) return;
-        std::cout << (o.request == request::help ? help() : version());
+        std::cout << o.text;
         program::flush_output();
     });
 }

@@ -7,16 +7,19 @@
 
 #include <straggle/version.hpp>
 
-#include <string_view>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
 
 namespace straggle_mpi {
 
 namespace {
 
-constexpr char const* help_text =
-    R"(Ranks the nodes of a cluster from a task history that is divided among MPI ranks.
+constexpr char const* description =
+    "Ranks the nodes of a cluster from a task history that is divided among MPI ranks.";
 
-Usage: mpirun -n RANKS straggle-mpi-rank [--format text|json|csv] FILE
+constexpr char const* footer = R"(
+  mpirun -n RANKS straggle-mpi-rank FILE
 
 Each rank takes every RANKS-th attempt of FILE into a monitor of its own. The monitors travel as bytes up
 a binary tree and are merged on the way; rank 0 prints the table of nodes: the weakest level first, within
@@ -28,68 +31,53 @@ Columns: job, node, start_ms, end_ms (whole numbers), and status if there is one
 true, 1, completed, done: a success; killed, cancelled: killed; anything else, and nothing: failed. An empty
 field is unknown. Rows that cannot be read are left out and counted.
 
-  --format FORMAT   text (default), json (a line per node) or csv
-  --help            print this
-  --version         print the version
-
 Exit status, of every rank: 0 done; 1 wrong usage; 2 the input cannot be read or is no such table; 3 the
-output cannot be written.
-)";
+output cannot be written.)";
 
 [[noreturn]] void wrong(std::string const& what) {
     throw program::failure(program::exit_status::usage, what + " (see --help)");
 }
 
-output_format format_of(std::string_view word) {
+output_format format_of(std::string const& word) {
     if (word == "text") return output_format::text;
     if (word == "json") return output_format::json;
     if (word == "csv") return output_format::csv;
-    wrong("--format: '" + std::string(word) + "' is none of text, json, csv");
+    wrong("--format: '" + word + "' is none of text, json, csv");
 }
 
 } // namespace
 
 options parse_command_line(int argc, char const* const* argv) {
+    CLI::App app(description, "straggle-mpi-rank");
+    std::string file, format = "text";
+    app.add_option("FILE", file, "the history")->required();
+    app.add_option("--format", format, "text, json (a line per node) or csv (default text)")
+        ->type_name("FORMAT");
+    bool csv_safe = false;
+    app.add_flag("--csv-safe", csv_safe, "in CSV, defuse names that a spreadsheet would run as formulas");
+    app.footer(footer);
+    app.set_version_flag("--version", "straggle-mpi-rank " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
+                                          std::to_string(STRAGGLE_VERSION_MINOR) + "." +
+                                          std::to_string(STRAGGLE_VERSION_PATCH));
     options o;
-    bool only_files = false;
-    for (int i = 1; i < argc; ++i) {
-        std::string_view const word = argv[i];
-        if (!only_files && word == "--help") {
-            o.request = request::help;
-            return o;
-        }
-        if (!only_files && word == "--version") {
-            o.request = request::version;
-            return o;
-        }
-        if (!only_files && word == "--") {
-            only_files = true;
-        } else if (!only_files && word == "--format") {
-            if (i + 1 == argc) wrong("--format: which?");
-            o.format = format_of(argv[++i]);
-        } else if (!only_files && word.starts_with("--format=")) {
-            o.format = format_of(word.substr(std::string_view("--format=").size()));
-        } else if (!only_files && word == "-") {
-            wrong("FILE: standard input reaches one rank only");
-        } else if (!only_files && word.starts_with('-')) {
-            wrong("'" + std::string(word) + "' is no option");
-        } else if (!o.file.empty()) {
-            wrong("more than one FILE");
-        } else {
-            o.file = word;
-        }
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::CallForHelp const&) {
+        o.text = app.help() + '\n';
+        return o;
+    } catch (CLI::CallForVersion const& version) {
+        o.text = std::string(version.what()) + '\n';
+        return o;
+    } catch (CLI::ParseError const& e) {
+        std::string text = e.what();
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        wrong(text);
     }
-    if (o.file.empty()) wrong("FILE is required");
+    if (file == "-") wrong("FILE: standard input reaches one rank only");
+    o.file = file;
+    o.format = format_of(format);
+    o.csv_safe = csv_safe;
     return o;
-}
-
-std::string help() {
-    return help_text;
-}
-
-std::string version() {
-    return "straggle-mpi-rank " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
-           std::to_string(STRAGGLE_VERSION_MINOR) + "." + std::to_string(STRAGGLE_VERSION_PATCH) + "\n";
 }
 
 } // namespace straggle_mpi

@@ -11,19 +11,15 @@
 namespace straggle_mpi {
 
 enum class output_format : std::uint8_t { text, json, csv };
-enum class request : std::uint8_t { rank, help, version };
 
 struct options {
-    straggle_mpi::request request = request::rank;
+    std::string text; ///< what to print instead of ranking: help or the version
     std::string file;
     output_format format = output_format::text;
+    bool csv_safe = false; ///< no cell is a formula
 };
 
 /// Reads the command line; a `failure` says what is wrong with it.
 [[nodiscard]] options parse_command_line(int argc, char const* const* argv);
-
-/// What `--help` and `--version` print.
-[[nodiscard]] std::string help();
-[[nodiscard]] std::string version();
 
 } // namespace straggle_mpi

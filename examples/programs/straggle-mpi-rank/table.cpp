@@ -6,6 +6,8 @@
 #include "../common/csv.hpp"
 #include "../common/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -35,20 +37,8 @@ std::string right(std::string const& text, std::size_t columns) {
     return text.size() < columns ? std::string(columns - text.size(), ' ') + text : text;
 }
 
-std::string json_string(std::string_view name) {
-    std::string out = "\"";
-    for (char const c : program::valid_utf8(name)) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= ' ') {
-            out += c;
-        } else {
-            constexpr std::string_view digits = "0123456789abcdef";
-            out += "\\u00";
-            out += digits[static_cast<unsigned char>(c) / 16];
-            out += digits[static_cast<unsigned char>(c) % 16];
-        }
-    }
-    return out += '"';
+nlohmann::ordered_json number_json(std::string const& text) {
+    return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json::parse(text);
 }
 
 // A node as it is printed: fields after the name and the level, empty if unknown.
@@ -96,19 +86,19 @@ void print_text(std::ostream& out, std::vector<row> const& rows) {
 
 void print_json(std::ostream& out, std::vector<row> const& rows) {
     for (row const& r : rows) {
-        out << "{\"level\":" << (r.level.empty() ? "null" : r.level) << ",\"node\":" << json_string(r.name);
+        nlohmann::ordered_json node{{"level", number_json(r.level)}, {"node", program::valid_utf8(r.name)}};
         for (std::size_t i = 0; i < number_names.size(); ++i)
-            out << ",\"" << number_names[i] << "\":" << (r.numbers[i].empty() ? "null" : r.numbers[i]);
-        out << "}\n";
+            node[number_names[i]] = number_json(r.numbers[i]);
+        out << node.dump() << '\n';
     }
 }
 
-void print_csv(std::ostream& out, std::vector<row> const& rows) {
+void print_csv(std::ostream& out, std::vector<row> const& rows, bool safe) {
     out << "level,node";
     for (std::string_view name : number_names) out << ',' << name;
     out << '\n';
     for (row const& r : rows) {
-        out << r.level << ',' << csv::quoted(r.name);
+        out << r.level << ',' << csv::quoted(r.name, safe);
         for (std::string const& number : r.numbers) out << ',' << number;
         out << '\n';
     }
@@ -116,15 +106,15 @@ void print_csv(std::ostream& out, std::vector<row> const& rows) {
 
 } // namespace
 
-void print_nodes(std::ostream& out, ranking const& r, output_format format) {
+void print_nodes(std::ostream& out, ranking const& r, options const& how) {
     std::vector<row> const rows = rows_of(r);
-    switch (format) {
+    switch (how.format) {
     case output_format::text:
         return print_text(out, rows);
     case output_format::json:
         return print_json(out, rows);
     case output_format::csv:
-        return print_csv(out, rows);
+        return print_csv(out, rows, how.csv_safe);
     }
 }
 

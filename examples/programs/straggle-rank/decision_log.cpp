@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 namespace straggle_rank {
@@ -50,7 +51,6 @@ struct log_header {
     straggle_rank::options options;
     straggle_rank::fleet fleet;
     straggle::interner<std::string> names;
-    std::vector<std::string> json_names;
 };
 
 template <class T>
@@ -106,29 +106,26 @@ log_header header_from(json const& line) {
         h.fleet.slots.push_back(node.at("slots").get<double>());
         if (h.options.limits.domain) h.fleet.domains.push_back(node.at("domain").get<std::string>());
         check(h.fleet.slots.back(), 0, 1e300, "slots");
-        h.json_names.push_back(node.at("node").dump());
     }
     if (h.names.size() != h.fleet.names.size()) throw std::runtime_error("a node is twice in the fleet");
     return h;
 }
 
 // The member of a record that a difference names.
-std::string value_at(json const& record, decision_difference const& d) {
+std::string value_at(ordered_json const& record, decision_difference const& d) {
     if (d.field == "count") return std::to_string(record.at(std::string(d.list)).size());
-    json const& in = d.list.empty() ? record : record.at(std::string(d.list)).at(d.place);
+    ordered_json const& in = d.list.empty() ? record : record.at(std::string(d.list)).at(d.place);
     if (d.field == "ci") return in.at("low").dump() + " to " + in.at("high").dump();
     return in.at(d.field == "id" ? "node" : std::string(d.field)).dump();
 }
 
 std::string in_words(decision_difference const& d, decision_record const& logged,
                      decision_record const& again, std::span<std::string const> names) {
-    std::string const head = "\"window\":" + std::to_string(logged.window);
-    json const a = json::parse(record_line(logged, names, head)),
-               b = json::parse(record_line(again, names, head));
+    ordered_json const a = record_json(logged, names), b = record_json(again, names);
     std::string where = "window " + std::to_string(logged.window) + ": ";
     if (!d.list.empty()) {
         where += d.list;
-        json const& in = a.at(std::string(d.list));
+        ordered_json const& in = a.at(std::string(d.list));
         if (d.field != "count")
             where += "[" + std::to_string(d.place) + "] (" +
                      printable(in.at(d.place).at("node").get_ref<std::string const&>()) + ")";
@@ -141,25 +138,24 @@ std::string in_words(decision_difference const& d, decision_record const& logged
 } // namespace
 
 log_writer::log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar)
-    : file_(o.log), out_(o.log, std::ios::binary), names_(logged_names(f)), calendar_(calendar) {
-    if (!out_) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
-    out_ << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
-                         {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
-                         {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
-                .dump()
-         << '\n';
-    for (std::string& name : names_) name = ordered_json(name).dump();
+    : file_(o.log), names_(logged_names(f)), calendar_(calendar) {
+    file_.stream() << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
+                                   {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
+                                   {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
+                          .dump()
+                   << '\n';
 }
 
 void log_writer::take(decided_window const& w) {
-    std::string const head = "\"window\":" + std::to_string(w.number) +
-                             ",\"begin\":" + calendar_.begin(w.number) +
-                             ",\"end\":" + calendar_.end(w.number);
-    out_ << record_line(w.keeper.record(w.ranking), names_, head) << '\n';
+    ordered_json line{{"window", w.number},
+                      {"begin", ordered_json::parse(calendar_.begin(w.number))},
+                      {"end", ordered_json::parse(calendar_.end(w.number))}};
+    line.update(record_json(w.keeper.record(w.ranking), names_));
+    file_.stream() << line.dump() << '\n';
 }
 
 void log_writer::close() {
-    if (!out_.flush()) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+    file_.finish();
 }
 
 replay_result replay_log(std::string const& file) {
@@ -182,7 +178,7 @@ replay_result replay_log(std::string const& file) {
             if (!*difference || result.different++ > 0) continue;
             auto const nodes = straggle::ranking_from<std::uint32_t, std::uint32_t>(
                 record.nodes, record.unranked, record.edges);
-            result.first = in_words(**difference, record, k->record(*nodes), header.json_names);
+            result.first = in_words(**difference, record, k->record(*nodes), header.fleet.names);
         }
         if (in.bad()) throw std::runtime_error("cannot be read");
     } catch (failure const& e) {

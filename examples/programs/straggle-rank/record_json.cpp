@@ -17,69 +17,39 @@ using namespace program;
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
 using verdict_record = straggle::blacklist::logged_verdict<std::uint32_t>;
 
-// Writes members one after the other.
-class object_writer {
-  public:
-    object_writer(std::string& out, std::string_view head) : out_(out) { (out_ += '{').append(head); }
-    ~object_writer() { out_ += '}'; }
-    object_writer(object_writer const&) = delete;
-    object_writer& operator=(object_writer const&) = delete;
+// A name of the library; empty is null.
+ordered_json word_or_null(std::string_view text) {
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
 
-    void raw(std::string_view key, std::string_view value) {
-        if (out_.back() != '{') out_ += ',';
-        ((out_ += '"').append(key) += "\":").append(value);
-    }
-    template <std::integral T>
-    void number(std::string_view key, T value) {
-        raw(key, std::to_string(value));
-    }
-    void number(std::string_view key, double value) {
-        std::string text = exact(value);
-        if (text == "-0") text = "-0.0"; // an integer would lose its sign
-        raw(key, text);
-    }
-    // A name of the library: needs no escapes. Empty is null.
-    void word(std::string_view key, std::string_view value) {
-        raw(key, value.empty() ? "null" : '"' + std::string(value) + '"');
-    }
-    template <class Range, class Write>
-    void list(std::string_view key, Range const& items, Write&& write) {
-        raw(key, "[");
-        bool first = true;
-        for (auto const& item : items) {
-            if (!first) out_ += ',';
-            first = false;
-            object_writer entry(out_, {});
-            write(entry, item);
-        }
-        out_ += ']';
-    }
+template <class Range, class Write>
+ordered_json list_of(Range const& items, Write&& write) {
+    ordered_json list = ordered_json::array();
+    for (auto const& item : items) list.push_back(write(item));
+    return list;
+}
 
-  private:
-    std::string& out_;
-};
-
-void write_verdicts(object_writer& line, std::string_view key, std::vector<verdict_record> const& verdicts,
-                    std::span<std::string const> names) {
-    line.list(key, verdicts, [names](object_writer& o, verdict_record const& v) {
-        o.raw("node", names[v.id]);
-        o.word("rule", v.rule);
-        o.number("value", v.value);
-        o.number("threshold", v.threshold);
-        o.number("since", v.since);
-        o.number("until", v.until);
-        o.number("strikes", v.strikes);
-        o.word("spared_by", v.spared_by);
-        o.number("n", v.n);
-        o.number("mean", v.mean);
-        o.number("sd", v.sd);
-        o.number("low", v.ci.low);
-        o.number("high", v.ci.high);
-        o.number("level", v.level);
-        o.number("provably_faster", v.provably_faster);
-        o.number("provably_slower", v.provably_slower);
+ordered_json verdicts_json(std::vector<verdict_record> const& verdicts, std::span<std::string const> names) {
+    return list_of(verdicts, [names](verdict_record const& v) -> ordered_json {
+        return {{"node", names[v.id]},
+                {"rule", word_or_null(v.rule)},
+                {"value", v.value},
+                {"threshold", v.threshold},
+                {"since", v.since},
+                {"until", v.until},
+                {"strikes", v.strikes},
+                {"spared_by", word_or_null(v.spared_by)},
+                {"n", v.n},
+                {"mean", v.mean},
+                {"sd", v.sd},
+                {"low", v.ci.low},
+                {"high", v.ci.high},
+                {"level", v.level},
+                {"provably_faster", v.provably_faster},
+                {"provably_slower", v.provably_slower}};
     });
 }
 
@@ -160,45 +130,33 @@ straggle::blacklist::exclusion sentence_from(json const& s) {
 
 } // namespace
 
-std::string record_line(decision_record const& r, std::span<std::string const> names, std::string_view head) {
-    std::string out;
-    {
-        object_writer line(out, head);
-        line.list("nodes", r.nodes, [names](object_writer& o, auto const& n) {
-            o.raw("node", names[n.id]);
-            o.number("n", n.n);
-            o.number("mean", n.mean);
-            o.number("sd", n.sd);
-            o.number("low", n.ci.low);
-            o.number("high", n.ci.high);
-            o.number("level", n.level);
-            o.number("seen", n.seen);
+ordered_json record_json(decision_record const& r, std::span<std::string const> names) {
+    ordered_json line{{"window", r.window}};
+    line["nodes"] = list_of(r.nodes, [names](auto const& n) -> ordered_json {
+        return {{"node", names[n.id]}, {"n", n.n},          {"mean", n.mean},   {"sd", n.sd},
+                {"low", n.ci.low},     {"high", n.ci.high}, {"level", n.level}, {"seen", n.seen}};
+    });
+    line["unranked"] = list_of(r.unranked, [names](auto const& n) -> ordered_json {
+        return {{"node", names[n.id]}, {"n", n.n}, {"mean", n.mean}, {"seen", n.seen}};
+    });
+    line["rule"] = word_or_null(r.rule);
+    line["note"] = to_string(r.note);
+    line["blacklisted"] = verdicts_json(r.blacklisted, names);
+    line["on_probation"] = verdicts_json(r.on_probation, names);
+    line["spared"] = verdicts_json(r.spared, names);
+    if (r.exclusions)
+        line["exclusions"] = list_of(*r.exclusions, [names](auto const& s) -> ordered_json {
+            return {{"node", names[s.id]},
+                    {"state", to_string(s.state.state)},
+                    {"strikes", s.state.strikes},
+                    {"since", s.state.since},
+                    {"until", s.state.until},
+                    {"weak_streak", s.state.weak_streak},
+                    {"good_streak", s.state.good_streak},
+                    {"probes", s.state.probes},
+                    {"probe_sum", s.state.probe_sum}};
         });
-        line.list("unranked", r.unranked, [names](object_writer& o, auto const& n) {
-            o.raw("node", names[n.id]);
-            o.number("n", n.n);
-            o.number("mean", n.mean);
-            o.number("seen", n.seen);
-        });
-        line.word("rule", r.rule);
-        line.word("note", to_string(r.note));
-        write_verdicts(line, "blacklisted", r.blacklisted, names);
-        write_verdicts(line, "on_probation", r.on_probation, names);
-        write_verdicts(line, "spared", r.spared, names);
-        if (r.exclusions)
-            line.list("exclusions", *r.exclusions, [names](object_writer& o, auto const& s) {
-                o.raw("node", names[s.id]);
-                o.word("state", to_string(s.state.state));
-                o.number("strikes", s.state.strikes);
-                o.number("since", s.state.since);
-                o.number("until", s.state.until);
-                o.number("weak_streak", s.state.weak_streak);
-                o.number("good_streak", s.state.good_streak);
-                o.number("probes", s.state.probes);
-                o.number("probe_sum", s.state.probe_sum);
-            });
-    }
-    return out;
+    return line;
 }
 
 decision_record record_from(json const& line, straggle::interner<std::string> const& names,

@@ -5,17 +5,16 @@
 /// Decisions as lines of JSON.
 #pragma once
 
-#include "dynamic_blacklist.hpp"
+#include "keeper.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace straggle_rank {
 
-/// A record as one line of JSON without its end. Doubles read back as the same.
-/// @param names of the nodes, as JSON
-/// @param head what comes first, such as `"window":7`
-[[nodiscard]] std::string record_line(decision_record const& r, std::span<std::string const> names,
-                                      std::string_view head);
+/// A record as an object that fits on a line. Doubles read back as the same.
+/// @param names of the nodes, in UTF-8
+[[nodiscard]] nlohmann::ordered_json record_json(decision_record const& r,
+                                                 std::span<std::string const> names);
 
 /// The other way round; a `std::runtime_error` or an exception of the JSON
 /// library says what is wrong.

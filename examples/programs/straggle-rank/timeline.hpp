@@ -5,7 +5,7 @@
 /// A history as a row of windows: what would have been decided at the end of each.
 #pragma once
 
-#include "dynamic_blacklist.hpp"
+#include "keeper.hpp"
 #include "window_calendar.hpp"
 
 namespace straggle_rank {

@@ -18,7 +18,6 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <ranges>
 #include <span>
 #include <string_view>
@@ -40,12 +39,6 @@ concept distributed_time_field =
 template <class Field, class Record>
 concept plain_time_field =
     base::projection_of<Field, Record> && std::is_arithmetic_v<detail::field_value_t<Field, Record>> &&
-    !std::same_as<detail::field_value_t<Field, Record>, bool>;
-
-/// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
-template <class Field, class Record>
-concept count_field =
-    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
     !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 /// A `node_state`; may be optional: an empty one means healthy.
@@ -74,7 +67,7 @@ struct straggler_fields {
     /// `distributed_time_field`: what it still takes, not negative; samples have to stay valid while copies
     /// of this task are predicted
     [[no_unique_address]] Remaining remaining{};
-    /// `copies_field`: attempts that run now; without it as many as nodes in `runs_on`. 0: it does not run,
+    /// `count_field`: attempts that run now; without it as many as nodes in `runs_on`. 0: it does not run,
     /// and what is launched would be the only one
     [[no_unique_address]] Attempts attempts{};
     /// `plain_time_field`: what the job's next-slowest task still takes; without it, or where it is not a
@@ -106,20 +99,21 @@ concept has_backup_traits = requires { backup_traits<Record>::fields; };
 
 /// Fields with which a `Record` can be read as a straggler.
 template <class Fields, class Record>
-concept straggler_fields_for = runs_on_field<decltype(Fields::runs_on), Record> &&
-                               distributed_time_field<decltype(Fields::remaining), Record> &&
-                               (!detail::given<decltype(Fields::attempts)> ||
-                                record::copies_field<decltype(Fields::attempts), Record>) &&
-                               (!detail::given<decltype(Fields::next_slowest)> ||
-                                plain_time_field<decltype(Fields::next_slowest), Record>);
+concept straggler_fields_for =
+    runs_on_field<decltype(Fields::runs_on), Record> &&
+    distributed_time_field<decltype(Fields::remaining), Record> &&
+    (!detail::given<decltype(Fields::attempts)> || record::count_field<decltype(Fields::attempts), Record>) &&
+    (!detail::given<decltype(Fields::next_slowest)> ||
+     plain_time_field<decltype(Fields::next_slowest), Record>);
 
 /// Fields with which a `Record` can be read as a node for copies.
 template <class Fields, class Record>
 concept backup_node_fields_for =
-    record::node_field<decltype(Fields::node), Record> && count_field<decltype(Fields::free), Record> &&
+    record::node_field<decltype(Fields::node), Record> &&
+    record::count_field<decltype(Fields::free), Record> &&
     (!detail::given<decltype(Fields::state)> || node_state_field<decltype(Fields::state), Record>) &&
-    (!detail::given<decltype(Fields::slots)> || count_field<decltype(Fields::slots), Record>) &&
-    (!detail::given<decltype(Fields::copies)> || count_field<decltype(Fields::copies), Record>);
+    (!detail::given<decltype(Fields::slots)> || record::count_field<decltype(Fields::slots), Record>) &&
+    (!detail::given<decltype(Fields::copies)> || record::count_field<decltype(Fields::copies), Record>);
 
 /// Says how long a copy of a straggler would take on a node: `predict(straggler, node)`, a `distributed_time`
 /// that is not negative, without what it takes to launch it; may be an `outcome` or a `std::optional`: an
@@ -133,18 +127,6 @@ concept backup_predictor = requires(Predict& predict, Straggler const& straggler
 } // namespace straggle::assign
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// A number of things as the user counts them.
-template <class T>
-constexpr std::uint32_t read_count(T const& field) noexcept {
-    if (!is_present(field)) return 0;
-    auto const n = unwrap(field);
-    if constexpr (std::is_signed_v<decltype(n)>)
-        if (n < 0) return 0;
-    constexpr std::uint64_t most = (std::numeric_limits<std::uint32_t>::max)();
-    auto const count = static_cast<std::uint64_t>(n);
-    return static_cast<std::uint32_t>(count < most ? count : most);
-}
 
 // A distribution that may be a single number, which is then kept here.
 class time_reading {
@@ -271,7 +253,7 @@ consteval bool explain_backup_fields() {
             !given<node> || record::node_field<node, Node>,
             ".node has to be a member of the node, or a callable on it, that is text or has a std::hash");
         static_assert(given<free>, "backup_node_fields without .free: add .free = &host::free_slots");
-        static_assert(!given<free> || count_field<free, Node>, ".free has to be a whole number");
+        static_assert(!given<free> || record::count_field<free, Node>, ".free has to be a whole number");
         static_assert(!of_straggler || !straggler_fields_for<StragglerFields, Straggler> ||
                           backup_node_fields_for<NodeFields, Node>,
                       ".state has to be a node_state, .slots and .copies whole numbers");

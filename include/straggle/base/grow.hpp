@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/dynamic_blacklist.hpp`, `detect/job_progress.hpp` and
+/// Shared part of `blacklist/ranked_blacklist.hpp`, `detect/job_progress.hpp` and
 /// `monitor/detail/window_store.hpp`: memory for what is about to be added, asked for while nothing has
 /// changed yet.
 #pragma once

@@ -9,14 +9,18 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/detail/ordered_index.hpp>
+#include <straggle/base/detail/text_hash.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/size.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -35,82 +39,6 @@ struct owned_identifier<T> {
 
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-// Spreads a hash over all bits: std::hash is the identity for integers in common libraries.
-constexpr std::uint64_t spread(std::uint64_t h) noexcept {
-    h = (h ^ (h >> 32)) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 29);
-}
-
-template <class Word>
-STRAGGLE_ALWAYS_INLINE std::uint64_t load_word(char const* p) noexcept {
-    Word word;
-    std::memcpy(&word, p, sizeof word);
-    return word;
-}
-
-// Both halves of a product.
-STRAGGLE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
-#if STRAGGLE_HAS_INT128
-    __extension__ typedef unsigned __int128 wide;
-    wide const product = wide{a} * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-#else
-    std::uint64_t const cross = (a >> 32) * (b & 0xffffffffu) + (a & 0xffffffffu) * (b >> 32);
-    return (a * b) ^ ((a >> 32) * (b >> 32)) ^ ((cross << 32) | (cross >> 32));
-#endif
-}
-
-// Sixteen bytes at a time, the last ones overlapping those before: what is left over costs no loop. The one
-// of the standard library costs as much as the rest of a look-up.
-STRAGGLE_ALWAYS_INLINE std::uint64_t hash_text(std::string_view text) noexcept {
-    using word = std::uint64_t;
-    constexpr word k0 = 0xA0761D6478BD642Fu, k1 = 0xE7037ED1A0B428DBu;
-    constexpr word k2 = 0x8EBC6AF09C88C6E3u, k3 = 0x589965CC75374CC3u;
-    char const* p = text.data();
-    std::size_t left = text.size();
-    word h = left;
-    if (left > 16) {
-        for (; left > 32; p += 16, left -= 16)
-            h = folded_product(load_word<word>(p) ^ k2 ^ h, load_word<word>(p + 8) ^ k3);
-        char const* const last = p + left - 16;
-        h = folded_product(load_word<word>(p) ^ k0 ^ h, load_word<word>(p + 8) ^ k1) ^
-            folded_product(load_word<word>(last) ^ k2, load_word<word>(last + 8) ^ k3);
-    } else if (left >= 8) {
-        h = folded_product(load_word<word>(p) ^ k0 ^ h, load_word<word>(p + left - 8) ^ k1);
-    } else if (left >= 4) {
-        h = folded_product(load_word<std::uint32_t>(p) ^ k0 ^ h, load_word<std::uint32_t>(p + left - 4) ^ k1);
-    } else if (left != 0) {
-        word const bytes = load_word<std::uint8_t>(p) | (load_word<std::uint8_t>(p + left / 2) << 8) |
-                           (load_word<std::uint8_t>(p + left - 1) << 16);
-        h = folded_product(bytes ^ k0 ^ h, k1);
-    }
-    return h ^ (h >> 32);
-}
-
-// Whether two texts are the same: short ones by words that overlap, with no call and no loop.
-STRAGGLE_ALWAYS_INLINE bool same_text(std::string_view a, std::string_view b) noexcept {
-    using word = std::uint64_t;
-    std::size_t const size = a.size();
-    if (size != b.size()) return false;
-    char const *const p = a.data(), *const q = b.data();
-    auto const differ = [p, q]<class Word>(Word, std::size_t at) {
-        return load_word<Word>(p + at) ^ load_word<Word>(q + at);
-    };
-    if (size > 32) return std::memcmp(p, q, size) == 0;
-    if (size > 16)
-        return (differ(word{}, 0) | differ(word{}, 8) | differ(word{}, size - 16) |
-                differ(word{}, size - 8)) == 0;
-    if (size >= 8) return (differ(word{}, 0) | differ(word{}, size - 8)) == 0;
-    if (size >= 4) return (differ(std::uint32_t{}, 0) | differ(std::uint32_t{}, size - 4)) == 0;
-    if (size == 0) return true;
-    return (differ(std::uint8_t{}, 0) | differ(std::uint8_t{}, size / 2) |
-            differ(std::uint8_t{}, size - 1)) == 0;
-}
-
-} // namespace straggle::detail
-
 namespace straggle::inline STRAGGLE_ABI {
 
 /// The type in which an identifier is kept: `std::string` for text, itself for everything else.
@@ -122,9 +50,11 @@ using owned_identifier_t = typename detail::owned_identifier<T>::type;
 /// @tparam Id an `owned_identifier_t`
 /// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
 /// text 1/4; an erased identifier leaves no trace, so look-ups cost the same after any number of erasures);
-/// 10 bytes per slot beside the identifiers, for text 9. The hash has no secret: who may choose identifiers
-/// freely can choose some that collide. `clear` and `erase` keep all memory, that of strings too: inserting
-/// others of the same lengths allocates nothing.
+/// 10 bytes per slot beside the identifiers, for text 9, where the hash is the user's 12. Text, integers and
+/// enumerations chosen so that they collide cost O(log n): a table whose probes get long takes another key,
+/// once per size, and what is still too long a way from home goes to an ordered index. Identifiers of other
+/// types are as good as their `std::hash`. `clear` and `erase` keep all memory, that of strings too:
+/// inserting others of the same lengths allocates nothing.
 /// @par Guarantees as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
 /// the hash; at most 2^31 identifiers; strong exception guarantee
 template <base::identifier Id>
@@ -140,15 +70,36 @@ class interner {
 
     /// Nothing in it.
     interner() = default;
+    /// Nothing in it; identifiers are hashed with a key. With a secret one nobody can choose identifiers that
+    /// collide. No index and no order depends on it.
+    explicit interner(std::uint64_t key) noexcept : key_(key) {}
     /// Copies all identifiers with their indices.
     interner(interner const&) = default;
-    /// Leaves the other one to be assigned to or destroyed.
-    interner(interner&&) noexcept = default;
+    /// Leaves the other one empty.
+    interner(interner&& other) noexcept { swap(other); }
     /// Becomes a copy, or changes nothing should an allocation fail.
     interner& operator=(interner const& other) { return *this = interner(other); }
-    /// Leaves the other one to be assigned to or destroyed.
-    interner& operator=(interner&&) noexcept = default;
+    /// Leaves the other one empty.
+    interner& operator=(interner&& other) noexcept {
+        interner taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
     ~interner() = default;
+
+    /// Exchanges all identifiers with another one.
+    void swap(interner& other) noexcept {
+        ids_.swap(other.ids_);
+        slots_.swap(other.slots_);
+        state_.swap(other.state_);
+        hashes_.swap(other.hashes_);
+        displaced_.swap(other.displaced_);
+        std::swap(key_, other.key_);
+        std::swap(rekeyed_at_, other.rekeyed_at_);
+        std::swap(bound_, other.bound_);
+        std::swap(erased_, other.erased_);
+        std::swap(free_, other.free_);
+    }
 
     /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
     /// else with `bound()`.
@@ -166,13 +117,13 @@ class interner {
         std::uint64_t const hash = hash_of(id);
         if constexpr (detail::text<Id>)
             if (index_type const known = glance(id, hash); known != none) return known;
-        return const_cast<interner*>(this)->probe(id, hash).index;
+        return further(id, hash);
     }
 
     /// Forgets one identifier; its index goes to the next new one. The other indices stay.
     /// @pre `contains(index)`
     /// @par Cost O(1) expected, allocates and frees nothing
-    /// @par Guarantees noexcept but for the contract (and a `std::hash` that throws: then nothing changes)
+    /// @par Guarantees noexcept but for the contract, even where a hash or a comparison may throw
     void erase(index_type index) {
         STRAGGLE_EXPECTS(contains(index));
         unlink(index);
@@ -218,6 +169,7 @@ class interner {
     /// Forgets all identifiers and keeps the memory.
     void clear() noexcept {
         for (slot& s : slots_) s.index = none;
+        displaced_.clear();
         if (erased_ != 0)
             for (index_type& s : state_) s = in_use;
         bound_ = 0;
@@ -236,18 +188,51 @@ class interner {
     // States of an index: in_use, or what `erased` added to the index erased before it, modulo 2^32, makes.
     static constexpr index_type in_use = 0, erased = 2;
 
-    static std::uint64_t hash_of(key_type id) {
+    // Identifiers whose order is certain to agree with what makes them equal.
+    static constexpr bool is_ordered = detail::text<Id> || std::is_integral_v<Id> || std::is_enum_v<Id>;
+    // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
+    static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
+
+    // Where a hash is the user's, erasing does not ask for it again: it might throw.
+    static constexpr bool remembers_hashes = !detail::text<Id> && !std::is_arithmetic_v<Id>;
+
+    static std::uint64_t hash_of(key_type id, std::uint64_t key) {
         if constexpr (detail::text<Id>)
-            return detail::hash_text(id);
+            return detail::hash_text(id, key);
         else
-            return detail::spread(std::hash<Id>{}(id));
+            return detail::hash_number(std::hash<Id>{}(id), key);
+    }
+    std::uint64_t hash_of(key_type id) const { return hash_of(id, key_); }
+
+    // How an identifier compares with that of an index.
+    struct comparing {
+        std::vector<Id> const& ids;
+        key_type id;
+        int operator()(index_type index) const noexcept {
+            if constexpr (detail::text<Id>)
+                return id.compare(ids[index]);
+            else if constexpr (is_ordered)
+                return id < ids[index] ? -1 : static_cast<int>(ids[index] < id);
+            else
+                return 0;
+        }
+    };
+
+    // The hash of an identifier that is there, as far as slots know it: without asking anything that may
+    // throw.
+    [[nodiscard]] std::uint64_t known_hash(index_type index) const {
+        if constexpr (remembers_hashes)
+            return hashes_[index];
+        else
+            return hash_of(ids_[index]);
     }
 
     // Takes an identifier out of the slots.
     void unlink(index_type index) {
         std::size_t const mask = slots_.size() - 1;
-        std::size_t hole = static_cast<std::size_t>(hash_of(ids_[index])) & mask;
-        while (slots_[hole].index != index) hole = (hole + 1) & mask;
+        std::size_t hole = static_cast<std::size_t>(known_hash(index)) & mask;
+        for (std::size_t run = 0; slots_[hole].index != index; hole = (hole + 1) & mask)
+            if (is_ordered && run++ == longest_run) return displaced_.erase(comparing{ids_, ids_[index]});
         // What was pushed past the hole moves back, as if the erased one had never been there.
         for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
             std::size_t const pushed = (i - slots_[i].hash) & mask;
@@ -271,36 +256,90 @@ class interner {
     // and that would come out only after several trips to memory. A slot whose hash fits but that is empty
     // says `none`.
     [[nodiscard]] index_type glance(key_type id, std::uint64_t hash) const {
-        if constexpr (!detail::text<Id>) return const_cast<interner*>(this)->probe(id, hash).index;
+        if constexpr (!detail::text<Id>) return further(id, hash);
         slot const* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
         std::uint32_t const tag = static_cast<std::uint32_t>(hash);
-        std::size_t i = static_cast<std::size_t>(hash) & mask;
+        std::size_t i = detail::to_size(hash) & mask;
         i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
         slot const s = slots[i];
         return s.hash == tag && s.index != none && same(ids_[s.index], id) ? s.index : none;
     }
 
-    slot& probe(key_type id, std::uint64_t hash) {
+    // The slot of an identifier, or the empty one where it would be; nothing if that is too long a way.
+    slot* probe(key_type id, std::uint64_t hash) {
         slot* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
-        for (std::size_t i = static_cast<std::size_t>(hash) & mask;; i = (i + 1) & mask) {
+        std::size_t const home = detail::to_size(hash) & mask;
+        for (std::size_t i = home, run = 0;; i = (i + 1) & mask) {
             slot& s = slots[i];
             if (s.index == none || (s.hash == static_cast<std::uint32_t>(hash) && same(ids_[s.index], id)))
-                return s;
+                return &s;
+            if (is_ordered && run++ == longest_run) return nullptr;
         }
     }
 
-    // Apart, so that a loop of look-ups stays short. What is not seen at a glance: far from home, or new.
+    // The index, wherever the identifier is.
+    [[nodiscard]] index_type further(key_type id, std::uint64_t hash) const {
+        slot const* const s = const_cast<interner*>(this)->probe(id, hash);
+        if (s != nullptr && s->index != none) return s->index;
+        if constexpr (is_ordered)
+            if (!displaced_.empty()) [[unlikely]]
+                return displaced_.find(comparing{ids_, id});
+        return none;
+    }
+
+    // Apart, so that a loop of look-ups stays short. What is not seen at a glance: not near home, or new.
     STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint64_t hash) {
-        if constexpr (detail::text<Id>) // for others a glance sees it all
-            if (!slots_.empty())
-                if (index_type const known = probe(id, hash).index; known != none) return known;
-        if (per_id * (bound_ + 1) > slots_.size() && free_ == none) grow();
-        slot& s = probe(id, hash);
+        slot* s = slots_.empty() ? nullptr : probe(id, hash);
+        if (s != nullptr && s->index != none) return s->index;
+        bool const is_full = per_id * (bound_ + 1) > slots_.size() && free_ == none;
+        if (!displaced_.empty() || (s == nullptr && !is_full)) [[unlikely]]
+            return insert_crowded(id);
+        if (is_full) {
+            rebuild(slots_.empty() ? 16 : 2 * slots_.size(), key_);
+            s = probe(id, hash);
+        }
+        if (is_crowded(s, hash)) [[unlikely]]
+            return insert_crowded(id);
         index_type const index = add(id);
-        s = slot{static_cast<std::uint32_t>(hash), index};
+        *s = slot{static_cast<std::uint32_t>(hash), index};
+        if constexpr (remembers_hashes) hashes_[index] = static_cast<std::uint32_t>(hash);
         return index;
+    }
+
+    // Where some are too long a way from home, or this one would be. @pre it is in none of the slots
+    index_type insert_crowded(key_type id) {
+        auto place = displaced_.descend(comparing{ids_, id});
+        if (place.at != 0) return displaced_[place.at];
+        std::size_t const size = slots_.size();
+        if (per_id * (bound_ + 1) > size && free_ == none) rebuild(2 * size, key_);
+        std::uint64_t hash = hash_of(id);
+        slot* s = probe(id, hash);
+        if (is_crowded(s, hash) && rekeyed_at_ != slots_.size()) {
+            // Once per size, so that it costs no more than growing does.
+            rebuild(slots_.size(), detail::spread(key_ + 0x9E3779B97F4A7C15u));
+            rekeyed_at_ = slots_.size();
+            hash = hash_of(id);
+            s = probe(id, hash);
+            place = displaced_.descend(comparing{ids_, id});
+        } else if (s == nullptr && slots_.size() != size) {
+            place = displaced_.descend(comparing{ids_, id});
+        }
+        if (s == nullptr) displaced_.make_room();
+        index_type const index = add(id);
+        if (s != nullptr)
+            *s = slot{static_cast<std::uint32_t>(hash), index};
+        else
+            displaced_.attach(place, index);
+        return index;
+    }
+
+    // Whether an identifier would be too long a way from home.
+    [[nodiscard]] bool is_crowded(slot const* s, std::uint64_t hash) const noexcept {
+        if (s == nullptr) return true;
+        std::size_t const at = static_cast<std::size_t>(s - slots_.data());
+        return ((at - detail::to_size(hash)) & (slots_.size() - 1)) > longest_run;
     }
 
     index_type add(key_type id) {
@@ -321,21 +360,39 @@ class interner {
         return index;
     }
 
-    // Only when no index is free: all below bound_ are in use.
-    void grow() {
+    // All identifiers into new slots.
+    void rebuild(std::size_t size, std::uint64_t key) {
         // More slots than a slot's hash can tell apart would be of no use.
-        STRAGGLE_EXPECTS(slots_.size() <= (std::size_t{1} << 31));
-        std::vector<slot> bigger(slots_.empty() ? 16 : 2 * slots_.size());
-        std::vector<index_type> states(bigger.size() / per_id, in_use);
-        std::size_t const mask = bigger.size() - 1;
-        for (std::size_t k = 0; k < bound_; ++k) {
-            std::uint64_t const hash = hash_of(ids_[k]);
-            std::size_t i = static_cast<std::size_t>(hash) & mask;
-            while (bigger[i].index != none) i = (i + 1) & mask;
-            bigger[i] = slot{static_cast<std::uint32_t>(hash), static_cast<index_type>(k)};
+        STRAGGLE_EXPECTS(((size - 1) >> 31 >> 1) == 0);
+        std::vector<slot> slots(size);
+        std::vector<index_type> states(size / per_id, in_use);
+        std::vector<std::uint32_t> hashes(remembers_hashes ? size / per_id : 0);
+        detail::ordered_index displaced;
+        std::size_t const mask = size - 1;
+        for (index_type k = 0; k < bound_; ++k) {
+            if (!contains(k)) {
+                states[k] = state_[k];
+                continue;
+            }
+            std::uint64_t const hash = hash_of(ids_[k], key);
+            if constexpr (remembers_hashes) hashes[k] = static_cast<std::uint32_t>(hash);
+            std::size_t i = static_cast<std::size_t>(hash) & mask, run = 0;
+            while (slots[i].index != none && (!is_ordered || run <= longest_run)) {
+                i = (i + 1) & mask;
+                ++run;
+            }
+            if (is_ordered && run > longest_run) {
+                displaced.make_room();
+                displaced.attach(displaced.descend(comparing{ids_, ids_[k]}), k);
+            } else {
+                slots[i] = slot{static_cast<std::uint32_t>(hash), k};
+            }
         }
-        slots_.swap(bigger);
+        slots_.swap(slots);
         state_.swap(states);
+        hashes_.swap(hashes);
+        displaced_.swap(displaced);
+        key_ = key;
     }
 
     std::vector<Id> ids_; // those below bound_ are alive or erased, the rest keep their memory for reuse
@@ -343,6 +400,10 @@ class interner {
     // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
     // and inserting nothing to write.
     std::vector<index_type> state_;
+    std::vector<std::uint32_t> hashes_; // by index, where they are remembered
+    detail::ordered_index displaced_;   // those too long a way from home
+    std::uint64_t key_ = 0;
+    std::size_t rekeyed_at_ = 0; // how many slots there were
     std::size_t bound_ = 0;
     std::size_t erased_ = 0;
     index_type free_ = none;

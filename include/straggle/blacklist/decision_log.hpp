@@ -51,7 +51,7 @@ struct decision_record {
     std::vector<logged_verdict<NodeId>> blacklisted;  ///< as in the decision: worst first
     std::vector<logged_verdict<NodeId>> on_probation; ///< as in the decision
     std::vector<logged_verdict<NodeId>> spared;       ///< as in the decision
-    /// What a `dynamic_blacklist` remembers after the decision, in its order; nothing: it was not recorded.
+    /// What a `ranked_blacklist` remembers after the decision, in its order; nothing: it was not recorded.
     std::optional<std::vector<logged_exclusion<NodeId>>> exclusions;
 };
 
@@ -93,7 +93,7 @@ void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::
 }
 
 template <class Keeper, class NodeId>
-void log_sentences(Keeper const& keeper, std::vector<blacklist::logged_exclusion<NodeId>>& to) {
+void log_exclusions(Keeper const& keeper, std::vector<blacklist::logged_exclusion<NodeId>>& to) {
     std::size_t count = 0;
     keeper.for_each_exclusion([&](NodeId const& id, blacklist::exclusion const& state) {
         if (count == to.size()) to.emplace_back();
@@ -159,7 +159,7 @@ struct compare_verdicts {
     }
 };
 
-struct compare_sentences {
+struct compare_exclusions {
     template <class Logged, class Exclusion, class Expect>
     void operator()(Logged const& a, Exclusion const& b, Expect&& expect_same) const {
         expect_same(a.id == b.id, "id");
@@ -174,9 +174,9 @@ struct compare_sentences {
     }
 };
 
-// What `compare_sentences` reads, without a copy.
+// What `compare_exclusions` reads, without a copy.
 template <class NodeId>
-struct sentence_now {
+struct exclusion_now {
     NodeId const& id;
     blacklist::exclusion const& state;
 };
@@ -195,7 +195,7 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Writes down a decision and the ranking it was made on, into a record whose memory is used again.
 /// @param ranking that was decided on
-/// @param decision of a `blacklister` or a `dynamic_blacklist` on it
+/// @param decision of a `blacklister` or a `ranked_blacklist` on it
 /// @param window its number
 /// @param record everything in it is replaced; `exclusions` becomes empty
 /// @par Cost O(nodes); allocates nothing if the record has held as much before
@@ -226,9 +226,9 @@ template <class NodeId, class JobId>
     return record;
 }
 
-/// Writes down the last decision of a `dynamic_blacklist`, with what that remembers after it.
+/// Writes down the last decision of a `ranked_blacklist`, with what that remembers after it.
 /// @param ranking that was decided on
-/// @param keeper a `dynamic_blacklist`
+/// @param keeper a `ranked_blacklist`
 /// @par Cost O(nodes); allocates
 /// @par Example
 /// `keeper.decide(ranking, window); log(record_of(ranking, keeper));`
@@ -237,17 +237,17 @@ template <class NodeId, class JobId, class Keeper>
 [[nodiscard]] decision_record<NodeId> record_of(node_ranking<NodeId, JobId> const& ranking,
                                                 Keeper const& keeper) {
     decision_record<NodeId> record = record_of(ranking, keeper.decision(), keeper.decision().window());
-    detail::log_sentences(keeper, record.exclusions.emplace());
+    detail::log_exclusions(keeper, record.exclusions.emplace());
     return record;
 }
 
 /// Decides once more on the window of a record, and compares.
 ///
-/// A `dynamic_blacklist` that is new, with the policies and limits of the original, and is shown all records
+/// A `ranked_blacklist` that is new, with the policies and limits of the original, and is shown all records
 /// from the first on makes the same decisions to the bit; a policy with a random fill needs its engine in the
 /// original state, a limit with a demand the demands of then.
 /// @param record made by `record_of`
-/// @param keeper a `dynamic_blacklist` that has seen the records before this one
+/// @param keeper a `ranked_blacklist` that has seen the records before this one
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
 /// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
@@ -282,7 +282,7 @@ replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
             std::size_t const at = place++;
             if (at >= record.exclusions->size()) return;
             compare.in_place("exclusions", at, (*record.exclusions)[at],
-                             detail::sentence_now<NodeId>{id, state}, detail::compare_sentences{});
+                             detail::exclusion_now<NodeId>{id, state}, detail::compare_exclusions{});
         });
         compare.in_lengths("exclusions", record.exclusions->size(), place);
     }

@@ -2,374 +2,388 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// A blacklister with a memory: window after window it exclusions weak nodes, lets them prove themselves, and
-/// takes them back.
+/// Which nodes to avoid, decided again and again: attempts go in as they end, a state for each node comes
+/// out. It decides as a `mitigator` does, by the same part, and says nothing of copies.
 #pragma once
 
+#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
-#include <straggle/base/finite.hpp>
-#include <straggle/base/grow.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/blacklist/decision.hpp>
-#include <straggle/blacklist/detail/exclusion_turns.hpp>
+#include <straggle/blacklist/detail/blacklist_times.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
-#include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/exclusion.hpp>
-#include <straggle/blacklist/limits.hpp>
-#include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_rows.hpp>
+#include <straggle/record/attempt_reader.hpp>
+#include <straggle/record/task_reader.hpp>
+#include <straggle/record/time_line.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
-#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, window after window.
+/// How a `dynamic_blacklist` decides, and its bounds. The defaults are for a production cluster.
+struct dynamic_blacklist_options {
+    node_decisions_options decisions{};            ///< what is weak, limits, lengths of exclusions
+    std::size_t most_nodes = std::size_t{1} << 17; ///< names that are remembered
+    std::uint64_t hash_key = 0;                    ///< of names of jobs and tasks; see `base/interner.hpp`
+};
+
+/// What became of the records that a `dynamic_blacklist` was shown.
+struct dynamic_blacklist_counts {
+    attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
+    running_counts running;          ///< that ran at a decision
+    std::uint64_t no_room = 0;       ///< nodes beyond `most_nodes`
+    std::uint64_t nodes_refused = 0; ///< records of nodes without a name, or with one that stood further up
+    friend constexpr bool operator==(dynamic_blacklist_counts const&,
+                                     dynamic_blacklist_counts const&) = default;
+};
+
+/// Decides which nodes to avoid, by all that was seen of them so far.
 ///
-/// Each window the selection policy names the weak nodes, the exclusion policy says what becomes of every
-/// node, and the limits see to it that not too many are out: avoided or on probation. A node they do not
-/// admit is healthy, with the strikes it had before, and reported as spared.
-///
-/// Where there is room for some only, those that are out keep their places before newcomers, and the oldest
-/// exclusions are the first to yield; but a newcomer takes the place of a node that it is provably slower
-/// than: its whole interval lies above the one by which the other was last found weak. So the worst are
-/// avoided, and two nodes of a kind do not take turns.
+/// A node is found weak when its tasks provably take longer than elsewhere, by more than is worth a word
+/// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
+/// where the others can carry its work, else it is a last resort. See `node_decisions`, which decides here
+/// and in a `mitigator`; `ranked_blacklist` takes rules and limits of your own.
 ///
 /// @par Example
-/// `dynamic_blacklist<std::string> list;` has the defaults: `clearly_dominated`, `probation<escalating>`,
-/// and never more than a fifth of the slots. `dynamic_blacklist_of<std::string>(weakest_level{},
-/// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
-/// `unlimited{}` removes it.
+/// `dynamic_blacklist list{attempt_fields{.job = &attempt::job, .node = &attempt::host, ...}};`
+/// Call `observe` for every attempt that ends, also those that failed or were killed, and `decide` once per
+/// heartbeat or once per hour: what adds up over time does so by the times of the records.
 ///
-/// @par What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
-/// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
-/// nothing to report that is too few, and nodes may be taken back early; in one in which nobody has, limits
-/// are not asked and only time passes.
+/// @par What more you tell makes it better, and none of it is needed: `running_fields` and all attempts that
+/// run find nodes that hang; `node_fields` and all nodes tell slots, classes of machines, failure domains and
+/// what the operator says; the load lets it see what an exclusion would cost. Without nodes the fleet is
+/// those that attempts were seen on, with one slot each.
 ///
-/// @par Cost of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
-/// and the identifiers for each node that has an exclusion, a strike or an open row of findings, none for
-/// others. Allocates nothing in the steady state.
-/// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
-/// and all exclusions stand then, and the same window can be decided on again.
-/// @tparam NodeId as in the rankings
-template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
-          blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
-          class... Limits>
-    requires(blacklist::node_limit<Limits, NodeId> && ...)
+/// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` where there are none
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
+/// @par Cost `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
+/// bounded by the options; the steady state allocates nothing
+/// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: the last decision
+/// stands then. One thread at a time
+/// @snippet monitor.cpp blacklist
+template <class Attempt, class AttemptFields, class Running = base::no_field,
+          class RunningFields = base::no_field, class Node = base::no_field,
+          class NodeFields = base::no_field>
+    requires record::attempt_fields_for<AttemptFields, Attempt>
 class dynamic_blacklist {
-    using limit_row = detail::limits_or_default<Limits...>;
-    using node_case = detail::node_case<NodeId>;
+    static constexpr bool knows_running = detail::given<RunningFields>;
+    static constexpr bool knows_nodes = detail::given<NodeFields>;
+    using times = detail::blacklist_times<Attempt, AttemptFields, Running, RunningFields>;
 
   public:
-    /// Policies, with every limit at its defaults.
-    explicit dynamic_blacklist(Selection selection = {}, Exclusions exclusions = {})
-        requires(std::default_initializable<Limits> && ...)
-        : selection_(std::move(selection)), policy_(std::move(exclusions)) {}
+    /// How nodes are named.
+    using node_id = owned_identifier_t<detail::field_value_t<decltype(AttemptFields::node), Attempt>>;
+    /// What nodes are named by in calls: `std::string_view` for text.
+    using node_key = typename interner<node_id>::key_type;
+    /// Points of time: what attempts end or start at; `double` where they have only a duration.
+    using time_type = typename times::type;
+    /// What is decided.
+    using decision_type = blacklist_decision<node_id>;
 
-    /// Policies and limits.
-    dynamic_blacklist(Selection selection, Exclusions exclusions, Limits... limits)
-        requires(sizeof...(Limits) > 0)
-        : selection_(std::move(selection)), policy_(std::move(exclusions)), limits_(std::move(limits)...) {}
-    dynamic_blacklist(dynamic_blacklist const&) = default;
-    dynamic_blacklist(dynamic_blacklist&&) = default;
-    /// Becomes a copy, or changes nothing should an allocation fail.
-    dynamic_blacklist& operator=(dynamic_blacklist const& other)
-        requires std::is_move_assignable_v<Selection> && std::is_move_assignable_v<limit_row>
+    /// @param attempts an `attempt_fields`
+    explicit dynamic_blacklist(AttemptFields attempts, dynamic_blacklist_options options = {})
+        requires(!knows_running && !knows_nodes)
+        : dynamic_blacklist(std::move(attempts), RunningFields{}, NodeFields{}, options) {}
+    /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`;
+    /// `base::no_field{}` for what there is none of
+    dynamic_blacklist(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                      dynamic_blacklist_options options = {})
+        : options_(options),
+          attempts_(std::move(attempts), options.hash_key),
+          running_(std::move(running), options.hash_key),
+          nodes_(std::move(nodes), options.most_nodes),
+          decisions_(options.decisions) {}
+
+    /// Takes in an attempt that has ended, whichever way. The clock is that of its own times.
+    /// @return whether its length is used; if not, `counts` tells why. Failed ones count as such
+    bool observe(Attempt const& attempt)
+        requires(times::has_own)
     {
-        return *this = dynamic_blacklist(other);
+        if (auto const t = times::of(attempts_.fields(), attempt)) clock_.tell_origin(*t);
+        clock_.is_open = true;
+        bool const used = take(attempt);
+        clock_.is_open = false;
+        return used;
     }
-    dynamic_blacklist& operator=(dynamic_blacklist&&) = default;
-    ~dynamic_blacklist() = default;
+    /// The same by the caller's clock.
+    bool observe(Attempt const& attempt, time_type const& now) {
+        clock_.tell(now);
+        return take(attempt);
+    }
 
-    /// Decides on a window.
-    /// @param ranking of the tasks that ended in this window, and in no window decided on before: a score in
-    /// two windows counts twice, and one from before an exclusion would count against a node on probation
-    /// @param window its number, larger than any before; otherwise nothing happens: what a window says of a
-    /// node counts once
+    /// Decides by what ended.
+    /// @param now by the clock of the records; an earlier one than before changes nothing
     /// @return the decision, valid until the next one
-    template <class JobId>
-    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking,
-                                             std::int64_t window) {
-        return decide(ranking, window, nullptr);
+    decision_type const& decide(time_type const& now) {
+        begin(now);
+        return finish({});
     }
-    /// Decides on a window, with all nodes that are part of the cluster now. Those that are not are forgotten
-    /// unless the ranking knows them.
-    /// @param ranking of the tasks that ended in this window
-    /// @param window its number
-    /// @param fleet every node, idle and avoided ones too, in any order
-    template <class JobId>
-    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking, std::int64_t window,
-                                             std::span<NodeId const> fleet) {
-        return decide(ranking, window, &fleet);
+    /// Decides by what ended and what runs.
+    /// @param now by the clock of the records
+    /// @param running all attempts that run now, copies too, one record for each
+    template <std::ranges::input_range RunningRange>
+        requires knows_running &&
+                 std::convertible_to<std::ranges::range_reference_t<RunningRange>, Running const&>
+    decision_type const& decide(time_type const& now, RunningRange&& running) {
+        begin(now);
+        read_running(running);
+        return finish({});
+    }
+    /// Decides by what ended, what runs, and all nodes of the cluster; who is not among them is gone.
+    /// @param now by the clock of the records
+    /// @param running all attempts that run now; an empty range where that is not known
+    /// @param nodes all nodes there are, full and excluded ones too
+    /// @param load how many tasks wait; the slots may be left out
+    template <class RunningRange, std::ranges::input_range Nodes>
+        requires knows_nodes && std::convertible_to<std::ranges::range_reference_t<Nodes>, Node const&>
+    decision_type const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
+                                cluster_load const& load = {}) {
+        begin(now);
+        nodes_.read(nodes, clock_.now());
+        counts_.no_room += nodes_.no_room();
+        counts_.nodes_refused += nodes_.twice();
+        read_running(running);
+        if constexpr (knows_running) nodes_.count_busy(running_.rows());
+        is_told_ = true;
+        return finish(load);
     }
 
     /// The last decision; empty before the first.
-    [[nodiscard]] blacklist_decision<NodeId> const& decision() const& noexcept { return decision_; }
+    [[nodiscard]] decision_type const& decision() const& noexcept { return decision_; }
     void decision() const&& = delete; // keep the blacklist in a variable first
-
-    /// Calls `visit(id, exclusion)` for every node that something is remembered of, in the order in which
-    /// that began: what to store before a restart.
-    template <class Visit>
-    void for_each_exclusion(Visit&& visit) const {
-        for (std::uint32_t r = 0; r < records_.size(); ++r)
-            if (records_[r].now != blacklist::exclusion{}) visit(ids_[r], records_[r].now);
+    /// Where a node stands. O(1)
+    [[nodiscard]] node_state state(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? node_state::healthy : decisions_.state(at);
+    }
+    /// How many times as long its tasks take; unknown without enough evidence. O(1)
+    [[nodiscard]] slowdown slowdown_of(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? slowdown{} : decisions_.slowdown_of(at);
+    }
+    /// How its tasks fail. O(1)
+    [[nodiscard]] blacklist::failure_rate failures_of(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? blacklist::failure_rate{} : decisions_.failures_of(at);
     }
 
-    /// Where a node stands; `{}` if nothing is remembered of it.
-    [[nodiscard]] blacklist::exclusion exclusion_of(typename interner<NodeId>::key_type id) const {
-        auto const r = ids_.find(id);
-        return r == interner<NodeId>::none ? blacklist::exclusion{} : records_[r].now;
+    /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
+    /// was seen of it for long.
+    template <base::identifier Job>
+    void finish_job(Job const& job) {
+        decisions_.finish_job(detail::key_of(job, options_.hash_key));
+    }
+    /// Forgets a node, say because the machine is gone: one of that name later is a new one.
+    void forget(node_key node) {
+        std::uint32_t const at = nodes_.ids().find(node);
+        if (at == detail::no_index) return;
+        decisions_.forget_node(at);
+        nodes_.ids().erase(at);
     }
 
-    /// Takes over what was remembered of a node before a restart. The next decision knows it; its verdict has
-    /// no evidence until a window gives some. Windows have to be numbered on from where they were.
-    /// @return `status::out_of_domain` and no change if no policy can have written the exclusion
-    status restore(typename interner<NodeId>::key_type id, blacklist::exclusion const& state) {
-        bool const known = state.state == node_state::healthy || state.state == node_state::excluded ||
-                           state.state == node_state::on_probation;
-        if (!known || state.until < state.since || !detail::is_finite(state.probe_sum))
-            return status::out_of_domain;
-        detail::make_room_for_one(records_);
-        auto const r = ids_.insert(id);
-        if (r == records_.size()) records_.emplace_back();
-        records_[r] = {};
-        records_[r].now = state;
+    /// The part that decides.
+    [[nodiscard]] node_decisions const& decisions() const noexcept { return decisions_; }
+    /// What became of all records.
+    [[nodiscard]] dynamic_blacklist_counts const& counts() const noexcept { return counts_; }
+
+    /// Takes over what another one has learnt, as shards of one cluster do; its decisions stay its own.
+    /// @pre the same options, and not this one
+    void merge(dynamic_blacklist const& other) {
+        STRAGGLE_EXPECTS(&other != this);
+        clock_.adopt_origin(other.clock_);
+        double const later = clock_.line().later_by(other.clock_.line());
+        std::vector<std::uint32_t> map(other.nodes_.ids().bound(), detail::no_index);
+        for (std::uint32_t i = 0; i < map.size(); ++i)
+            if (other.nodes_.ids().contains(i))
+                map[i] = nodes_.ids().insert(other.nodes_.ids()[i], other.nodes_.ids().last_seen(i) + later);
+        decisions_.merge(other.decisions_, map, later);
+    }
+
+    /// All that was learnt and decided, as bytes that `restore` reads on any machine.
+    [[nodiscard]] std::vector<std::byte> serialize() const
+        requires base::storable_identifier<node_id>
+    {
+        byte_writer out;
+        clock_.write(out);
+        nodes_.write(out);
+        running_.races().write(out);
+        decisions_.write(out);
+        return std::move(out).seal(kind_of_frame, 1);
+    }
+    /// Becomes what was serialised, and decides from then on as that would have; nothing changes when that
+    /// fails. The decision itself is empty until the next one; `state` knows all.
+    /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
+    /// a newer library; `wrong_kind` for bytes of something else; `out_of_range` for more than the options
+    /// allow
+    [[nodiscard]] status restore(std::span<std::byte const> bytes)
+        requires base::storable_identifier<node_id>
+    {
+        auto const frame = open_frame(bytes, kind_of_frame, 1);
+        if (!frame) return frame.reason();
+        byte_reader in = frame->payload;
+        auto clock = clock_;
+        clock.read(in);
+        typename nodes_type::tables_type tables(options_.most_nodes);
+        tables.read(in);
+        detail::race_book races;
+        races.read(in);
+        if (!in.ok()) return in.reason();
+        node_decisions decisions(options_.decisions);
+        if (status const s = decisions.read(in); s != status::ok) return s;
+        if (status const s = in.finish(); s != status::ok) return s;
+        clock_ = clock;
+        nodes_.adopt(std::move(tables));
+        running_.races() = std::move(races);
+        decisions_ = std::move(decisions);
+        decision_ = {};
         return status::ok;
     }
 
-    /// Forgets a node, say because the machine is gone. The next decision knows nothing of it.
-    void forget(typename interner<NodeId>::key_type id) {
-        auto const r = ids_.find(id);
-        if (r != interner<NodeId>::none) records_[r] = {};
-    }
-
-    /// After how many windows without a score, counted from the end of its exclusion, a node is forgotten: it
-    /// is gone, or on probation without ever getting tasks that can be judged. 256 unless said otherwise.
-    /// @pre `windows >= 1`
-    void forget_after(std::int64_t windows) {
-        STRAGGLE_EXPECTS(windows >= 1);
-        forget_after_ = windows;
-    }
-
-    /// Says how many windows in a row share records: `window / slide` where windows slide, 1 where they do
-    /// not. What a window says of a node that is remembered is then fresh only when the window has moved on
-    /// by its whole length since it last was, so that no score counts twice, and none from before an
-    /// exclusion counts against a node on probation. (A node of which nothing is remembered is judged every
-    /// window.)
-    /// @pre `windows >= 1`
-    void windows_overlap(std::int64_t windows) {
-        STRAGGLE_EXPECTS(windows >= 1);
-        overlap_ = windows;
-    }
-
   private:
-    static constexpr std::uint32_t none = node_case::none;
+    using running_type = detail::running_reader_or_none<Running, RunningFields>;
+    using nodes_type = detail::node_rows_or_none<node_id, Node, NodeFields>;
+    static constexpr std::uint32_t kind_of_frame = frame_kind("dybl");
 
-    template <class JobId>
-    blacklist_decision<NodeId> const& decide(node_ranking<NodeId, JobId> const& ranking, std::int64_t window,
-                                             std::span<NodeId const> const* fleet) {
-        if (decided_ && window <= decision_.window()) return decision_;
-        candidates_.clear();
-        blacklist::selection_note const note = selection_.select(ranking.nodes(), scratch_, candidates_);
-        if (!candidates_.empty()) census_.take(ranking.nodes(), ranking.edges());
+    std::uint32_t node_of(node_key name) {
+        std::uint32_t const node = nodes_.ids().insert(name, clock_.last());
+        if (node == detail::no_index) ++counts_.no_room;
+        return node;
+    }
+    bool take(Attempt const& attempt) {
+        detail::read_ended out;
+        std::uint64_t none = 0;
+        ++counts_.attempts.seen;
+        if (!attempts_.read(attempt, clock_.line(), clock_, running_.races(), counts_.attempts, none, out,
+                            [this](auto const& name) { return this->node_of(name); }))
+            return false;
+        nodes_.ids().touch(out.attempt.node, out.attempt.end);
+        return decisions_.observe(out.attempt, clock_.last());
+    }
 
-        hear(ranking, window);
-        if (fleet)
-            name_fleet(ranking, *fleet);
-        else
-            guess_fleet();
-        if (fleet || ranking.fleet_size() > 0)
-            ask_guards(blacklist::fleet_view<NodeId>(ranking, window, silent_));
-        write(note, window);
+    void begin(time_type const& now) {
+        clock_.tell(now);
+        attempts_running_.clear();
+        is_told_ = false;
+    }
+    template <class Range>
+    void read_running(Range&& running) {
+        if constexpr (knows_running && std::ranges::input_range<Range>) {
+            std::uint64_t none = 0;
+            running_.read(
+                running, clock_.line(), clock_, [this](auto const& name) { return this->node_of(name); },
+                [](auto const&) { return detail::no_index; }, [](std::uint64_t) { return false; },
+                counts_.running, none);
+            for (detail::read_running_row const& r : running_.rows())
+                attempts_running_.push_back(
+                    {.node = r.node, .job = r.job, .task = r.task, .start = r.start, .copy = r.is_copy});
+        }
+    }
+    decision_type const& finish(cluster_load load) {
+        if (!is_told_) nodes_.name_all(attempts_running_);
+        if (load.slots == 0)
+            for (blacklist::node_row const& n : nodes_.rows()) {
+                if (n.word == record::condition::away) continue;
+                load.slots += n.slots;
+                load.busy += n.busy < n.slots ? n.busy : n.slots;
+            }
+        decisions_.decide(clock_.now(), attempts_running_, nodes_.rows(), load);
+        write();
+        std::swap(decision_, next_);
+        // What was learnt of a node that is gone has lost its weight by then.
+        double const gone = 384 * decisions_.evidence().window_length();
+        if (gone > 0)
+            nodes_.forget_before(clock_.now() - gone, [this](std::uint32_t node) {
+                if (decisions_.state(node) == node_state::excluded ||
+                    decisions_.state(node) == node_state::on_probation)
+                    return false;
+                decisions_.forget_node(node);
+                return true;
+            });
         return decision_;
     }
-
-    // Opens a case for every remembered node, and for every other that the window gives something to remember
-    // of.
-    template <class JobId>
-    void hear(node_ranking<NodeId, JobId> const& ranking, std::int64_t window) {
-        cases_.clear();
-        for (std::uint32_t r = 0; r < records_.size(); ++r) {
-            node_case& c = cases_.emplace_back();
-            c.id = &ids_[r];
-            c.before = records_[r].now;
-            c.after = records_[r];
-            if (c.after.heard == detail::node_record::never_heard) c.after.heard = window;
-        }
-        // The weak come first, worst first: so they are remembered, and released last among those of a
-        // window.
-        weak_.assign(ranking.nodes().size(), false);
-        for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
-            auto const& node = ranking.nodes()[candidates_[c].node];
-            weak_[candidates_[c].node] = true;
-            if (node_case* const at = hear(node.id, {node.n, node.mean, true, true}, c, window))
-                at->after.against = detail::charge_of(node, candidates_[c], census_, Selection::name);
-        }
-        for (std::size_t k = 0; k < ranking.nodes().size(); ++k) {
-            auto const& node = ranking.nodes()[k];
-            if (!weak_[k]) hear(node.id, {node.n, node.mean, true, false}, none, window);
-        }
-        for (auto const& node : ranking.unranked())
-            hear(node.id, {node.n, node.mean, false, false}, none, window);
-        for (node_case& c : std::span(cases_).first(records_.size())) {
-            if (c.silent) policy_.advance(c.after.now, {}, window);
-            std::int64_t last = c.after.heard;
-            if (c.is_out() && c.after.now.until > last) last = c.after.now.until;
-            if (detail::windows_after(last, forget_after_) < window) drop(c);
-        }
-    }
-
-    // The case of a node in the ranking, if there is something to remember.
-    node_case* hear(NodeId const& id, blacklist::window_evidence const& evidence, std::uint32_t candidate,
-                    std::int64_t window) {
-        auto const r = ids_.find(id);
-        node_case* at = nullptr;
-        if (r != interner<NodeId>::none) {
-            at = &cases_[r];
-            std::int64_t& judged = at->after.judged;
-            blacklist::window_evidence heard = evidence;
-            heard.fresh = judged == detail::node_record::never_heard ||
-                          detail::windows_after(judged, overlap_) <= window;
-            policy_.advance(at->after.now, heard, window);
-            if (heard.fresh && evidence.n > 0) judged = window;
-        } else {
-            blacklist::exclusion fresh;
-            policy_.advance(fresh, evidence, window);
-            if (fresh == blacklist::exclusion{}) return nullptr;
-            at = &cases_.emplace_back();
-            at->id = &id;
-            at->after.now = fresh;
-            at->after.heard = at->after.judged = window;
-        }
-        if (evidence.n > 0) at->after.heard = window;
-        at->candidate = candidate;
-        at->silent = false;
-        return at;
-    }
-
-    static void drop(node_case& c) noexcept {
-        c.before = {};
-        c.after = {};
-    }
-
-    // Without the caller's word, what is out is part of the cluster, too.
-    void guess_fleet() {
-        silent_.clear();
-        for (node_case const& c : cases_)
-            if (c.silent && (c.was_out() || c.is_out())) silent_.push_back(c.id);
-    }
-
-    template <class JobId>
-    void name_fleet(node_ranking<NodeId, JobId> const& ranking, std::span<NodeId const> fleet) {
-        present_.clear();
-        silent_.clear();
-        for (auto const& node : ranking.nodes()) present_.insert(node.id);
-        for (auto const& node : ranking.unranked()) present_.insert(node.id);
-        for (NodeId const& id : fleet) {
-            std::size_t const before = present_.size();
-            present_.insert(id);
-            if (present_.size() > before) silent_.push_back(&id);
-        }
-        for (node_case& c : cases_)
-            if (c.silent && present_.find(*c.id) == interner<NodeId>::none) drop(c);
-    }
-
-    void ask_guards(blacklist::fleet_view<NodeId> const& fleet) {
-        gather_out();
-        turns_.arrange(std::span<node_case const>(cases_), order_);
-        limits_.begin(fleet, candidates_.size());
-        for (std::uint32_t i : order_) {
-            node_case& c = cases_[i];
-            c.spared_by = limits_.grant(*c.id, !c.was_out());
-            if (c.spared_by.empty()) continue;
-            c.after.now.strikes = c.before.strikes;
-            detail::set_healthy(c.after.now);
-        }
-    }
-
-    void gather_out() {
-        order_.clear();
-        for (std::uint32_t i = 0; i < cases_.size(); ++i)
-            if (cases_[i].is_out() || !cases_[i].spared_by.empty()) order_.push_back(i);
-    }
-
-    [[nodiscard]] bool is_worse(std::uint32_t i, std::uint32_t j) const noexcept {
-        double const a = cases_[i].after.against.mean, b = cases_[j].after.against.mean;
-        return a > b || (!(b > a) && i < j);
-    }
-
-    // Everything anew beside what stands, then an exchange.
-    void write(blacklist::selection_note note, std::int64_t window) {
+    void write() {
         using access = detail::decision_access;
-        next_ids_.clear();
-        next_records_.clear();
-        for (node_case const& c : cases_) {
-            if (c.after.now == blacklist::exclusion{}) continue;
-            next_ids_.insert(*c.id);
-            next_records_.push_back(c.after);
-        }
-        gather_out();
-        std::sort(order_.begin(), order_.end(), [this](std::uint32_t i, std::uint32_t j) {
-            int const a = cases_[i].list(), b = cases_[j].list();
-            return a != b ? a < b : is_worse(i, j);
-        });
-        access::begin(next_decision_, Selection::name, note, order_.size());
-        std::size_t sizes[3] = {0, 0, 0};
-        for (std::size_t place = 0; place < order_.size(); ++place) {
-            node_case const& c = cases_[order_[place]];
-            auto& v = access::write(next_decision_, place, *c.id, c.after.against, c.spared_by);
-            v.strikes = c.after.now.strikes;
-            v.since = c.after.now.since;
-            v.until = c.after.now.until;
-            ++sizes[c.list()];
-        }
-        access::place_in_time(next_decision_, Exclusions::name, window);
-        access::end(next_decision_, sizes[0], sizes[1], sizes[2]);
-        std::swap(ids_, next_ids_);
-        records_.swap(next_records_);
-        std::swap(decision_, next_decision_);
-        decided_ = true;
+        auto const verdicts = decisions_.verdicts();
+        access::begin(next_, "dynamic_blacklist", blacklist::selection_note::none, verdicts.size());
+        std::size_t sizes[4] = {0, 0, 0, 0}, place = 0;
+        for (std::size_t list = 0; list < 4; ++list)
+            for (blacklist::node_verdict const& v : verdicts) {
+                if (list_of(v.state) != list || !nodes_.ids().contains(v.node)) continue;
+                verdict<node_id>& to = access::write(
+                    next_, place++, nodes_.ids()[v.node],
+                    {.slow = v.slow,
+                     .n = v.slow.tasks,
+                     .value = v.why.value,
+                     .threshold = v.why.threshold,
+                     .rule = v.why.rule},
+                    v.spared_by == blacklist::spared::no ? std::string_view{} : to_string(v.spared_by));
+                to.state = v.state;
+                to.causes = v.causes;
+                to.strikes = v.strikes;
+                to.since = clock_.line().absolute(v.since);
+                to.until = v.until > 0 ? clock_.line().absolute(v.until) : 0;
+                to.probe_slots = v.probe_slots;
+                ++sizes[list];
+            }
+        access::end(next_, sizes[0], sizes[1], sizes[2], sizes[3]);
+    }
+    static constexpr std::size_t list_of(node_state s) noexcept {
+        return s == node_state::excluded       ? 0
+               : s == node_state::on_probation ? 1
+               : s == node_state::away         ? 3
+                                               : 2;
     }
 
-    [[no_unique_address]] Selection selection_;
-    [[no_unique_address]] Exclusions policy_;
-    [[no_unique_address]] limit_row limits_;
-    std::int64_t forget_after_ = 256;
-    std::int64_t overlap_ = 1;
-    bool decided_ = false;
-
-    // What stands, and the memory in which its successor is built.
-    interner<NodeId> ids_, next_ids_;
-    std::vector<detail::node_record> records_, next_records_;
-    blacklist_decision<NodeId> decision_, next_decision_;
-
-    // Scratch.
-    std::vector<blacklist::candidate> candidates_;
-    std::vector<std::uint32_t> order_;
-    std::vector<bool> weak_; // by ranked node
-    std::vector<node_case> cases_;
-    detail::guard_turns turns_;
-    std::vector<NodeId const*> silent_;
-    interner<NodeId> present_;
-    blacklist::selection_scratch scratch_;
-    detail::interval_census census_;
+    dynamic_blacklist_options options_;
+    detail::attempt_reader<Attempt, AttemptFields> attempts_;
+    running_type running_;
+    nodes_type nodes_;
+    node_decisions decisions_;
+    detail::blacklist_clock<time_type> clock_;
+    decision_type decision_, next_;
+    dynamic_blacklist_counts counts_;
+    std::vector<running_attempt> attempts_running_;
+    bool is_told_ = false; // the nodes of this decision
 };
 
-/// A `dynamic_blacklist` with policies and limits of types that need not be written: only the nodes' is.
-/// @par Example
-/// `auto list = dynamic_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
-template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
-          blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
-          class... Limits>
-    requires(blacklist::node_limit<Limits, NodeId> && ...)
-[[nodiscard]] auto dynamic_blacklist_of(Selection selection = {}, Exclusions exclusions = {},
-                                        Limits... limits) {
-    return dynamic_blacklist<NodeId, Selection, Exclusions, Limits...>(
-        std::move(selection), std::move(exclusions), std::move(limits)...);
+template <class AttemptFields>
+dynamic_blacklist(AttemptFields, dynamic_blacklist_options = {})
+    -> dynamic_blacklist<detail::record_of<AttemptFields>, AttemptFields>;
+template <class AttemptFields, class RunningFields, class NodeFields>
+dynamic_blacklist(AttemptFields, RunningFields, NodeFields, dynamic_blacklist_options = {})
+    -> dynamic_blacklist<detail::record_of<AttemptFields>, AttemptFields,
+                         detail::record_or_none<RunningFields>, RunningFields,
+                         detail::record_or_none<NodeFields>, NodeFields>;
+
+/// A blacklist of records that are named: for fields that are callables.
+/// @par Example `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
+template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
+          class NodeFields>
+[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, RunningFields running, NodeFields nodes,
+                                        dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist<Attempt, AttemptFields, Running, RunningFields, Node, NodeFields>(
+        std::move(attempts), std::move(running), std::move(nodes), options);
+}
+/// The same where only attempts are told.
+template <class Attempt, class AttemptFields>
+[[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist<Attempt, AttemptFields>(std::move(attempts), options);
+}
+/// The same for records whose `task_traits` name the fields.
+template <has_task_traits Attempt>
+[[nodiscard]] auto dynamic_blacklist_of(dynamic_blacklist_options options = {}) {
+    return dynamic_blacklist_of<Attempt>(task_traits<Attempt>::fields, options);
 }
 
 } // namespace straggle

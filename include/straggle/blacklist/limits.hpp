@@ -277,7 +277,7 @@ class one_per_domain {
 /// weak again.
 ///
 /// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
-/// those it ranked. While it is open a `dynamic_blacklist` lets all nodes go, also those excluded before;
+/// those it ranked. While it is open a `ranked_blacklist` lets all nodes go, also those excluded before;
 /// they keep their strikes and get none for the windows they were spared.
 ///
 /// Source: Envoy's panic threshold turned round; the gap between the two shares keeps it from flapping.

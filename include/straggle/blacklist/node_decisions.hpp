@@ -35,10 +35,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// without any probe it is back after as long as its exclusion lasted.
 /// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
-class node_decisions : private detail::node_trials {
+template <class = void>
+class basic_node_decisions : private detail::node_trials {
   public:
     /// @param options how
-    explicit node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
+    explicit basic_node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
@@ -82,6 +83,10 @@ class node_decisions : private detail::node_trials {
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
         return evidence_.slowdown_of(node);
     }
+    /// How its attempts fail.
+    [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
+        return failures_.totals(node);
+    }
     /// How many attempts it may run at a time.
     [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
         if (node >= records_.size()) return 1;
@@ -114,8 +119,9 @@ class node_decisions : private detail::node_trials {
     /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
-    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of) {
-        evidence_.merge(other.evidence_, node_of);
+    /// @param later how much larger the same point of time is here
+    void merge(basic_node_decisions const& other, std::span<std::uint32_t const> node_of, double later = 0) {
+        evidence_.merge(other.evidence_, node_of, later);
     }
 
     /// Appends all that is known and decided.
@@ -297,5 +303,8 @@ class node_decisions : private detail::node_trials {
     std::vector<blacklist::node_verdict> verdicts_;
     bool decided_ = false, load_allows_ = true;
 };
+
+/// A `basic_node_decisions` that is instantiated where it is used.
+using node_decisions = basic_node_decisions<>;
 
 } // namespace straggle

@@ -60,6 +60,20 @@ enum class spared : std::uint8_t {
     return names[static_cast<std::size_t>(s)];
 }
 
+/// How often attempts fail on a node.
+struct failure_rate {
+    std::uint64_t attempts = 0;    ///< that ended by themselves, well or not; killed ones are left out
+    std::uint64_t failed = 0;      ///< of those: broke
+    std::uint64_t tasks = 0;       ///< distinct tasks that failed, as far as they can be told apart
+    std::uint32_t consecutive = 0; ///< failed since the last success
+    double value = 0;              ///< share of attempts that failed
+    double low = 0;                ///< lower end of its 95 % interval (Wilson 1927)
+    double high = 1;               ///< upper end
+    double elsewhere = 0;          ///< the same share on all other nodes
+
+    friend constexpr bool operator==(failure_rate const&, failure_rate const&) = default;
+};
+
 /// Where a node stands that is not simply healthy, and why.
 struct node_verdict {
     std::uint32_t node = 0;                 ///< dense index

@@ -72,14 +72,14 @@ struct clustering {
 /// Puts the rows of one table into groups, as many as asked for, again and again.
 ///
 /// @par Example
-/// `kmeans groups;  groups.load(table);  for (k = 2; k <= 10; ++k) groups.fit(k, engine, result);`
-/// @par Cost `load` copies the table, and for up to 2048 rows takes the distances of all pairs, which then
-/// serve all seedings (8 bytes per pair, at most 34 MB); `fit` O(restarts rounds rows clusters columns) at
-/// most, the bounds save most of it for many rows. Allocates nothing once tables as large have been loaded
+/// `kmeans groups;  groups.fit(table);  for (k = 2; k <= 10; ++k) groups.group(k, engine, result);`
+/// @par Cost `fit` copies the table, and for up to 2048 rows takes the distances of all pairs, which then
+/// serve all seedings (8 bytes per pair, at most 34 MB); `group` O(restarts rounds rows clusters columns) at
+/// most, the bounds save most of it for many rows. Allocates nothing once tables as large have been fitted
 /// @par Guarantees the same engine gives the same groups; on other machines up to rounding. Ties go to the
 /// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
-/// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `load`
-/// succeeds, and what `fit` was to replace is of no use
+/// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `fit`
+/// succeeds, and what `group` was to replace is of no use
 class kmeans {
   public:
     /// @pre `restarts > 0`, `most_rounds > 0`, `tolerance >= 0`
@@ -90,7 +90,7 @@ class kmeans {
     /// Takes a copy of the rows.
     /// @return `status::insufficient_evidence` for no rows or columns; `status::out_of_domain` for NaN and
     /// infinite values, `status::out_of_range` where squares overflow; there are no rows then
-    status load(feature_matrix<double> const& table) { return tries_.load(table); }
+    status fit(feature_matrix<double> const& table) { return tries_.fit(table); }
 
     /// Puts the rows into groups.
     /// @param clusters how many
@@ -98,7 +98,7 @@ class kmeans {
     /// @param out replaced
     /// @return `status::insufficient_evidence` for fewer rows than groups, `status::out_of_domain` for none
     template <base::random_engine Engine>
-    status fit(std::size_t clusters, Engine& engine, clustering& out) {
+    status group(std::size_t clusters, Engine& engine, clustering& out) {
         if (clusters == 0) return status::out_of_domain;
         if (clusters > tries_.rows()) return status::insufficient_evidence;
         out.inertia = -1;
@@ -136,7 +136,7 @@ class kmeans {
                                                        std::span<std::uint32_t const> label) {
     STRAGGLE_EXPECTS(label.size() == table.rows());
     detail::kmeans_tries tries;
-    if (status const s = tries.load(table, false); s != status::ok) return s;
+    if (status const s = tries.fit(table, false); s != status::ok) return s;
     interner<std::uint32_t> groups;
     clustering c;
     c.columns = table.columns();

@@ -103,12 +103,12 @@ class weak_node_finder {
         out.groups.clear();
         out.tried.clear();
         if (status const s = complete(table, whole_); s != status::ok) return s;
-        if (status const s = kmeans_.load(whole_.matrix()); s != status::ok) return s;
+        if (status const s = kmeans_.fit(whole_.matrix()); s != status::ok) return s;
         best_.resize((std::max)(best_.size(), options_.most_groups + 1));
         std::size_t const most = most_groups_of(table.rows());
         for (std::size_t k = options_.least_groups; k <= most; ++k) {
             clustering& c = best_[k];
-            if (status const s = kmeans_.fit(k, engine, c); s != status::ok) return s;
+            if (status const s = kmeans_.group(k, engine, c); s != status::ok) return s;
             outcome<double> const score = c.score();
             if (c.groups() < k || !score) break; // there are no more different nodes
             status const s = weakest_groups_first(whole_.matrix(), whole_.columns, c.label, k, out.groups);

@@ -8,7 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/published.hpp>
-#include <straggle/blacklist/dynamic_blacklist.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/monitor/monitor.hpp>
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a `dynamic_blacklist` that know each other, and their latest decision for everybody to read.
+/// A monitor and a `ranked_blacklist` that know each other, and their latest decision for everybody to read.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`
-/// @tparam Keeper a `dynamic_blacklist` of the monitor's nodes
+/// @tparam Keeper a `ranked_blacklist` of the monitor's nodes
 /// @par Example
-/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}), dynamic_blacklist<std::string>{});`
+/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}), ranked_blacklist<std::string>{});`
 /// @par Cost that of the parts, and a copy of each decision
 /// @par Guarantees one thread observes and decides; any number of threads call `latest`, without locks.
 /// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
@@ -76,7 +76,7 @@ class cluster_watch {
             return keeper_.decide(ranking, number);
         });
     }
-    /// The same with all nodes that are part of the cluster now; see `dynamic_blacklist::decide`.
+    /// The same with all nodes that are part of the cluster now; see `ranked_blacklist::decide`.
     decision_type const& decide(time_type now, std::span<node_id const> fleet) {
         return decide_on(now, [&](auto const& ranking, std::int64_t number) -> decision_type const& {
             return keeper_.decide(ranking, number, fleet);

@@ -14,17 +14,17 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/published.hpp>
-#include <straggle/mitigate/detail/attempt_reader.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/mitigate/detail/task_reader.hpp>
 #include <straggle/mitigate/effect.hpp>
-#include <straggle/mitigate/fleet_view.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
+#include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/record/attempt_reader.hpp>
+#include <straggle/record/record_reader.hpp>
+#include <straggle/record/task_reader.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -54,8 +54,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
 /// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
-/// @tparam Attempt, Running, Node the user's record types
-/// @tparam AttemptFields, RunningFields, NodeFields which members are what
+/// @tparam Attempt and `Running`, `Node`: the user's record types
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
@@ -84,7 +84,7 @@ class mitigator {
     /// What jobs are named by in calls: `std::string_view` for text.
     using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
     /// What other threads see: a state for each node, for as long as it is held.
-    using snapshot = typename published<mitigate::fleet_view<node_id>>::snapshot;
+    using snapshot = typename published<mitigate::node_states<node_id>>::snapshot;
 
     /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
@@ -173,7 +173,7 @@ class mitigator {
                          return can_run(row_of(running, tasks_.rows()[task].row),
                                         row_of(nodes, fleet_.user_rows()[node]));
                      });
-        latest_.publish([this](mitigate::fleet_view<node_id>& view) { fleet_.fill(view, next_.nodes()); });
+        latest_.publish([this](mitigate::node_states<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
         ++counts_.decisions;
         if (double const longest = loop_.guard().longest(); longest > 0)
@@ -335,7 +335,8 @@ class mitigator {
 
     bool take(Attempt const& attempt) {
         detail::read_ended out;
-        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_, out,
+        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_.attempts,
+                            counts_.other_clock, out,
                             [this](auto const& name) { return this->node_of(name); }))
             return false;
         if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
@@ -377,7 +378,7 @@ class mitigator {
     mitigate::mitigator_counts counts_;
     cluster_load load_;
     mitigate::lease lease_;
-    straggle::published<mitigate::fleet_view<node_id>> latest_;
+    straggle::published<mitigate::node_states<node_id>> latest_;
     std::vector<mitigate::place_row> free_;
     std::vector<assign::ranked_place> placed_;
     std::vector<mitigate::planned_place> ranked_;

@@ -49,7 +49,7 @@ namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
 /// max(t, t_avg). It is 1 at both ends of the range and dips between them: the times that were predicted best
 /// are called unlike the range. `predict::real_similarity` is 1 inside.
 /// @param t the time, not negative, in any unit
-/// @param low,high the range of times, `0 <= low <= high`
+/// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range
 /// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or
 /// not a range
@@ -139,28 +139,14 @@ class predictor {
     /// Learns from a task that has ended (lines 10 to 15).
     /// @return whether it was evidence; if not, `counts` tells why
     bool observe(Record const& task) {
-        auto const reject = [this](rejection r) {
-            ++counts_.seen;
-            ++counts_.rejected[r];
-            return false;
-        };
-        if (attempt_status const s = detail::read_status(profile_, task); s != attempt_status::success) {
-            ++counts_.seen;
-            ++(s == attempt_status::killed ? counts_.killed : counts_.failed);
-            return false;
-        }
         auto const& node = detail::project(profile_.node, task);
-        if (!detail::is_present(node)) return reject(rejection::missing_node);
-        auto const& took = detail::project(profile_.time, task);
-        if (!detail::is_present(took)) return reject(rejection::missing_time);
-        double const time = detail::to_time(detail::unwrap(took));
-        if (!detail::is_finite(time)) return reject(rejection::not_finite);
-        if (time < 0) return reject(rejection::negative_duration);
+        double time = 0;
+        if (!detail::read_time(profile_, task, node, counts_, time)) return false;
         std::uint32_t const place = ids_.insert(detail::unwrap(node));
         if (place == nodes_.size()) nodes_.emplace_back(factor_count);
         reader_.read(task, row_);
         for (double const x : row_)
-            if (!predict::is_factor_value(x)) return reject(rejection::out_of_range);
+            if (!predict::is_factor_value(x)) return detail::reject(counts_, rejection::out_of_range);
         nodes_[place].learn(reader::kinds, row_, time, options_.most_profiles, options_.most_times,
                             Reading::similarity);
         ++counts_.seen;
@@ -186,7 +172,7 @@ class predictor {
 
     /// How long a task that has run on a node for a while will still take there: what is left of the times of
     /// its profile that are longer (algorithm 2's t_left).
-    /// @param task,node as above
+    /// @param task and `node`: as above
     /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
     /// @return as `predict`; `status::insufficient_evidence` if it has run longer than all of them;
     /// `status::out_of_domain` for what is not a time

@@ -203,15 +203,15 @@ class calibration {
     void clear() noexcept { restart(); }
 
     /// Appends what has been recorded, but neither what was asked for nor the options.
-    void store(byte_writer& out) const {
+    void write(byte_writer& out) const {
         for (std::uint64_t const n : {recorded_, too_short_, too_long_}) out.varint(n);
         out.real(below_);
         out.real(above_);
     }
-    /// Replaces what has been recorded by what `store` has appended.
+    /// Replaces what has been recorded by what `write` has appended.
     /// @return the reason of the reader; `status::corrupt` for numbers that no records make; nothing has
     /// changed then
-    status load(byte_reader& in) {
+    status restore(byte_reader& in) {
         std::uint64_t const recorded = in.varint(), too_short = in.varint(), too_long = in.varint();
         double const below = in.real(), above = in.real();
         if (!in.expect(is_level(below) && is_level(above) && too_short <= recorded &&

@@ -306,22 +306,22 @@ class factor_reader<Record, factor_list<Factors...>> {
     }
 
     /// Appends the categories and their codes.
-    void store(byte_writer& out) const
+    void write(byte_writer& out) const
         requires detail::list_stores<factor_list<Factors...>, Record>
     {
         for (factor_kind const kind : kinds) out.u8(static_cast<std::uint8_t>(kind));
-        for_each_codes([&](auto const& codes) { codes.store(out); });
+        for_each_codes([&](auto const& codes) { codes.write(out); });
     }
-    /// Replaces the categories by those that `store` has appended.
+    /// Replaces the categories by those that `write` has appended.
     /// @return `status::ok`, or why not, and nothing has changed: `wrong_kind` for factors of other kinds or
     /// categories of another form, or as the reader says
-    status load(byte_reader& in)
+    status restore(byte_reader& in)
         requires detail::list_stores<factor_list<Factors...>, Record>
     {
         for (factor_kind const kind : kinds)
             in.expect(in.u8() == static_cast<std::uint8_t>(kind), status::wrong_kind);
         factor_reader read = *this;
-        read.for_each_codes([&](auto& codes) { codes.load(in); });
+        read.for_each_codes([&](auto& codes) { codes.read(in); });
         if (in.ok()) *this = std::move(read);
         return in.reason();
     }

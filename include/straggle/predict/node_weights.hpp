@@ -169,28 +169,28 @@ class node_weights {
 
     /// Appends what has been learned; not the options.
     /// @par Cost as many bytes as the nodes take, without the 200
-    void store(byte_writer& out) const
+    void write(byte_writer& out) const
         requires base::storable_identifier<NodeId>
     {
         out.tag(base::identifier_form<owned_identifier_t<NodeId>>);
-        fleet_.store(out);
+        fleet_.write(out);
         out.varint(crowded_out_);
         out.count(ids_.size());
         for (std::uint32_t i = 0; i < ids_.bound(); ++i) {
             if (!ids_.contains(i)) continue;
             out.identifier(ids_[i]);
-            nodes_[i].fit.store(out);
+            nodes_[i].fit.write(out);
         }
     }
-    /// Replaces what has been learned by what `store` has appended, and fits all weights; the options stay.
+    /// Replaces what has been learned by what `write` has appended, and fits all weights; the options stay.
     /// @return as `weight_fit::load`; `status::wrong_kind` for another kind of identifiers, too;
     /// `status::out_of_range` for more than `most_nodes`. Nothing has changed then
-    status load(byte_reader& in)
+    status restore(byte_reader& in)
         requires base::storable_identifier<NodeId>
     {
         node_weights read(factors(), options_);
         in.tag(base::identifier_form<owned_identifier_t<NodeId>>);
-        read.fleet_.load(in);
+        read.fleet_.restore(in);
         read.crowded_out_ = in.varint();
         std::size_t const nodes = in.count(8);
         if (nodes > options_.most_nodes) in.fail(status::out_of_range);
@@ -199,7 +199,7 @@ class node_weights {
             in.identifier(id);
             std::uint32_t const i = read.place_of(id);
             if (in.ok() && read.ids_.size() != k + 1) in.fail(status::corrupt); // twice
-            read.nodes_[i].fit.load(in);
+            read.nodes_[i].fit.restore(in);
         }
         if (!in.ok()) return in.reason();
         read.fit();

@@ -12,6 +12,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
@@ -90,7 +91,7 @@ class prediction_scratch {
 /// @tparam Record the user's record of a task
 /// @tparam Profile a `task_profile`
 /// @par Example
-/// `auto history = similar_tasks_of<task>(profile); history.learn(finished); history.predict(next,
+/// `auto history = similar_tasks_of<task>(profile); history.observe(finished); history.predict(next,
 /// "host-7");`
 /// @par Cost a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs
 /// x factors^2), with a fit of the weights now and then, and the store's upkeep. Memory of the store, the
@@ -142,12 +143,12 @@ class similar_tasks {
 
     /// Learns from a task that has ended; if the store is full, the oldest is forgotten.
     /// @return whether it was evidence; if not, `counts` tells why
-    bool learn(Record const& task) {
+    bool observe(Record const& task) {
         return take(task, [this](double time) { return store_.add(own_.row_, time); });
     }
     /// Learns from a task that has ended; if the store is full, one drawn at random is forgotten.
     template <base::random_engine Engine>
-    bool learn(Record const& task, Engine& engine) {
+    bool observe(Record const& task, Engine& engine) {
         return take(task, [&](double time) { return store_.add(own_.row_, time, engine); });
     }
 
@@ -222,14 +223,14 @@ class similar_tasks {
     [[nodiscard]] std::string_view factor_name(std::size_t k) const { return reader_.name(k); }
     /// What has been learned of how much each factor matters on a node: one weight per factor, in their
     /// order, the node first; they add up to 1. The fleet's for a node that is not known. Valid until the
-    /// next `learn`.
+    /// next `observe`.
     [[nodiscard]] std::span<double const> weights_of(node_key node) const {
         return weights_.weights_of(node);
     }
     /// The same for the fleet; all equal until enough has been learned.
     [[nodiscard]] std::span<double const> fleet_weights() const noexcept { return weights_.fleet_weights(); }
 
-    /// All that was learned, as bytes that `deserialize` reads on any machine.
+    /// All that was learned, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires detail::list_stores<typename all_factors::type, Record>
     {
@@ -239,8 +240,8 @@ class similar_tasks {
         out.count(counts_.rejected.size());
         for (std::uint64_t const n : counts_.rejected) out.varint(n);
         out.u64(stride_);
-        reader_.store(out);
-        weights_.store(out);
+        reader_.write(out);
+        weights_.write(out);
         std::vector<std::byte> const tasks = store_.serialize();
         out.text({reinterpret_cast<char const*>(tasks.data()), tasks.size()});
         return std::move(out).seal(frame, version);
@@ -251,7 +252,7 @@ class similar_tasks {
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more tasks than `capacity`, or more nodes than there may be weights for
     /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
+    [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires detail::list_stores<typename all_factors::type, Record>
     {
         auto const opened = open_frame(bytes, frame, version);
@@ -267,13 +268,13 @@ class similar_tasks {
             if (i < read.counts_.rejected.size()) read.counts_.rejected[i] = n;
         }
         read.stride_ = in.u64();
-        if (in.ok()) read.reader_.load(in);
-        if (in.ok()) read.weights_.load(in);
+        if (in.ok()) read.reader_.restore(in);
+        if (in.ok()) read.weights_.restore(in);
         std::string_view const tasks = in.text();
         if (status const s = in.finish(); s != status::ok) return s;
         std::span<std::byte const> const stored{reinterpret_cast<std::byte const*>(tasks.data()),
                                                 tasks.size()};
-        if (status const s = read.store_.deserialize(stored); s != status::ok) return s;
+        if (status const s = read.store_.restore(stored); s != status::ok) return s;
         *this = std::move(read);
         return status::ok;
     }
@@ -294,29 +295,15 @@ class similar_tasks {
 
     template <class Add>
     bool take(Record const& task, Add const& add) {
-        auto const reject = [this](rejection r) {
-            ++counts_.seen;
-            ++counts_.rejected[r];
-            return false;
-        };
-        if (attempt_status const s = detail::read_status(profile_, task); s != attempt_status::success) {
-            ++counts_.seen;
-            ++(s == attempt_status::killed ? counts_.killed : counts_.failed);
-            return false;
-        }
         auto const& node = detail::project(profile_.node, task);
-        if (!detail::is_present(node)) return reject(rejection::missing_node);
-        auto const& took = detail::project(profile_.time, task);
-        if (!detail::is_present(took)) return reject(rejection::missing_time);
-        double const time = detail::to_time(detail::unwrap(took));
-        if (!detail::is_finite(time)) return reject(rejection::not_finite);
-        if (time < 0) return reject(rejection::negative_duration);
+        double time = 0;
+        if (!detail::read_time(profile_, task, node, counts_, time)) return false;
 
         std::uint64_t const back = reader_.template rows_since<0>(detail::unwrap(node));
         own_.row_.resize(factor_count);
         store_.make_room();
         reader_.read(task, own_.row_); // the last that may throw, but for what weights of a node need
-        if (add(time) != status::ok) return reject(rejection::out_of_range);
+        if (add(time) != status::ok) return detail::reject(counts_, rejection::out_of_range);
         ++counts_.seen;
         ++counts_.used;
         learn_weights(detail::unwrap(node), time, back);
@@ -330,11 +317,11 @@ class similar_tasks {
         for (std::size_t p = 0; p < options_.pairs; ++p) {
             std::size_t i = 0;
             if (p == 0 && back != 0 && back <= earlier) {
-                i = earlier - static_cast<std::size_t>(back);
+                i = earlier - detail::to_size(back);
             } else {
                 stride_ += 0x9E3779B97F4A7C15u; // 2^64 times the golden ratio
                 std::size_t const among = p % 2 == 1 ? (std::min)(earlier, recent) : earlier;
-                i = earlier - 1 - static_cast<std::size_t>(((stride_ >> 32) * among) >> 32);
+                i = earlier - 1 - detail::to_size(((stride_ >> 32) * among) >> 32);
             }
             double const other = store_.sample(i, other_).time;
             factor_similarities(reader::kinds, own_.row_, other_, store_.ranges(), similarities_);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/projection.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/field.hpp>
@@ -70,3 +72,31 @@ concept task_profile_for =
     (!detail::given<decltype(Profile::status)> || record::status_field<decltype(Profile::status), Record>);
 
 } // namespace straggle::predict
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Counts a task that nothing is learned from; always false.
+inline bool reject(attempt_counts& counts, rejection why) noexcept {
+    ++counts.seen;
+    ++counts.rejected[why];
+    return false;
+}
+
+// Whether a task with that node can be learned from, and how long it took; if not, it has been counted.
+template <class Profile, class Record, class Node>
+[[nodiscard]] bool read_time(Profile const& profile, Record const& task, Node const& node,
+                             attempt_counts& counts, double& time) {
+    if (attempt_status const s = read_status(profile, task); s != attempt_status::success) {
+        ++counts.seen;
+        ++(s == attempt_status::killed ? counts.killed : counts.failed);
+        return false;
+    }
+    if (!is_present(node)) return reject(counts, rejection::missing_node);
+    auto const& took = project(profile.time, task);
+    if (!is_present(took)) return reject(counts, rejection::missing_time);
+    time = to_time(unwrap(took));
+    if (!is_finite(time)) return reject(counts, rejection::not_finite);
+    return time >= 0 || reject(counts, rejection::negative_duration);
+}
+
+} // namespace straggle::detail

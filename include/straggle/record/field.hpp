@@ -9,6 +9,8 @@
 #include <straggle/base/projection.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::record {
@@ -55,4 +57,26 @@ template <class Field, class Record>
 concept flag_field =
     base::projection_of<Field, Record> && std::same_as<detail::field_value_t<Field, Record>, bool>;
 
+/// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
+template <class Field, class Record>
+concept count_field =
+    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
+    !std::same_as<detail::field_value_t<Field, Record>, bool>;
+
 } // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A number of things as the user counts them, or `otherwise` where it is not known.
+template <class T>
+constexpr std::uint32_t read_count(T const& field, std::uint32_t otherwise = 0) noexcept {
+    if (!is_present(field)) return otherwise;
+    auto const n = unwrap(field);
+    if constexpr (std::is_signed_v<decltype(n)>)
+        if (n < 0) return 0;
+    constexpr std::uint64_t most = (std::numeric_limits<std::uint32_t>::max)();
+    auto const count = static_cast<std::uint64_t>(n);
+    return static_cast<std::uint32_t>(count < most ? count : most);
+}
+
+} // namespace straggle::detail

@@ -11,9 +11,7 @@
 #include <straggle/record/field.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
@@ -24,12 +22,6 @@ enum class condition : std::uint8_t {
     denied,  ///< to be kept out of service
     away,    ///< it is not there, or is being drained
 };
-
-/// Something counted: a whole number; may be optional. What is below 0 or unknown counts as 0.
-template <class Field, class Record>
-concept amount_field =
-    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
-    !std::same_as<detail::field_value_t<Field, Record>, bool>;
 
 /// What the operator says of a node: a `condition`, or a `bool` that is true where it is there.
 template <class Field, class Record>
@@ -52,8 +44,8 @@ template <class Node = base::no_field, class Slots = base::no_field, class Busy 
           class Condition = base::no_field>
 struct node_fields {
     [[no_unique_address]] Node node{};                  ///< `node_field`
-    [[no_unique_address]] Slots slots{};                ///< `amount_field`; without it 1
-    [[no_unique_address]] Busy busy{};                  ///< `amount_field`; without it what is seen to run
+    [[no_unique_address]] Slots slots{};                ///< `count_field`; without it 1
+    [[no_unique_address]] Busy busy{};                  ///< `count_field`; without it what is seen to run
     [[no_unique_address]] MachineClass machine_class{}; ///< `label_field`: machines that are made alike
     [[no_unique_address]] Domain domain{};              ///< `label_field`: what fails or is slow together
     [[no_unique_address]] Condition condition{};        ///< `condition_field`; without it all are there
@@ -67,8 +59,8 @@ namespace straggle::inline STRAGGLE_ABI::record {
 template <class Fields, class Record>
 concept node_fields_for =
     node_field<decltype(Fields::node), Record> &&
-    (!detail::given<decltype(Fields::slots)> || amount_field<decltype(Fields::slots), Record>) &&
-    (!detail::given<decltype(Fields::busy)> || amount_field<decltype(Fields::busy), Record>) &&
+    (!detail::given<decltype(Fields::slots)> || count_field<decltype(Fields::slots), Record>) &&
+    (!detail::given<decltype(Fields::busy)> || count_field<decltype(Fields::busy), Record>) &&
     (!detail::given<decltype(Fields::machine_class)> ||
      label_field<decltype(Fields::machine_class), Record>) &&
     (!detail::given<decltype(Fields::domain)> || label_field<decltype(Fields::domain), Record>) &&
@@ -77,18 +69,6 @@ concept node_fields_for =
 } // namespace straggle::record
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// A number of things as the user counts them, or `otherwise` where it is not known.
-template <class T>
-constexpr std::uint32_t read_amount(T const& field, std::uint32_t otherwise) noexcept {
-    if (!is_present(field)) return otherwise;
-    auto const n = unwrap(field);
-    if constexpr (std::is_signed_v<decltype(n)>)
-        if (n < 0) return 0;
-    constexpr std::uint64_t most = (std::numeric_limits<std::uint32_t>::max)();
-    auto const count = static_cast<std::uint64_t>(n);
-    return static_cast<std::uint32_t>(count < most ? count : most);
-}
 
 template <class Fields, class Record>
 constexpr record::condition read_condition(Fields const& fields, Record const& record) {

@@ -26,12 +26,6 @@ template <class Field, class Record>
 concept progress_field =
     base::projection_of<Field, Record> && std::floating_point<detail::field_value_t<Field, Record>>;
 
-/// How many attempts of the task are running, itself included; may be optional.
-template <class Field, class Record>
-concept copies_field =
-    base::projection_of<Field, Record> && std::integral<detail::field_value_t<Field, Record>> &&
-    !std::same_as<detail::field_value_t<Field, Record>, bool>;
-
 } // namespace straggle::record
 
 namespace straggle::inline STRAGGLE_ABI {
@@ -52,11 +46,12 @@ struct running_fields {
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
     [[no_unique_address]] Reported
-        reported{};                           ///< `time_field`: when the progress was so; read by a mitigator
-    [[no_unique_address]] Start start{};      ///< `time_field`: when the attempt began
-    [[no_unique_address]] Kind kind{};        ///< `label_field`: jobs of the same work; read by a mitigator
-    [[no_unique_address]] Input input{};      ///< `input_field`: what it has to read; without it 1
-    [[no_unique_address]] Copies copies{};    ///< `copies_field`; without it 1
+        reported{};                      ///< `time_field`: when the progress was so; read by a mitigator
+    [[no_unique_address]] Start start{}; ///< `time_field`: when the attempt began
+    [[no_unique_address]] Kind kind{};   ///< `label_field`: jobs of the same work; read by a mitigator
+    [[no_unique_address]] Input input{}; ///< `input_field`: what it has to read; without it 1
+    [[no_unique_address]] Copies
+        copies{}; ///< `count_field`: attempts that run, itself included; without it 1
     [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
     [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
 };
@@ -87,7 +82,7 @@ concept running_fields_for =
     time_field<decltype(Fields::start), Record> &&
     (!detail::given<decltype(Fields::progress)> || progress_field<decltype(Fields::progress), Record>) &&
     (!detail::given<decltype(Fields::input)> || input_field<decltype(Fields::input), Record>) &&
-    (!detail::given<decltype(Fields::copies)> || copies_field<decltype(Fields::copies), Record>);
+    (!detail::given<decltype(Fields::copies)> || count_field<decltype(Fields::copies), Record>);
 
 /// Fields with which a `Record` can be read by a mitigator: one record for each attempt, copies too.
 template <class Fields, class Record>

@@ -57,7 +57,7 @@ results UNIT() {
     out.push_back(static_cast<double>(decision.blacklisted().size()));
     blacklister top{blacklist::top_k_intersection(3)};
     (void)top.decide(by_ticks);
-    dynamic_blacklist<int> over_time;
+    ranked_blacklist<int> over_time;
     over_time.decide(by_ticks, 1);
     out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
 
@@ -84,7 +84,7 @@ results UNIT() {
                               .time = &attempt::seconds,
                               .factors = predict::factors(predict::numeric(&attempt::input, "input"))},
         {.capacity = 1000});
-    for (attempt const& a : attempts) history.learn(a);
+    for (attempt const& a : attempts) history.observe(a);
     if (auto const predicted = history.predict(attempts.front(), 1))
         out.push_back(predicted->mean().value_or(0));
 
@@ -114,7 +114,7 @@ results UNIT() {
     learn::kmeans groups;
     std::mt19937_64 engine(7);
     learn::clustering found;
-    if (groups.load(rows) == status::ok && groups.fit(3, engine, found) == status::ok)
+    if (groups.fit(rows) == status::ok && groups.group(3, engine, found) == status::ok)
         out.push_back(found.inertia);
     return out;
 }

@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklister` and `dynamic_blacklist`: asking the limits, gathering the evidence against a
-/// node, writing decisions.
+/// Private part of `blacklister`, `ranked_blacklist` and `dynamic_blacklist`: asking the limits, gathering
+/// the evidence against a node, writing decisions.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,7 +28,8 @@ using limits_or_default =
                        limit_row<Limits...>>;
 
 // The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
-class interval_census {
+template <class = void>
+class basic_interval_census {
   public:
     template <class Node>
     void take(std::span<Node const> nodes, rank::edge_rule rule) {
@@ -70,9 +71,11 @@ class interval_census {
     std::vector<double> lows_, highs_, points_;
     rank::edge_rule rule_ = rank::edge_rule::closed;
 };
+using interval_census = basic_interval_census<>;
 
 // What is known against a node, whatever it is called.
 struct charge {
+    slowdown slow{};
     std::uint64_t n = 0;
     double mean = 0;
     double sd = 0;
@@ -89,7 +92,8 @@ struct charge {
 template <class NodeId>
 charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
                  interval_census const& census, std::string_view policy) {
-    return {.n = node.n,
+    return {.slow = node.slow,
+            .n = node.n,
             .mean = node.mean,
             .sd = node.sd,
             .ci = node.ci,
@@ -107,7 +111,7 @@ struct decision_access {
     template <class NodeId>
     static void begin(blacklist_decision<NodeId>& d, std::string_view rule, blacklist::selection_note note,
                       std::size_t verdicts) {
-        d.blacklisted_ = d.on_probation_ = d.spared_ = 0;
+        d.blacklisted_ = d.on_probation_ = d.spared_ = d.away_ = 0;
         d.rule_ = rule;
         d.note_ = note;
         d.exclusion_rule_ = {};
@@ -122,6 +126,9 @@ struct decision_access {
         verdict<NodeId>& v = d.verdicts_[place];
         d.places_.insert(id); // places are written in turn
         v.id = id;
+        v.state = node_state::healthy;
+        v.slow = what.slow;
+        v.causes = static_cast<std::uint8_t>(blacklist::cause::slow);
         v.n = what.n;
         v.mean = what.mean;
         v.sd = what.sd;
@@ -135,6 +142,7 @@ struct decision_access {
         v.spared_by = spared_by;
         v.strikes = 0;
         v.since = v.until = 0;
+        v.probe_slots = 0;
         return v;
     }
     template <class NodeId>
@@ -143,12 +151,26 @@ struct decision_access {
         d.exclusion_rule_ = excluding;
         d.window_ = window;
     }
+    // States by the lists, where nothing else says them.
+    template <class NodeId>
+    static void end_of_lists(blacklist_decision<NodeId>& d, std::size_t blacklisted, std::size_t on_probation,
+                             std::size_t spared) noexcept {
+        for (std::size_t i = 0; i < blacklisted + on_probation + spared; ++i) {
+            verdict<NodeId>& v = d.verdicts_[i];
+            v.state = i < blacklisted                  ? node_state::excluded
+                      : i < blacklisted + on_probation ? node_state::on_probation
+                      : v.spared_by == "fail_open"     ? node_state::healthy
+                                                       : node_state::last_resort;
+        }
+        end(d, blacklisted, on_probation, spared);
+    }
     template <class NodeId>
     static void end(blacklist_decision<NodeId>& d, std::size_t blacklisted, std::size_t on_probation,
-                    std::size_t spared) noexcept {
+                    std::size_t spared, std::size_t away = 0) noexcept {
         d.blacklisted_ = blacklisted;
         d.on_probation_ = on_probation;
         d.spared_ = spared;
+        d.away_ = away;
     }
 };
 

@@ -27,7 +27,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 class kmeans_tries {
   public:
     // @param seeds whether `seed` will be called
-    status load(learn::feature_matrix<double> const& table, bool seeds = true) {
+    status fit(learn::feature_matrix<double> const& table, bool seeds = true) {
         rows_.resize(0, 0);
         if (table.empty() || table.columns() == 0) return status::insufficient_evidence;
         for (double const x : table.values())

@@ -12,7 +12,7 @@
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
+#include <straggle/record/record_reader.hpp>
 #include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>

@@ -2,18 +2,18 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `mitigate/mitigator.hpp`: the user's nodes as plain numbers, under indices that stay.
+/// Private part of `mitigate/mitigator.hpp`: what its plans say of the user's nodes.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/blacklist/node_decisions.hpp>
+#include <straggle/blacklist/node_rows.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
-#include <straggle/mitigate/detail/id_table.hpp>
-#include <straggle/mitigate/detail/record_reader.hpp>
-#include <straggle/mitigate/fleet_view.hpp>
+#include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
+#include <straggle/record/record_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,152 +24,28 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The table for a field, or none.
-template <class Projection, class Record>
-struct label_table {
-    using type = no_id_table;
-};
-template <given Projection, class Record>
-struct label_table<Projection, Record> {
-    using type = id_table<owned_identifier_t<field_value_t<Projection, Record>>>;
-};
-template <class Table, class Projection, class Record>
-std::uint32_t read_label(Table& table, Projection const& projection, Record const& record, double now) {
-    if constexpr (std::is_same_v<Table, no_id_table>) {
-        return no_index;
-    } else {
-        auto const& field = project(projection, record);
-        return is_present(field) ? table.insert(unwrap(field), now) : no_index;
-    }
-}
-// What has no table is written as an empty one would be.
-template <class Table>
-void write_table(byte_writer& out, Table const& table) {
-    if constexpr (std::is_same_v<Table, no_id_table>)
-        out.flag(false);
-    else {
-        out.flag(true);
-        table.write(out);
-    }
-}
-template <class Table>
-void read_table(byte_reader& in, Table& table) {
-    in.expect(in.flag() != std::is_same_v<Table, no_id_table>, status::wrong_kind);
-    if constexpr (!std::is_same_v<Table, no_id_table>) table.read(in);
-}
-
-template <class Table>
-Table make_table(std::size_t most) {
-    if constexpr (std::is_same_v<Table, no_id_table>)
-        return {};
-    else
-        return Table(most);
-}
-
+// The user's nodes, with what the last plan says of each.
 template <class Node, class Fields>
-class node_reader {
-    using class_table = typename label_table<decltype(Fields::machine_class), Node>::type;
-    using domain_table = typename label_table<decltype(Fields::domain), Node>::type;
+class node_reader : public node_rows<Node, Fields> {
+    using base = node_rows<Node, Fields>;
+    using base::busy_;
+    using base::fields_;
+    using base::rows_;
+    using base::tables_;
+    using base::user_rows_;
 
   public:
-    using node_id = owned_identifier_t<field_value_t<decltype(Fields::node), Node>>;
-
-    // The names: what the rest says is told anew in each round.
-    struct tables_type {
-        explicit tables_type(std::size_t most)
-            : ids(most), classes(make_table<class_table>(most)), domains(make_table<domain_table>(most)) {}
-        id_table<node_id> ids;
-        [[no_unique_address]] class_table classes;
-        [[no_unique_address]] domain_table domains;
-        void write(byte_writer& out) const {
-            ids.write(out);
-            write_table(out, classes);
-            write_table(out, domains);
-        }
-        void read(byte_reader& in) {
-            ids.read(in);
-            read_table(in, classes);
-            read_table(in, domains);
-        }
-    };
-
-    node_reader(Fields fields, std::size_t most) : fields_(std::move(fields)), tables_(most) {}
-
-    // Reads all nodes of a round.
-    template <class Nodes>
-    void read(Nodes&& nodes, double now) {
-        rows_.clear();
-        user_rows_.clear();
-        total_ = 0;
-        twice_ = no_room_ = 0;
-        ++round_;
-        for (Node const& node : nodes) {
-            std::size_t const at = total_++;
-            auto const& name = project(fields_.node, node);
-            if (!is_present(name)) {
-                ++twice_;
-                continue;
-            }
-            std::uint32_t const index = tables_.ids.insert(unwrap(name), now);
-            if (index == no_index) {
-                ++no_room_;
-                continue;
-            }
-            if (index >= stamps_.size()) stamps_.resize(index + 1, 0);
-            if (stamps_[index] == round_) {
-                ++twice_;
-                continue;
-            }
-            blacklist::node_row row{.node = index};
-            if constexpr (has_slots<Fields>) row.slots = read_amount(project(fields_.slots, node), 1);
-            if constexpr (has_busy<Fields>) row.busy = read_amount(project(fields_.busy, node), 0);
-            row.machine_class = read_label(tables_.classes, fields_.machine_class, node, now) + 1;
-            row.domain = read_label(tables_.domains, fields_.domain, node, now) + 1;
-            row.word = read_condition(fields_, node);
-            rows_.push_back(row);
-            user_rows_.push_back(at);
-            stamps_[index] = round_;
-        }
-    }
-    // Where the records do not tell how many slots are busy, what runs does.
-    template <class Rows>
-    void count_busy(Rows const& running) {
-        if constexpr (!has_busy<Fields>) {
-            busy_.assign(tables_.ids.bound(), 0);
-            for (auto const& r : running)
-                if (r.node < busy_.size()) ++busy_[r.node];
-            for (auto& row : rows_) row.busy = busy_[row.node];
-        }
-    }
-    // Forgets nodes that were not seen since a point of time, neither here nor by their attempts.
-    template <class Forget>
-    void forget_before(double time, Forget&& forget) {
-        for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
-            if (tables_.ids.contains(i) && tables_.ids.last_seen(i) < time &&
-                !(i < stamps_.size() && stamps_[i] == round_)) {
-                forget(i);
-                tables_.ids.erase(i);
-            }
-    }
-
-    [[nodiscard]] std::span<blacklist::node_row const> rows() const noexcept { return rows_; }
-    // By place in `rows`: where it stands in the user's range.
-    [[nodiscard]] std::span<std::size_t const> user_rows() const noexcept { return user_rows_; }
-    [[nodiscard]] std::size_t total() const noexcept { return total_; }
-    [[nodiscard]] std::uint64_t twice() const noexcept { return twice_; }
-    [[nodiscard]] std::uint64_t no_room() const noexcept { return no_room_; }
-    [[nodiscard]] id_table<node_id>& ids() noexcept { return tables_.ids; }
-    [[nodiscard]] id_table<node_id> const& ids() const noexcept { return tables_.ids; }
-    [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
+    using base::base;
+    using typename base::node_id;
 
     // A node for `rank_places`, as it stood in the last plan. @pre it has a name
     template <class Loop>
     [[nodiscard]] mitigate::place_row place_of(Node const& node, Loop const& loop) const {
         mitigate::place_row place{.node = tables_.ids.find(unwrap(project(fields_.node, node)))};
         std::uint32_t busy = 0;
-        if constexpr (has_slots<Fields>) place.slots = read_amount(project(fields_.slots, node), 1);
+        if constexpr (has_slots<Fields>) place.slots = read_count(project(fields_.slots, node), 1);
         if constexpr (has_busy<Fields>)
-            busy = read_amount(project(fields_.busy, node), 0);
+            busy = read_count(project(fields_.busy, node), 0);
         else if (place.node < busy_.size())
             busy = busy_[place.node];
         if (auto const* const shown = place.node == no_index ? nullptr : loop.shown(place.node)) {
@@ -196,7 +72,7 @@ class node_reader {
         }
     }
     // What other threads are to know of a plan.
-    void fill(mitigate::fleet_view<node_id>& view, std::span<mitigate::planned_node const> planned) const {
+    void fill(mitigate::node_states<node_id>& view, std::span<mitigate::planned_node const> planned) const {
         view.clear();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             mitigate::planned_node const& n = planned[user_rows_[i]];
@@ -204,22 +80,6 @@ class node_reader {
                 view.add(tables_.ids[rows_[i].node], {n.state, n.probe_slots, n.slow});
         }
     }
-
-    void adopt(tables_type tables) {
-        tables_ = std::move(tables);
-        stamps_.clear();
-    }
-    void write(byte_writer& out) const { tables_.write(out); }
-
-  private:
-    Fields fields_;
-    tables_type tables_;
-    std::vector<blacklist::node_row> rows_;
-    std::vector<std::size_t> user_rows_;
-    std::vector<std::uint64_t> stamps_; // by index: the round it was seen in
-    std::vector<std::uint32_t> busy_;
-    std::uint64_t round_ = 0, twice_ = 0, no_room_ = 0;
-    std::size_t total_ = 0;
 };
 
 } // namespace straggle::detail

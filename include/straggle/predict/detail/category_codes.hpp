@@ -85,7 +85,7 @@ class category_codes {
         limit_ = least_limit;
     }
 
-    void store(byte_writer& out) const
+    void write(byte_writer& out) const
         requires base::storable_identifier<Category>
     {
         out.tag(base::identifier_form<Category>);
@@ -100,7 +100,7 @@ class category_codes {
         }
     }
     // May be anything after a failure.
-    void load(byte_reader& in)
+    void read(byte_reader& in)
         requires base::storable_identifier<Category>
     {
         clear();
@@ -164,8 +164,8 @@ class category_codes<bool> {
     [[nodiscard]] double find(bool category) const noexcept { return category ? 1 : 0; }
     [[nodiscard]] std::uint64_t age(bool) const noexcept { return 0; }
     void clear() const noexcept {}
-    void store(byte_writer& out) const { out.tag(bool_form); }
-    void load(byte_reader& in) const { in.tag(bool_form); }
+    void write(byte_writer& out) const { out.tag(bool_form); }
+    void read(byte_reader& in) const { in.tag(bool_form); }
 
   private:
     static constexpr std::uint32_t bool_form = 3; // beside the `identifier_form`s

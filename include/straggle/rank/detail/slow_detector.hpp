@@ -80,37 +80,18 @@ class score_prices {
     score_rates high_ = first, low_ = first;
 };
 
-// An e-detector of the Shiryaev-Roberts kind for a shift of scores that are at most 0 on average where
-// nothing is wrong.
-//
-// Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
-// which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
-// or less often. Ours: scores are clipped by who makes them, and prices are learnt.
-class slow_detector {
+// The logarithms of the evidence, one for each alternative; what falls below `Lowest` is forgotten.
+template <std::size_t N, int Lowest>
+class log_evidences {
   public:
     void reset() noexcept { log_sum_ = {}; }
-    // Scores of some tasks, and how many tasks they are worth.
-    void add(double score, double tasks, score_rates const& prices) noexcept {
-        for (std::size_t k = 0; k < prices.size(); ++k) {
-            log_sum_[k] += rates_of_scores[k] * score - prices[k] * tasks;
-            if (log_sum_[k] < lowest) log_sum_[k] = lowest;
-        }
-    }
     // Another window in which a change may begin.
     void next_window() noexcept {
         for (double& l : log_sum_) l = log_sum(l, 0.0);
     }
-    // The logarithm of the evidence, with scores that are not final yet.
-    [[nodiscard]] double log_evidence(double score, double tasks, score_rates const& prices) const noexcept {
-        double all = lowest - 1;
-        for (std::size_t k = 0; k < prices.size(); ++k)
-            all = log_sum(all, log_sum_[k] + rates_of_scores[k] * score - prices[k] * tasks);
-        return all - log_of_rates;
-    }
-
     // The stronger of two: the evidence of either alone is not too much.
-    void merge(slow_detector const& other) noexcept {
-        for (std::size_t k = 0; k < log_sum_.size(); ++k)
+    void merge(log_evidences const& other) noexcept {
+        for (std::size_t k = 0; k < N; ++k)
             if (other.log_sum_[k] > log_sum_[k]) log_sum_[k] = other.log_sum_[k];
     }
 
@@ -126,51 +107,60 @@ class slow_detector {
         }
     }
 
-  private:
-    static constexpr double lowest = -50;
-    static constexpr double log_of_rates = 1.791759469228055; // ln 6
+  protected:
+    static constexpr double lowest = Lowest;
 
-    score_rates log_sum_{};
+    void add_to(std::size_t k, double log_evidence) noexcept {
+        log_sum_[k] += log_evidence;
+        if (log_sum_[k] < lowest) log_sum_[k] = lowest;
+    }
+
+    std::array<double, N> log_sum_{};
+};
+
+// An e-detector of the Shiryaev-Roberts kind for a shift of scores that are at most 0 on average where
+// nothing is wrong.
+//
+// Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
+// which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
+// or less often. Ours: scores are clipped by who makes them, and prices are learnt.
+class slow_detector : public log_evidences<6, -50> {
+  public:
+    // Scores of some tasks, and how many tasks they are worth.
+    void add(double score, double tasks, score_rates const& prices) noexcept {
+        for (std::size_t k = 0; k < prices.size(); ++k)
+            add_to(k, rates_of_scores[k] * score - prices[k] * tasks);
+    }
+    // The logarithm of the evidence, with scores that are not final yet.
+    [[nodiscard]] double log_evidence(double score, double tasks, score_rates const& prices) const noexcept {
+        double all = lowest - 1;
+        for (std::size_t k = 0; k < prices.size(); ++k)
+            all = log_sum(all, log_sum_[k] + rates_of_scores[k] * score - prices[k] * tasks);
+        return all - log_of_rates;
+    }
+
+  private:
+    static constexpr double log_of_rates = 1.791759469228055; // ln 6
 };
 
 // The same for attempts that do not end: what is counted is the cumulative hazard that a node's attempts were
 // exposed to, and how many of them ended.
 //
 // Source: the log-rank statistic as an e-value, ter Schure, Grünwald et al. "The safe log-rank test" (2020).
-class hung_detector {
+class hung_detector : public log_evidences<2, -20> {
   public:
-    void reset() noexcept { log_sum_ = {}; }
     void add(double exposed, double ended) noexcept {
-        for (std::size_t k = 0; k < log_ratio.size(); ++k) {
-            log_sum_[k] += ended * log_ratio[k] + (1 - ratio[k]) * exposed;
-            if (log_sum_[k] < lowest) log_sum_[k] = lowest;
-        }
-    }
-    void next_window() noexcept {
-        for (double& l : log_sum_) l = log_sum(l, 0.0);
+        for (std::size_t k = 0; k < log_ratio.size(); ++k)
+            add_to(k, ended * log_ratio[k] + (1 - ratio[k]) * exposed);
     }
     [[nodiscard]] double log_evidence() const noexcept {
         return log_sum(log_sum_[0], log_sum_[1]) - 0.6931471805599453;
     }
-    template <class Writer>
-    void write(Writer& out) const {
-        for (double const l : log_sum_) out.real(l);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        for (double& l : log_sum_) {
-            l = in.real();
-            in.expect(l >= lowest && l < 1e300);
-        }
-    }
 
   private:
-    static constexpr double lowest = -20;
     // How often the attempts of a hung node end, compared with others.
     static constexpr std::array<double, 2> ratio{0.02, 0.1};
     static constexpr std::array<double, 2> log_ratio{-3.912023005428146, -2.302585092994046};
-
-    std::array<double, 2> log_sum_{};
 };
 
 } // namespace straggle::detail

@@ -1,0 +1,86 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""straggle-watch as seen from Python: events go in, plans come out. What the adapters share."""
+import json
+import queue
+import subprocess
+import threading
+
+
+PROTOCOL = 1
+
+
+class Watch:
+    """A straggle-watch process, told by docs/reference/protocol.md. Nothing here waits for it but `decide`, and that no longer than it is told.
+
+    When it ends, or says nothing for too long, `is_alive` is false: then act as if nothing were known, and make a new one.
+    """
+
+    def __init__(self, command, log=print):
+        self.log = log
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.lines = ['{"event":"hello","protocol":%d}' % PROTOCOL]
+        self.plans = queue.Queue()
+        self.is_alive = True
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if said.get("event") == "plan":
+                self.plans.put(said)
+            elif said.get("event") == "fault":
+                self.log("straggle-watch:", said.get("fault"), said.get("detail"))
+            elif said.get("event") == "hello" and said.get("protocol") != PROTOCOL:
+                self.log("straggle-watch speaks another protocol:", said.get("protocol"))
+                self.process.kill()
+        self.is_alive = False
+        self.plans.put(None)
+
+    def _tell(self, event):
+        self.lines.append(json.dumps(event, separators=(",", ":")))
+
+    def ended(self, job, node, start, end, status="success", **more):
+        """An attempt that has ended: `status` is success, failed or killed; times in seconds. Told with the next plan."""
+        self._tell({"event": "end", "job": job, "node": node, "start": start, "end": end, "status": status, **more})
+
+    def finish(self, job):
+        self._tell({"event": "finish", "job": job})
+
+    def decide(self, now, nodes, running=None, waiting=0, timeout=2.0):
+        """The plan for `now`, or None where there is none in time.
+
+        @param nodes all there are: dicts with node, slots, busy, condition, and @param running all that runs: dicts with
+        job, task, node, start, where that is known
+        """
+        self._tell({"event": "nodes", "nodes": nodes})
+        if running is not None:
+            self._tell({"event": "running", "running": running})
+        self._tell({"event": "decide", "now": now, "waiting": waiting})
+        lines, self.lines = self.lines, []  # another thread may go on adding
+        try:
+            self.process.stdin.write(("\n".join(lines) + "\n").encode())
+            self.process.stdin.flush()
+        except OSError:
+            self.is_alive = False
+            return None
+        try:
+            while True:
+                plan = self.plans.get(timeout=timeout)
+                if plan is None or plan["now"] >= now - 1e-6:
+                    return plan
+        except queue.Empty:
+            self.log("straggle-watch: no plan within %.1f s" % timeout)
+            self.is_alive = False
+            return None
+
+    def close(self):
+        """Ends the process in good order, so that it keeps its state."""
+        try:
+            self.process.stdin.close()
+            self.process.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""What the plugin is worth: graph after graph on eight workers, one of which is slow for a while.
+
+    measure.py --out FOLDER [--saturations 1.1,inf] [--graphs 60] [--slow 5] [--repeat 3]
+    measure.py --check      a short form that fails if the plugin does not do its work
+
+A graph is 48 tasks that sleep for about 100 ms and one that takes them all together. The tasks sleep rather than work, so
+that it says little of the machine; everything is on the loopback. With and without the plugin take turns.
+"""
+import argparse
+import csv
+import importlib.util
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORKERS, TASKS = 8, 48
+
+
+def work(seed, folder):
+    """Sleeps; longer on a worker that the file in `folder` says is slow."""
+    name = str(distributed_name())
+    try:
+        with open(os.path.join(folder, name)) as file:
+            factor = float(file.read() or 1)
+    except OSError:
+        factor = 1.0
+    time.sleep(0.1 * math.exp(0.3 * random.Random(seed).gauss(0, 1)) * factor)
+    return name
+
+
+def distributed_name():
+    from distributed import get_worker
+    return get_worker().name
+
+
+def total(parts):
+    return {name: parts.count(name) for name in parts}
+
+
+class Cluster:
+    def __init__(self, options, plugin, saturation):
+        self.folder = tempfile.mkdtemp(prefix="straggle-dask-")
+        self.options, self.processes = options, []
+        environment = dict(os.environ, DASK_DISTRIBUTED__SCHEDULER__WORKER_SATURATION=str(saturation),
+                           DASK_DISTRIBUTED__LOGGING__DISTRIBUTED="info", STRAGGLE_WATCH=options.watch,
+                           PYTHONPATH=HERE, OMP_NUM_THREADS="1")
+        address_file = self.folder + "/scheduler.json"
+        self.log = open(self.folder + "/log", "w")
+        self.spawn(["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+                    "--scheduler-file", address_file] + (["--preload", HERE + "/straggle_plugin.py"] if plugin else []),
+                   environment)
+        for n in range(WORKERS):
+            self.spawn(["-m", "distributed.cli.dask_worker", "--scheduler-file", address_file, "--name", "w%d" % n,
+                        "--host", "127.0.0.1", "--nthreads", "1", "--nworkers", "1", "--no-nanny", "--no-dashboard",
+                        "--memory-limit", "0", "--local-directory", self.folder], environment)
+        self.client = None
+        try:
+            self.connect(address_file)
+        except BaseException:
+            self.close()
+            raise
+
+    def connect(self, address_file):
+        from distributed import Client
+        end = time.time() + 30
+        while not os.path.exists(address_file) and time.time() < end:
+            time.sleep(0.1)
+        self.client = Client(scheduler_file=address_file)
+        self.client.wait_for_workers(WORKERS, timeout=60)
+
+    def spawn(self, arguments, environment):
+        self.processes.append(subprocess.Popen(["/usr/bin/python3"] + arguments, env=environment, stdout=self.log,
+                                               stderr=self.log, cwd=self.folder))
+
+    def slow(self, worker, factor):
+        path = os.path.join(self.folder, worker)
+        with open(path + ".new", "w") as file:
+            file.write(str(factor))
+        os.rename(path + ".new", path)
+
+    def graph(self, number):
+        """Seconds that a graph takes, and how many of its tasks each worker ran."""
+        began = time.time()
+        parts = self.client.map(work, [number * 1000 + i for i in range(TASKS)], folder=self.folder, pure=False,
+                                key="work-%d" % number)
+        counts = self.client.submit(total, parts, pure=False).result(timeout=120)
+        return began, time.time() - began, counts
+
+    def held(self):
+        """What the plugin did: (time, worker's address, state)."""
+        return [(e["at"], e["node"], e["state"]) for _, e in self.client.get_events("straggle")]
+
+    def names(self):
+        return {a: w["id"] for a, w in self.client.scheduler_info()["workers"].items()}
+
+    def close(self):
+        try:
+            if self.client is not None:
+                self.client.close(timeout=2)
+        except Exception:  # noqa: BLE001 - it is going away anyhow
+            pass
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.log.close()
+        if self.options.keep:
+            print("log:", self.folder + "/log", flush=True)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run(options, plugin, saturation, factor):
+    """A warm-up, then graphs of which the middle half meets a slow worker. Rows of all graphs, and what was held."""
+    cluster = Cluster(options, plugin, saturation)
+    rows, held = [], []
+    try:
+        for g in range(3):
+            cluster.graph(100000 + g)
+        begin = time.time()
+        quarter = options.graphs // 4
+        for g in range(options.graphs):
+            if factor != 1 and g == quarter:
+                cluster.slow("w3", factor)
+            if factor != 1 and g == options.graphs - quarter:
+                cluster.slow("w3", 1)
+            phase = "healthy" if g < quarter or factor == 1 else "slow" if g < options.graphs - quarter else "after"
+            if options.period > 0:
+                time.sleep(max(0, begin + g * options.period - time.time()))
+            at, took, counts = cluster.graph(g)
+            rows.append({"plugin": int(plugin), "saturation": saturation, "graph": g, "phase": phase,
+                         "at": round(at - begin, 3), "seconds": round(took, 4), "on_slow": counts.get("w3", 0)})
+        names = cluster.names()
+        held = [(t - begin, names.get(a, a), s) for t, a, s in (cluster.held() if plugin else [])]
+    finally:
+        cluster.close()
+    return rows, held
+
+
+def quantile(values, p):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(p * len(values)))]
+
+
+def report(rows):
+    for saturation in sorted({r["saturation"] for r in rows}, key=str):
+        for phase in ("healthy", "slow", "after"):
+            for plugin in (0, 1):
+                mine = [r["seconds"] for r in rows
+                        if (r["saturation"], r["phase"], r["plugin"]) == (saturation, phase, plugin)]
+                if mine:
+                    print("saturation %-4s %-8s %-8s graphs %3d mean %.3f p50 %.3f p99 %.3f" % (
+                        saturation, phase, "plugin" if plugin else "without", len(mine), sum(mine) / len(mine),
+                        quantile(mine, 0.5), quantile(mine, 0.99)), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000")
+    parser.add_argument("--saturations", default="1.1,inf")
+    parser.add_argument("--graphs", type=int, default=60)
+    parser.add_argument("--slow", type=float, default=5)
+    parser.add_argument("--period", type=float, default=1.5, help="seconds between graphs; 0: one after the other")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--only", choices=["with", "without"])
+    parser.add_argument("--out", default="dask-measured")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if importlib.util.find_spec("distributed") is None:
+        print("skipped: there is no distributed (Debian: apt-get install python3-distributed)")
+        return 77
+    os.makedirs(options.out, exist_ok=True)
+    if options.check:
+        options.graphs, options.saturations, options.only = 32, "inf", "with"
+    rows, held = [], []
+    for repetition in range(options.repeat):
+        for saturation in options.saturations.split(","):
+            for plugin in (False, True):
+                if options.only and plugin != (options.only == "with"):
+                    continue
+                more, did = run(options, plugin, saturation, options.slow)
+                rows += [dict(r, repetition=repetition) for r in more]
+                held += [(repetition, saturation, plugin, round(t, 3), w, s) for t, w, s in did]
+                with open(options.out + "/graphs.csv", "w", newline="") as file:
+                    writer = csv.DictWriter(file, list(rows[0]))
+                    writer.writeheader()
+                    writer.writerows(rows)
+                with open(options.out + "/states.csv", "w", newline="") as file:
+                    csv.writer(file).writerows([("repetition", "saturation", "plugin", "seconds", "worker", "state")] + held)
+                report(more)
+    print("in all", flush=True)
+    report(rows)
+    if not options.check:
+        return 0
+    slow_at = min(r["at"] for r in rows if r["phase"] == "slow")
+    well_at = min(r["at"] for r in rows if r["phase"] == "after")
+    out = [h[3] - slow_at for h in held if h[4] == "w3" and h[5] == "excluded"]
+    back = [h[3] - well_at for h in held if h[4] == "w3" and h[5] == "healthy" and h[3] > well_at]
+    others = [h for h in held if h[4] != "w3" and h[5] in ("excluded", "on_probation")]
+    print("out after %s s, back after %s s, others %s" % (out[:1], back[:1], others))
+    return 0 if out and not others else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""Dask scheduler plugin: workers that straggle-watch excludes get no new tasks until probes show that they are well.
+
+    dask scheduler --preload straggle_plugin.py
+
+A worker is held by the scheduler, as if it had paused itself; its queue moves to others by Dask's own work stealing. On
+probation it is resumed for as many tasks as it may run. All are resumed when straggle-watch is gone; when the scheduler
+ends there is nothing to undo. From the environment: STRAGGLE_WATCH (the command), STRAGGLE_DRY_RUN=1.
+"""
+import asyncio
+import logging
+import os
+import sys
+import time
+
+from distributed.core import Status
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+from straggle_watch import Watch  # noqa: E402
+
+logger = logging.getLogger("distributed.straggle")
+NOTHING = {"nodes": [], "copies": []}
+COPY = "-straggle-copy"  # ends the key of a task's second attempt; see copies.py
+
+
+class Straggle(SchedulerPlugin):
+    def __init__(self, every=0.2):
+        self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000").split()
+        self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
+        self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
+        self.own = {}  # address: what the worker itself says, such as that it has no memory left
+        self.states, self.watch, self.next_start = {}, None, 0
+
+    async def start(self, scheduler):
+        self.scheduler = scheduler
+        self.pass_on = scheduler.stream_handlers["worker-status-change"]
+        scheduler.stream_handlers["worker-status-change"] = self.worker_says
+        self.loop = asyncio.ensure_future(self.run())
+
+    def worker_says(self, status, worker, stimulus_id):
+        self.own[worker] = status if isinstance(status, str) else status.name
+        if worker not in self.held or self.own[worker] != "running":
+            self.pass_on(status=status, worker=worker, stimulus_id=stimulus_id)
+
+    def set_status(self, address, status):
+        worker = self.scheduler.workers.get(address)
+        by_itself = self.own.get(address, "running") != "running"  # not in service by its own will
+        if worker is not None and not by_itself and worker.status in (Status.running, Status.paused):
+            self.scheduler.handle_worker_status_change(status, address, "straggle-%f" % time.time())
+
+    def shed(self, address, keep):
+        """All that a held worker has to do but the first `keep` goes to those who have least to do."""
+        held = self.scheduler.workers.get(address)
+        steal = self.scheduler.extensions.get("stealing")
+        given = {w: len(w.processing) / w.nthreads for w in self.scheduler.running if w.address not in self.held}
+        for task in list(held.processing)[keep:] if held and steal and given else []:
+            if not (task.worker_restrictions or task.host_restrictions or task.resource_restrictions or task.actor):
+                thief = min(given, key=given.get)
+                given[thief] += 1 / thief.nthreads
+                steal.move_task_request(task, held, thief)
+
+    def admit(self, address):
+        """In service while it has less to do than it may; a last resort, while waiting for others takes longer."""
+        worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
+        if slowdown > 0 and worker is not None:
+            others = [w for w in self.scheduler.running if w.address not in self.held]
+            backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
+            slots = worker.nthreads if slowdown * sum(w.nthreads for w in others) < backlog else 0
+        self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
+        return max(slots, 1)
+
+    def transition(self, key, start, finish, *args, worker=None, startstops=None, **kwargs):
+        task = self.scheduler.tasks.get(key)
+        if finish == "processing" and task is not None and task.processing_on is not None:
+            if self.held.get(task.processing_on.address, (0, 0)) != (0, 0):
+                self.admit(task.processing_on.address)
+        elif start == "processing" and finish in ("memory", "erred") and task and worker and self.watch:
+            done = [s for s in startstops or () if s.get("action") == "compute"]
+            status = "success" if finish == "memory" else "failed"
+            if done:
+                self.watch.ended(**self.named(task, worker), start=done[0]["start"], end=done[-1]["stop"], status=status)
+
+    @staticmethod
+    def named(task, address):
+        key = str(task.key)
+        return {"job": task.group.name.replace(COPY, ""), "kind": task.prefix.name, "task": key.replace(COPY, ""),
+                "attempt": key, "node": address, "copy": key.endswith(COPY)}
+
+    def cluster(self):
+        workers = list(self.scheduler.workers.values())
+        nodes = [{"node": w.address, "slots": w.nthreads, "busy": min(len(w.processing), w.nthreads), "condition":
+                  "present" if w.address in self.held or w.status == Status.running else "away"} for w in workers]
+        running = [dict(self.named(task, w.address), start=w.last_seen - seconds,
+                        may_copy=bool((task.annotations or {}).get("straggle_may_copy")))
+                   for w in workers for task, seconds in w.executing.items() if task.processing_on is w]
+        waiting = len(self.scheduler.queued) + len(self.scheduler.unrunnable)
+        return nodes, running, waiting + sum(max(0, len(w.processing) - w.nthreads) for w in workers)
+
+    def obey(self, plan):
+        wanted = {}
+        for n in plan["nodes"]:
+            if n["state"] in ("excluded", "on_probation"):
+                wanted[n["node"]] = (n["probe_slots"] if n["state"] == "on_probation" else 0, 0)
+            elif n["state"] == "last_resort":
+                wanted[n["node"]] = (0, n["slowdown"]["high"] or n["slowdown"]["value"])
+            if n["state"] != self.states.get(n["node"], "healthy"):
+                logger.info("straggle: %s: %s", n["node"], n["reason"])
+                self.scheduler.log_event("straggle", dict(n, at=plan["now"]))
+            self.states[n["node"]] = n["state"]
+        wanted = {} if self.dry_run else wanted
+        for address in [a for a in self.held if a not in wanted]:
+            del self.held[address]
+            self.set_status(address, "running")
+        for address, may in wanted.items():
+            was, self.held[address] = self.held.get(address), may
+            if may != (0, 0):
+                self.shed(address, self.admit(address))  # work stealing asks nobody
+            elif was != may:
+                self.set_status(address, "paused")
+                self.shed(address, 0)
+        for copy in plan["copies"] if not self.dry_run else []:
+            self.scheduler.log_event("straggle-copies", {"key": copy["attempt"], "to": copy["to"]})
+
+    async def run(self):
+        try:
+            while True:
+                await asyncio.sleep(self.every)
+                now = time.time()
+                if self.watch is None and now >= self.next_start:
+                    self.watch, self.next_start = Watch(self.command, logger.info), now + 5
+                if self.watch is not None:
+                    loop = asyncio.get_running_loop()
+                    plan = await loop.run_in_executor(None, self.watch.decide, now, *self.cluster())
+                    self.watch = self.watch if plan else self.watch.close()
+                    self.obey(plan or NOTHING)
+        except Exception:  # whatever it is, no worker stays held
+            logger.exception("straggle")
+        finally:
+            self.obey(NOTHING)
+            self.watch = self.watch and self.watch.close()
+
+    async def close(self):
+        self.loop.cancel()
+
+
+def dask_setup(scheduler):
+    scheduler.add_plugin(Straggle())

@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""Keeps slow and failing servers of an HAProxy out of the way, by its own log and its agent checks.
+
+HAProxy sends a line per request (see haproxy.cfg); straggle-watch decides ten times a second; each agent check is
+answered with the share of its weight that the server shall have. A server without a verdict is answered `up`, which
+changes nothing: what an operator drained, stopped or weighted by hand stays so.
+
+When this process ends, or hangs, HAProxy would keep the last weights for ever. Therefore it gives them back when it is
+told to end, and a watchdog, a process of its own, does so when no answer comes for a second.
+"""
+import argparse
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import straggle_watch  # noqa: E402
+
+NAME = re.compile(r"[\w.:-]+/[\w.:-]+\Z", re.ASCII)  # backend/server
+MOST_SERVERS = 4096
+# Ten decisions a second: not one error in three hours is asked for, and a server that is slow for long is tried every two seconds.
+DECIDES = "straggle-watch --windows-per-error 100000 --longest-exclusion 20"
+
+
+def log(*words):
+    print("%.3f" % time.time(), *words, flush=True)
+
+
+class Requests(asyncio.DatagramProtocol):
+    """HAProxy's log lines, made events."""
+
+    def __init__(self, loop):
+        self.loop = loop
+
+    def datagram_received(self, data, address):
+        for line in data.splitlines():
+            self.loop.request(line)
+
+
+class Adapter:
+    def __init__(self, options):
+        self.options = options
+        self.watch = None
+        self.next_start = 0
+        self.servers = {}  # name: when it was last heard of
+        self.weights = {}  # name: percent, for those that shall not have all
+        self.freed = {}  # name: until when it is told to take its weight back
+        self.decided = 0
+        self.bad_lines = 0
+        self.began = time.time()
+        self.is_ending = False
+        self.said = {}
+
+    # What came in by the log.
+    def request(self, line):
+        fields = line.split()
+        if len(fields) > 0 and fields[0].startswith(b"<"):
+            fields[0] = fields[0].partition(b">")[2]
+        try:
+            accepted, backend, server, status, _, total, microseconds, ended = fields[:8]
+            name = backend.decode("ascii") + "/" + server.decode("ascii")
+            status = int(status)
+            length = int(microseconds) * 1e-6 if microseconds != b"-" else int(total) * 1e-3
+        except (ValueError, UnicodeDecodeError):
+            self.bad_lines += 1  # lines about the state of servers come here, too
+            return
+        if not NAME.match(name) or server == b"<NOSRV>" or len(self.servers) >= MOST_SERVERS:
+            return
+        now = time.time()
+        self.servers[name] = now
+        if self.watch is None or length < 0:
+            return
+        how = "killed" if ended[:1] in b"Cc" else "failed" if status >= 500 or status < 100 else "success"
+        self.watch.ended(backend.decode("ascii"), name, now - length, now, how)
+
+    # What HAProxy asks: one line in, one line out.
+    async def answer(self, reader, writer):
+        try:
+            name = (await asyncio.wait_for(reader.readline(), 1)).decode("ascii", "replace").strip()
+            writer.write(self.word(name).encode())
+            await asyncio.wait_for(writer.drain(), 1)
+        except (OSError, ValueError, asyncio.TimeoutError):
+            pass
+        finally:
+            writer.close()
+
+    def word(self, name):
+        now = time.time()
+        if NAME.match(name) and (name in self.servers or len(self.servers) < MOST_SERVERS):
+            self.servers[name] = now
+        if not self.is_ending and now - self.decided < self.options.stale and name in self.weights:
+            return "up %d%%\n" % self.weights[name]
+        if self.is_ending or now < self.freed.get(name, 0) or name in self.weights or now - self.began < 2:
+            return "up 100%\n"
+        return "up\n"
+
+    def start(self):
+        now = time.time()
+        if now < self.next_start:
+            return
+        self.next_start = now + 5
+        try:
+            self.watch = straggle_watch.Watch(self.options.watch.split(), log)
+        except OSError as problem:
+            log("straggle-watch does not start:", problem)
+
+    def decide(self):
+        now = time.time()
+        for name, heard in list(self.servers.items()):
+            if now - heard > 60:
+                del self.servers[name]
+        nodes = [{"node": name, "slots": self.options.slots} for name in sorted(self.servers)]
+        plan = self.watch.decide(now, nodes, timeout=1)
+        if plan is None:
+            log("no plan: all servers get their weight")
+            self.watch.close()
+            self.watch = None
+            plan = {"nodes": []}
+        else:
+            self.decided = now
+        weights = {}
+        for n in plan["nodes"]:
+            if n["state"] == "excluded":
+                weights[n["node"]] = 0
+            elif n["state"] == "on_probation":
+                weights[n["node"]] = min(100, max(1, round(self.options.probe * n["probe_slots"])))
+            if n["state"] != self.said.get(n["node"], "healthy"):
+                log("%s: %s (%s)" % (n["node"], n["state"], n["reason"]))
+            self.said[n["node"]] = n["state"]
+        if self.options.dry_run:
+            weights = {}
+        for name in self.weights:
+            if name not in weights:
+                self.freed[name] = now + 3
+        for name in weights:
+            if weights[name] != self.weights.get(name):
+                log("%s: weight %d%%" % (name, weights[name]))
+        self.weights = weights
+
+    async def run(self):
+        options = self.options
+        loop = asyncio.get_running_loop()
+        ending = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ending.set)
+        await loop.create_datagram_endpoint(lambda: Requests(self), local_addr=(options.listen, options.log_port))
+        await asyncio.start_server(self.answer, options.listen, options.agent_port)
+        log("listens on %s: log %d, agent %d" % (options.listen, options.log_port, options.agent_port))
+        due = time.monotonic()
+        while not ending.is_set():
+            if self.watch is None:
+                self.start()
+            if self.watch is not None:
+                self.decide()
+            due = max(due + options.every, time.monotonic())
+            try:
+                await asyncio.wait_for(ending.wait(), due - time.monotonic())
+            except asyncio.TimeoutError:
+                pass
+        self.is_ending = True
+        log("ends: all servers get their weight")
+        if self.watch is not None:
+            self.watch.close()
+        await asyncio.sleep(options.linger)
+        log("ended; lines that were none: %d" % self.bad_lines)
+
+
+def ask_haproxy(path, command):
+    """A command of the Runtime API, and what it answers."""
+    with socket.socket(socket.AF_UNIX) as stats:
+        stats.settimeout(2)
+        stats.connect(path)
+        stats.sendall(command.encode() + b"\n")
+        answer = b""
+        while True:
+            part = stats.recv(65536)
+            if not part:
+                return answer.decode("ascii", "replace")
+            answer += part
+
+
+def release(path):
+    """Gives every server with an agent its configured weight back."""
+    try:
+        rows = ask_haproxy(path, "show servers state").splitlines()
+    except OSError as problem:
+        log("the stats socket %s: %s" % (path, problem))
+        return
+    names = rows[1].lstrip("# ").split()
+    for row in rows[2:]:
+        server = dict(zip(names, row.split()))
+        if not server.get("srv_agent_port", "0").isdigit() or server.get("srv_agent_port", "0") == "0":
+            continue
+        if server["srv_uweight"] != server["srv_iweight"]:
+            name = "%s/%s" % (server["be_name"], server["srv_name"])
+            log("%s: weight back to 100%%" % name)
+            ask_haproxy(path, "set server %s weight 100%%" % name)
+
+
+def watchdog(options):
+    """Asks the agent as HAProxy does; gives weights back when it is silent for a second, and when it is gone for good."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    silent, released = 0, False
+    while os.getppid() == options.parent or not released:
+        time.sleep(0.25)
+        try:
+            with socket.create_connection((options.listen, options.agent_port), 0.5) as agent:
+                agent.settimeout(0.5)
+                agent.sendall(b"watchdog\n")
+                answers = agent.recv(64) != b""
+        except OSError:
+            answers = False
+        silent = 0 if answers else silent + 1
+        if silent == 0:
+            released = False
+            if os.getppid() != options.parent:
+                return  # another one answers, with a watchdog of its own
+        if silent >= 3 and not released:
+            log("watchdog: the agent does not answer")
+            release(options.stats)
+            released = True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--watch", default=DECIDES, help="the command that decides (default: %(default)s)")
+    parser.add_argument("--listen", default="127.0.0.1", help="address of both listeners")
+    parser.add_argument("--log-port", type=int, default=5514, help="UDP, of HAProxy's log")
+    parser.add_argument("--agent-port", type=int, default=9101, help="TCP, of its agent checks")
+    parser.add_argument("--stats", default="/run/haproxy/straggle.sock", help="HAProxy's stats socket, for the watchdog")
+    parser.add_argument("--every", type=float, default=0.1, help="seconds between decisions")
+    parser.add_argument("--slots", type=int, default=4, help="requests that a server works on at a time")
+    parser.add_argument("--probe", type=float, default=5, help="percent of its weight per slot on probation")
+    parser.add_argument("--stale", type=float, default=2, help="seconds after which a decision counts no longer")
+    parser.add_argument("--linger", type=float, default=1, help="seconds in which weights are given back at the end")
+    parser.add_argument("--dry-run", action="store_true", help="decide and say so, change nothing")
+    parser.add_argument("--release", action="store_true", help="give all weights back and end")
+    parser.add_argument("--no-watchdog", action="store_true")
+    parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.release:
+        return release(options.stats)
+    if options.parent is not None:
+        return watchdog(options)
+    if not options.no_watchdog and not options.dry_run:
+        subprocess.Popen([sys.executable, os.path.abspath(__file__), "--listen", options.listen, "--agent-port",
+                          str(options.agent_port), "--stats", options.stats, "--parent", str(os.getpid())],
+                         start_new_session=True)
+    asyncio.run(Adapter(options).run())
+
+
+if __name__ == "__main__":
+    main()

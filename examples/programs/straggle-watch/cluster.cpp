@@ -1,0 +1,263 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "cluster.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace straggle_watch {
+
+namespace {
+
+// Parts of a key, with their lengths: no two lists of parts give the same key.
+void append_part(std::string& key, std::string_view part) {
+    auto const size = static_cast<std::uint32_t>(part.size());
+    std::array<char, sizeof size> bytes{};
+    std::memcpy(bytes.data(), &size, sizeof size);
+    key.append(bytes.data(), bytes.size());
+    key += part;
+}
+
+std::optional<std::string_view> view(std::optional<std::string> const& s) {
+    if (!s) return std::nullopt;
+    return std::string_view(*s);
+}
+
+attempt_names names_of(running_attempt const& row) {
+    return {row.job, row.node, view(row.task), view(row.attempt), row.start};
+}
+
+void write_text(straggle::byte_writer& out, std::optional<std::string> const& s) {
+    out.flag(s.has_value());
+    if (s) out.text(*s);
+}
+std::optional<std::string> read_text(straggle::byte_reader& in) {
+    if (!in.flag()) return std::nullopt;
+    return std::string(in.text());
+}
+void write_real(straggle::byte_writer& out, std::optional<double> x) {
+    out.flag(x.has_value());
+    if (x) out.real(*x);
+}
+std::optional<double> read_real(straggle::byte_reader& in) {
+    if (!in.flag()) return std::nullopt;
+    return in.real();
+}
+void write_count(straggle::byte_writer& out, std::optional<std::int64_t> n) {
+    out.flag(n.has_value());
+    if (n) out.i64(*n);
+}
+std::optional<std::int64_t> read_count(straggle::byte_reader& in) {
+    if (!in.flag()) return std::nullopt;
+    return in.i64();
+}
+void write_flag(straggle::byte_writer& out, std::optional<bool> yes) {
+    out.u8(!yes ? 2 : *yes ? 1 : 0);
+}
+std::optional<bool> read_flag(straggle::byte_reader& in) {
+    std::uint8_t const n = in.u8();
+    in.expect(n <= 2);
+    if (n == 2) return std::nullopt;
+    return n == 1;
+}
+
+} // namespace
+
+std::string_view cluster::identity(attempt_names const& names) {
+    key_.clear();
+    append_part(key_, names.job);
+    if (names.attempt) {
+        key_ += 'a';
+        append_part(key_, *names.attempt);
+        return key_;
+    }
+    append_part(key_, names.node);
+    if (names.task) {
+        key_ += 't';
+        append_part(key_, *names.task);
+        return key_;
+    }
+    key_ += 's';
+    auto const bits = std::bit_cast<std::array<char, sizeof(double)>>(names.start.value_or(0));
+    key_.append(bits.data(), bits.size());
+    return key_;
+}
+
+std::string_view cluster::identity(running_attempt const& row) {
+    return identity(names_of(row));
+}
+
+place& cluster::at(std::string_view node) {
+    auto const found = places_.find(node);
+    return found != places_.end() ? found->second : places_.try_emplace(std::string(node)).first->second;
+}
+
+void cluster::leave(std::string_view node) {
+    auto const found = places_.find(node);
+    if (found->second.running == 0 && found->second.row == place::none) places_.erase(found);
+}
+
+running_attempt* cluster::find(attempt_names const& names) {
+    if (rows_.empty()) return nullptr;
+    auto const found = rows_.find(identity(names));
+    return found == rows_.end() ? nullptr : &running_[found->second];
+}
+
+running_attempt* cluster::add(attempt_names const& names) {
+    std::string_view const key = identity(names);
+    if (auto const found = rows_.find(key); found != rows_.end()) {
+        running_attempt& row = running_[found->second];
+        row.round = running_round_;
+        if (row.node != names.node) { // an attempt with an identity of its own may move
+            --row.at->running;
+            leave(row.node);
+            row.node = names.node;
+            row.at = &at(names.node);
+            ++row.at->running;
+        }
+        return &row;
+    }
+    if (running_.size() >= most_running_) return nullptr;
+    rows_.try_emplace(std::string(key), static_cast<std::uint32_t>(running_.size()));
+    running_attempt& row = running_.emplace_back();
+    row.job = names.job;
+    row.node = names.node;
+    if (names.task) row.task = *names.task;
+    if (names.attempt) row.attempt = *names.attempt;
+    row.start = names.start.value_or(0);
+    row.round = running_round_;
+    row.at = &at(names.node);
+    ++row.at->running;
+    return &row;
+}
+
+void cluster::remove(running_attempt const& row) {
+    auto const gap = static_cast<std::size_t>(&row - running_.data());
+    rows_.erase(rows_.find(identity(row)));
+    --row.at->running;
+    leave(row.node);
+    if (gap + 1 != running_.size()) {
+        running_[gap] = std::move(running_.back());
+        rows_.find(identity(running_[gap]))->second = static_cast<std::uint32_t>(gap);
+    }
+    running_.pop_back();
+}
+
+told_node* cluster::find_node(std::string_view name) {
+    auto const found = places_.find(name);
+    return found == places_.end() || found->second.row == place::none ? nullptr : &nodes_[found->second.row];
+}
+
+told_node* cluster::add_node(std::string_view name) {
+    if (told_node* const known = find_node(name)) {
+        known->round = node_round_;
+        return known;
+    }
+    if (nodes_.size() >= most_nodes_) return nullptr;
+    place& here = at(name);
+    here.row = static_cast<std::uint32_t>(nodes_.size());
+    told_node& node = nodes_.emplace_back();
+    node.name = name;
+    node.round = node_round_;
+    node.at = &here;
+    return &node;
+}
+
+bool cluster::remove_node(std::string_view name) {
+    auto const found = places_.find(name);
+    if (found == places_.end() || found->second.row == place::none) return false;
+    std::string const gone(name); // the caller's view may be of the row
+    for (std::size_t i = running_.size(); i-- > 0 && found->second.running != 0;)
+        if (running_[i].at == &found->second) remove(running_[i]); // its place stays, as the node has a row
+    std::uint32_t const gap = found->second.row;
+    found->second.row = place::none;
+    leave(gone);
+    if (gap + 1 != nodes_.size()) {
+        nodes_[gap] = std::move(nodes_.back());
+        places_.find(nodes_[gap].name)->second.row = gap;
+    }
+    nodes_.pop_back();
+    return true;
+}
+
+void cluster::end_running_list() {
+    in_running_list_ = false;
+    for (std::size_t i = running_.size(); i-- > 0;)
+        if (running_[i].round != running_round_) remove(running_[i]);
+}
+
+void cluster::end_node_list() {
+    in_node_list_ = false;
+    for (std::size_t i = running_.size(); i-- > 0;)
+        if (std::uint32_t const row = running_[i].at->row;
+            row != place::none && nodes_[row].round != node_round_)
+            remove(running_[i]);
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+        if (nodes_[i].round != node_round_) remove_node(nodes_[i].name);
+}
+
+void cluster::write(straggle::byte_writer& out) const {
+    out.varint(running_round_);
+    out.varint(node_round_);
+    out.flag(in_running_list_);
+    out.flag(in_node_list_);
+    out.count(nodes_.size());
+    for (told_node const& n : nodes_) {
+        out.text(n.name);
+        write_count(out, n.slots);
+        write_count(out, n.busy);
+        write_text(out, n.machine_class);
+        write_text(out, n.domain);
+        out.u8(static_cast<std::uint8_t>(n.condition));
+        out.varint(n.round);
+    }
+    out.count(running_.size());
+    for (running_attempt const& r : running_) {
+        out.text(r.job);
+        out.text(r.node);
+        for (auto const* const s : {&r.task, &r.attempt, &r.kind}) write_text(out, *s);
+        out.real(r.start);
+        for (auto const x : {r.progress, r.reported, r.input}) write_real(out, x);
+        write_count(out, r.attempts);
+        write_flag(out, r.copy);
+        write_flag(out, r.may_copy);
+        out.varint(r.round);
+    }
+}
+
+bool cluster::read(straggle::byte_reader& in) {
+    running_round_ = in.varint();
+    node_round_ = in.varint();
+    in_running_list_ = in.flag();
+    in_node_list_ = in.flag();
+    for (std::size_t n = in.count(1); n-- > 0 && in.ok();) {
+        told_node* const node = add_node(in.text());
+        if (node == nullptr) return false;
+        node->slots = read_count(in);
+        node->busy = read_count(in);
+        node->machine_class = read_text(in);
+        node->domain = read_text(in);
+        std::uint8_t const word = in.u8();
+        in.expect(word <= static_cast<std::uint8_t>(straggle::record::condition::away));
+        node->condition = static_cast<straggle::record::condition>(word);
+        node->round = in.varint();
+    }
+    for (std::size_t n = in.count(1); n-- > 0 && in.ok();) {
+        std::string const job(in.text()), name(in.text());
+        auto const task = read_text(in), attempt = read_text(in), kind = read_text(in);
+        double const start = in.real();
+        running_attempt* const row = add({job, name, view(task), view(attempt), start});
+        if (row == nullptr) return false;
+        row->kind = kind;
+        for (auto* const x : {&row->progress, &row->reported, &row->input}) *x = read_real(in);
+        row->attempts = read_count(in);
+        row->copy = read_flag(in);
+        row->may_copy = read_flag(in);
+        row->round = in.varint();
+    }
+    return in.ok();
+}
+
+} // namespace straggle_watch

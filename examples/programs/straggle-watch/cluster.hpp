@@ -1,0 +1,98 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What was told of the cluster: the attempts that run and the nodes, dense and by name.
+#pragma once
+
+#include "records.hpp"
+
+#include <straggle/base/bytes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace straggle_watch {
+
+/// Lets maps of strings be asked for views.
+struct text_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
+};
+template <class Value>
+using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
+
+/// The names that an attempt is known by.
+struct attempt_names {
+    std::string_view job, node;
+    std::optional<std::string_view> task, attempt;
+    std::optional<double> start;
+};
+
+/// Attempts that run, and nodes.
+///
+/// @par Guarantees memory is bounded by the two numbers; rows stay where they are but for removals, which
+/// put the last row in the gap: the same events give the same rows
+class cluster {
+  public:
+    cluster(std::size_t most_nodes, std::size_t most_running)
+        : most_nodes_(most_nodes), most_running_(most_running) {}
+    cluster(cluster const&) = delete;
+    cluster& operator=(cluster const&) = delete;
+
+    [[nodiscard]] std::vector<running_attempt> const& running() const { return running_; }
+    [[nodiscard]] std::vector<told_node> const& nodes() const { return nodes_; }
+
+    /// The attempt of these names, or null.
+    [[nodiscard]] running_attempt* find(attempt_names const& names);
+    /// Its record, made if there is none; null where there is no room. What it says is for the caller to
+    /// replace, but for its names.
+    running_attempt* add(attempt_names const& names);
+    void remove(running_attempt const& row);
+
+    [[nodiscard]] told_node* find_node(std::string_view name);
+    told_node* add_node(std::string_view name);
+    /// Forgets a node and what runs there. @return whether it was there
+    bool remove_node(std::string_view name);
+
+    /// A list of all begins, with its first part; whatever is added from then on belongs to it.
+    void begin_running_list() {
+        if (!in_running_list_) ++running_round_;
+        in_running_list_ = true;
+    }
+    void begin_node_list() {
+        if (!in_node_list_) ++node_round_;
+        in_node_list_ = true;
+    }
+    /// It is complete: others are forgotten.
+    void end_running_list();
+    void end_node_list();
+
+    void write(straggle::byte_writer& out) const;
+    /// False where it makes no sense; then it is empty.
+    bool read(straggle::byte_reader& in);
+
+  private:
+    [[nodiscard]] std::string_view identity(attempt_names const& names);
+    [[nodiscard]] std::string_view identity(running_attempt const& row);
+    place& at(std::string_view node);
+    void leave(std::string_view node);
+
+    std::size_t most_nodes_, most_running_;
+    std::vector<running_attempt> running_;
+    std::vector<told_node> nodes_;
+    text_map<std::uint32_t> rows_; // by identity
+    text_map<place> places_;       // by node: addresses stay
+    std::uint64_t running_round_ = 0, node_round_ = 0;
+    bool in_running_list_ = false, in_node_list_ = false;
+    std::string key_;
+};
+
+} // namespace straggle_watch

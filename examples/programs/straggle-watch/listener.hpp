@@ -1,0 +1,56 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The Unix socket: who may connect, and what goes to whom.
+#pragma once
+
+#include "line_buffer.hpp"
+#include "session.hpp"
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+namespace straggle_watch {
+
+class listener {
+  public:
+    /// A `failure` if the path is something else than a socket that nobody listens to.
+    listener(options const& o, session& to);
+    listener(listener const&) = delete;
+    listener& operator=(listener const&) = delete;
+    ~listener();
+
+    /// Adds what there is to wait for.
+    void wait_for(std::vector<pollfd>& fds) const;
+    /// Does what became possible. @param fds what `wait_for` added, in its order
+    void handle(std::span<pollfd const> fds);
+    struct connection {
+        descriptor fd;
+        line_buffer in;
+        std::string out;
+        std::size_t sent = 0;
+        bool wants_plans = true, is_over = false;
+    };
+    /// Sends a plan to all that want plans. @param but not to this one
+    void send_plans(std::string const& plans, connection const* but = nullptr);
+
+  private:
+    void accept();
+    void read(connection& c);
+    void write(connection& c);
+    void say(connection& c, std::string const& text);
+    void remove_closed();
+
+    options const& options_;
+    session& session_;
+    descriptor fd_;
+    std::list<connection> connections_;
+    answers answers_;
+};
+
+} // namespace straggle_watch

@@ -1,0 +1,126 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The members of a line of the protocol: each looked up once, and read as what it has to be.
+#pragma once
+
+#include "fault.hpp"
+
+#include <simdjson.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace straggle_watch {
+
+/// All members that an event may have.
+enum class member : std::uint8_t {
+    event,
+    now,
+    job,
+    task,
+    node,
+    attempt,
+    start,
+    end,
+    duration,
+    status,
+    kind,
+    input,
+    copy,
+    outrun,
+    may_copy,
+    attempts,
+    progress,
+    reported,
+    slots,
+    busy,
+    machine_class,
+    domain,
+    condition,
+    waiting,
+    all,
+    more,
+    nodes,
+    running,
+    on,
+    action,
+    most,
+    request,
+    protocol,
+    name,
+    plans,
+};
+inline constexpr std::size_t member_count = 35;
+
+inline constexpr std::array<std::string_view, member_count> member_names{
+    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
+    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
+    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
+    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
+[[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
+    return member_names[static_cast<std::size_t>(m)];
+}
+
+/// Longest name, in bytes.
+inline constexpr std::size_t longest_name = 1024;
+
+/// The members of one object. The first fault sticks; what is read after it is nothing.
+///
+/// @par Guarantees views live until the next line is parsed, and those of names that were numbers until the
+/// next object is read
+class members {
+  public:
+    void read(simdjson::dom::object object);
+
+    [[nodiscard]] line_fault const& what() const { return fault_; }
+    [[nodiscard]] bool ok() const { return fault_.what == fault::none; }
+    void fail(fault f, member m) { fail(f, to_string(m)); }
+    void fail(fault f, std::string_view detail) {
+        if (ok()) fault_ = {f, detail};
+    }
+
+    [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
+    [[nodiscard]] std::optional<std::string_view> name(member m);
+    [[nodiscard]] std::optional<double> number(member m);
+    [[nodiscard]] std::optional<std::int64_t> count(member m); ///< from 0 to 2^53
+    [[nodiscard]] std::optional<bool> flag(member m);
+    [[nodiscard]] std::optional<std::string_view> text(member m);
+    [[nodiscard]] std::optional<simdjson::dom::array> array(member m);
+    /// One of some words; `otherwise` where it is missing.
+    template <class T, std::size_t N>
+    [[nodiscard]] T word(member m, std::array<std::string_view, N> const& words, T otherwise) {
+        auto const told = text(m);
+        if (!told) return otherwise;
+        for (std::size_t i = 0; i < N; ++i)
+            if (words[i] == *told) return static_cast<T>(i);
+        fail(fault::bad_value, m);
+        return otherwise;
+    }
+
+    /// The same where it has to be there.
+    [[nodiscard]] std::string_view needed_name(member m) { return needed(m, name(m)); }
+    [[nodiscard]] double needed_number(member m) { return needed(m, number(m)); }
+
+    /// The name in an element that is no member, such as of an array; nothing, and no fault, for what is
+    /// none.
+    [[nodiscard]] std::optional<std::string_view> name_of(simdjson::dom::element value, std::size_t place);
+
+  private:
+    template <class T>
+    T needed(member m, std::optional<T> const& value) {
+        if (!value) fail(fault::missing_member, m);
+        return value.value_or(T{});
+    }
+
+    std::uint64_t present_ = 0;
+    line_fault fault_{};
+    std::array<simdjson::dom::element, member_count> values_;
+    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers
+};
+
+} // namespace straggle_watch

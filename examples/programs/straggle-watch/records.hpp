@@ -1,0 +1,92 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The records that the mitigator reads.
+#pragma once
+
+#include <straggle/mitigate/mitigator.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace straggle_watch {
+
+/// An attempt that has ended: views of a line.
+struct ended_attempt {
+    std::string_view job, node;
+    double start = 0, end = 0;
+    straggle::attempt_status status = straggle::attempt_status::success;
+    std::optional<std::string_view> task, attempt, kind;
+    std::optional<double> input;
+    std::optional<bool> copy, outrun;
+};
+
+/// What there is under the name of a node.
+struct place {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    std::uint32_t running = 0; ///< attempts
+    std::uint32_t row = none;  ///< of the node, if it was told
+};
+
+/// An attempt that runs.
+struct running_attempt {
+    std::string job, node;
+    std::optional<std::string> task, attempt, kind;
+    double start = 0;
+    std::optional<double> progress, reported, input;
+    std::optional<std::int64_t> attempts;
+    std::optional<bool> copy, may_copy;
+    std::uint64_t round = 0; ///< of the list it was in last
+    place* at = nullptr;
+};
+
+/// A node.
+struct told_node {
+    std::string name;
+    std::optional<std::int64_t> slots, busy;
+    std::optional<std::string> machine_class, domain;
+    straggle::record::condition condition = straggle::record::condition::present;
+    std::uint64_t round = 0; ///< of the list it was in last
+    place const* at = nullptr;
+
+    [[nodiscard]] std::int64_t busy_slots() const { return busy ? *busy : std::int64_t{at->running}; }
+    [[nodiscard]] std::int64_t all_slots() const { return slots.value_or(1); }
+};
+
+inline auto make_mitigator(straggle::mitigator_options const& options) {
+    return straggle::mitigator_of<ended_attempt, running_attempt, told_node>(
+        straggle::attempt_fields{.job = &ended_attempt::job,
+                                 .node = &ended_attempt::node,
+                                 .start = &ended_attempt::start,
+                                 .end = &ended_attempt::end,
+                                 .status = &ended_attempt::status,
+                                 .task = &ended_attempt::task,
+                                 .input = &ended_attempt::input,
+                                 .kind = &ended_attempt::kind,
+                                 .is_copy = &ended_attempt::copy,
+                                 .outrun = &ended_attempt::outrun},
+        straggle::running_fields{.job = &running_attempt::job,
+                                 .task = &running_attempt::task,
+                                 .node = &running_attempt::node,
+                                 .progress = &running_attempt::progress,
+                                 .reported = &running_attempt::reported,
+                                 .start = &running_attempt::start,
+                                 .kind = &running_attempt::kind,
+                                 .input = &running_attempt::input,
+                                 .copies = &running_attempt::attempts,
+                                 .may_copy = &running_attempt::may_copy,
+                                 .is_copy = &running_attempt::copy},
+        straggle::node_fields{.node = &told_node::name,
+                              .slots = &told_node::all_slots,
+                              .busy = &told_node::busy_slots,
+                              .machine_class = &told_node::machine_class,
+                              .domain = &told_node::domain,
+                              .condition = &told_node::condition},
+        options);
+}
+using mitigator_type = decltype(make_mitigator({}));
+
+} // namespace straggle_watch

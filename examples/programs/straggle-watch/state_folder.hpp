@@ -1,0 +1,79 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// What survives the process: a snapshot, and a journal of all that came after it. A block of lines is in the
+/// journal before it is answered.
+#pragma once
+
+#include "posix.hpp"
+#include "watch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace straggle_watch {
+
+/// How far a file has been read.
+struct file_position {
+    std::uint64_t device = 0, inode = 0, offset = 0, line = 1;
+};
+
+/// What happened at once: a block of lines, a line that was too long, or the timer.
+struct journal_entry {
+    enum class kind : std::uint8_t { lines, too_long, timer };
+    kind is = kind::lines;
+    arrival when{};
+    std::uint64_t first_line = 0;
+    file_position position{}; ///< after it
+    std::string_view text{};
+};
+
+/// Does to the watch what an entry says.
+std::uint64_t apply(watch& to, journal_entry const& entry, answers& out);
+
+/// A folder `DIR` with `snapshot-N` and `journal-N`: the journal begins where the snapshot ends.
+///
+/// @par Guarantees one process at a time; whatever the moment at which the process dies, what is restored is
+/// the state after one of the last entries. Of what the system writes late, when the machine itself dies,
+/// `sync` bounds the loss
+class state_folder {
+  public:
+    /// Takes the folder, made if there is none; a `failure` if another process has it.
+    explicit state_folder(std::string folder);
+
+    /// What the folder holds, or a new one. Damaged files are set aside, and named on standard error.
+    [[nodiscard]] std::unique_ptr<watch> load(watch_options const& options);
+    [[nodiscard]] file_position const& position() const { return position_; }
+    /// Who this decider is: drawn once for the folder.
+    [[nodiscard]] std::uint64_t identity();
+
+    void append(journal_entry const& entry);
+    /// Makes sure that what was appended is on the disk.
+    void sync();
+    /// Begins a new snapshot and journal.
+    void snapshot(watch const& of);
+    [[nodiscard]] std::uint64_t journal_bytes() const { return journal_bytes_; }
+    /// How often something could not be written.
+    [[nodiscard]] std::uint64_t faults() const { return faults_; }
+
+  private:
+    [[nodiscard]] std::string name(char const* what, std::uint64_t number) const;
+    [[nodiscard]] std::unique_ptr<watch> load_snapshot(watch_options const& options, std::uint64_t number);
+    void replay(watch& to, std::uint64_t number);
+    void set_aside(std::string const& file, std::string const& why);
+    [[nodiscard]] bool open_journal();
+    void complain(std::string const& file);
+
+    std::string folder_;
+    descriptor lock_, self_, journal_;
+    file_position position_{};
+    std::uint64_t number_ = 0, journal_bytes_ = 0, faults_ = 0;
+    bool is_dirty_ = false, is_broken_ = false;
+};
+
+} // namespace straggle_watch

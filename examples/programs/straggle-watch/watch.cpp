@@ -1,0 +1,537 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+#include "watch.hpp"
+
+#include "plan_json.hpp"
+
+#include <straggle/version.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+namespace straggle_watch {
+
+namespace {
+
+constexpr std::size_t most_faults_told = 20;
+constexpr std::uint32_t frame = straggle::frame_kind("wtch");
+
+// What a line may say it is.
+enum class event_kind : std::uint8_t {
+    hello,
+    node,
+    node_gone,
+    nodes,
+    start,
+    progress,
+    end,
+    running,
+    finish,
+    load,
+    decide,
+    rank_places,
+    switch_,
+    resume
+};
+constexpr std::array<std::string_view, 14> event_names{
+    "hello",   "node",   "node_gone", "nodes",  "start",       "progress", "end",
+    "running", "finish", "load",      "decide", "rank_places", "switch",   "resume"};
+constexpr std::array<std::string_view, 3> status_words{"success", "failed", "killed"};
+constexpr std::array<std::string_view, 4> condition_words{"present", "pinned", "denied", "away"};
+constexpr std::array<std::string_view, 4> action_words{"exclusion", "copy", "cooldown", "placement"};
+
+void assign(std::optional<std::string>& to, std::optional<std::string_view> from) {
+    if (!from)
+        to.reset();
+    else if (to)
+        *to = *from;
+    else
+        to.emplace(*from);
+}
+
+attempt_names names_in(members& m, bool needs_node) {
+    attempt_names names;
+    names.job = m.needed_name(member::job);
+    names.task = m.name(member::task);
+    names.attempt = m.name(member::attempt);
+    if (auto const node = m.name(member::node))
+        names.node = *node;
+    else if (needs_node || !names.attempt)
+        m.fail(fault::missing_member, member::node);
+    names.start = m.number(member::start);
+    return names;
+}
+
+} // namespace
+
+watch::watch(watch_options const& options)
+    : options_(options),
+      mitigator_(make_mitigator(options.mitigator)),
+      cluster_(options.mitigator.most_nodes, options.most_running),
+      is_on_(options.mitigator.is_enabled) {}
+
+std::uint64_t watch::lines(std::string_view block, std::uint64_t first_line, arrival const& when,
+                           answers& out) {
+    out_ = &out;
+    line_ = first_line;
+    while (!block.empty()) {
+        std::size_t const end = (std::min)(block.find('\n'), block.size());
+        line(block.substr(0, end), when);
+        block.remove_prefix((std::min)(end + 1, block.size()));
+        ++line_;
+    }
+    return line_ - first_line;
+}
+
+void watch::too_long(std::uint64_t line, answers& out) {
+    out_ = &out;
+    line_ = line;
+    ++tally_.lines;
+    say_fault({fault::too_long, ""});
+}
+
+void watch::line(std::string_view text, arrival const& when) {
+    while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
+    if (text.empty()) return;
+    ++tally_.lines;
+    if (text.size() > options_.longest_line) return say_fault({fault::too_long, ""});
+    simdjson::dom::element whole;
+    if (parser_.parse(text.data(), text.size(), false).get(whole) != simdjson::SUCCESS)
+        return say_fault({fault::not_json, ""});
+    simdjson::dom::object object;
+    if (whole.get(object) != simdjson::SUCCESS) return say_fault({fault::not_an_object, ""});
+    members_.read(object);
+    auto const name = members_.text(member::event);
+    if (!name) return say_fault({fault::no_event, ""});
+    has_time_ = true;
+    if (when.wall) {
+        time_ = *when.wall;
+        now_ = time_;
+    } else if (auto const told = members_.number(member::now)) {
+        time_ = *told;
+        now_ = time_;
+    } else if (now_) {
+        time_ = *now_;
+    } else {
+        has_time_ = false;
+    }
+    if (members_.ok()) event(*name, when);
+    if (!members_.ok()) say_fault(members_.what());
+}
+
+void watch::event(std::string_view name, arrival const& when) {
+    auto const known = std::find(event_names.begin(), event_names.end(), name);
+    switch (static_cast<event_kind>(known - event_names.begin())) {
+    case event_kind::hello:
+        return on_hello();
+    case event_kind::node:
+        return on_node(members_);
+    case event_kind::node_gone:
+        return on_node_gone();
+    case event_kind::nodes:
+        return on_nodes();
+    case event_kind::start:
+        return on_start(members_);
+    case event_kind::progress:
+        return on_progress();
+    case event_kind::end:
+        return on_end();
+    case event_kind::running:
+        return on_running();
+    case event_kind::finish: {
+        std::string_view const job = members_.needed_name(member::job);
+        if (!members_.ok()) return;
+        if (options_.keeps_log) history_.job_finished(job, mitigator_.is_left_alone(job), out_->log);
+        return mitigator_.finish(job);
+    }
+    case event_kind::load:
+        if (!members_.has(member::waiting)) return members_.fail(fault::missing_member, member::waiting);
+        return read_load(members_);
+    case event_kind::decide:
+        return on_decide(when);
+    case event_kind::rank_places:
+        return on_rank_places();
+    case event_kind::switch_: {
+        auto const on = members_.flag(member::on);
+        if (!on) return members_.fail(fault::missing_member, member::on);
+        is_on_ = *on;
+        return mitigator_.enable(is_on_);
+    }
+    case event_kind::resume:
+        return on_resume();
+    }
+    members_.fail(fault::unknown_event, "");
+}
+
+void watch::say_fault(line_fault const& what) {
+    ++tally_.faults[static_cast<std::size_t>(what.what)];
+    if (++faults_told_ > most_faults_told) return;
+    append_fault(out_->reply, line_, what);
+}
+
+void watch::on_hello() {
+    auto const version = members_.number(member::protocol);
+    if (!version) return members_.fail(fault::missing_member, member::protocol);
+    if (*version != 1) return members_.fail(fault::unknown_protocol, "");
+    auto const plans = members_.flag(member::plans);
+    if (members_.ok()) out_->wants_plans = plans.value_or(true);
+}
+
+void watch::on_node(members& m) {
+    std::string_view const name = m.needed_name(member::node);
+    auto const slots = m.count(member::slots), busy = m.count(member::busy);
+    auto const machine_class = m.name(member::machine_class), domain = m.name(member::domain);
+    auto const condition = m.word(member::condition, condition_words, straggle::record::condition::present);
+    if (!m.ok()) return;
+    told_node* const node = cluster_.add_node(name);
+    if (node == nullptr) return m.fail(fault::no_room, "");
+    node->slots = slots;
+    node->busy = busy;
+    assign(node->machine_class, machine_class);
+    assign(node->domain, domain);
+    node->condition = condition;
+}
+
+void watch::on_node_gone() {
+    std::string_view const name = members_.needed_name(member::node);
+    if (members_.ok() && !cluster_.remove_node(name)) members_.fail(fault::unknown_node, "");
+}
+
+void watch::on_nodes() {
+    auto const items = members_.array(member::nodes);
+    bool const more = members_.flag(member::more).value_or(false);
+    if (!members_.ok()) return;
+    cluster_.begin_node_list();
+    for (simdjson::dom::element const item : *items) {
+        simdjson::dom::object object;
+        if (item.get(object) != simdjson::SUCCESS) {
+            members_.fail(fault::bad_value, member::nodes);
+            continue;
+        }
+        item_.read(object);
+        on_node(item_);
+        if (!item_.ok()) members_.fail(item_.what().what, item_.what().detail);
+    }
+    if (!more) cluster_.end_node_list();
+}
+
+void watch::on_start(members& m) {
+    attempt_names const names = names_in(m, true);
+    if (!names.start) m.fail(fault::missing_member, member::start);
+    auto const kind = m.name(member::kind);
+    auto const input = m.number(member::input), reported = m.number(member::reported);
+    auto const progress = m.number(member::progress);
+    auto const attempts = m.count(member::attempts);
+    auto const copy = m.flag(member::copy), may_copy = m.flag(member::may_copy);
+    if (progress && !(*progress >= 0 && *progress <= 1)) m.fail(fault::bad_value, member::progress);
+    if (!m.ok()) return;
+    running_attempt* const row = cluster_.add(names);
+    if (row == nullptr) return m.fail(fault::no_room, "");
+    row->start = *names.start;
+    if (names.task) assign(row->task, names.task);
+    assign(row->kind, kind);
+    row->input = input;
+    row->progress = progress;
+    row->reported = reported;
+    if (progress && !reported && has_time_) row->reported = time_;
+    row->attempts = attempts;
+    row->copy = copy;
+    row->may_copy = may_copy;
+    if (options_.keeps_log) history_.attempt_started(*row);
+}
+
+void watch::on_progress() {
+    attempt_names const names = names_in(members_, false);
+    auto const progress = members_.number(member::progress), reported = members_.number(member::reported);
+    if (!progress) members_.fail(fault::missing_member, member::progress);
+    if (progress && !(*progress >= 0 && *progress <= 1)) members_.fail(fault::bad_value, member::progress);
+    if (!members_.ok()) return;
+    running_attempt* const row = cluster_.find(names);
+    if (row == nullptr) return members_.fail(fault::unknown_attempt, "");
+    row->progress = progress;
+    row->reported = reported;
+    if (!reported && has_time_) row->reported = time_;
+}
+
+// Start and end, of what was told of them; false with a fault.
+bool watch::read_end_times(ended_attempt& attempt, running_attempt const* row) {
+    members& m = members_;
+    auto start = m.number(member::start);
+    auto const end = m.number(member::end), duration = m.number(member::duration);
+    if (duration && !(*duration >= 0)) m.fail(fault::bad_value, member::duration);
+    if (!end && !duration) m.fail(fault::missing_member, member::end);
+    if (!m.ok()) return false;
+    if (!start && end && !duration && row != nullptr) start = row->start;
+    if (end) {
+        attempt.end = *end;
+        if (start && !duration)
+            attempt.start = *start;
+        else if (duration)
+            attempt.start = *end - *duration;
+        else
+            m.fail(fault::unknown_attempt, "");
+    } else if (start) {
+        attempt.start = *start;
+        attempt.end = *start + *duration;
+    } else if (has_time_) {
+        attempt.end = time_;
+        attempt.start = time_ - *duration;
+    } else {
+        m.fail(fault::no_clock, "");
+    }
+    return m.ok();
+}
+
+void watch::on_end() {
+    members& m = members_;
+    attempt_names const names = names_in(m, true);
+    ended_attempt attempt;
+    attempt.job = names.job;
+    attempt.node = names.node;
+    attempt.task = names.task;
+    attempt.attempt = names.attempt;
+    attempt.kind = m.name(member::kind);
+    attempt.input = m.number(member::input);
+    attempt.copy = m.flag(member::copy);
+    attempt.outrun = m.flag(member::outrun);
+    attempt.status = m.word(member::status, status_words, straggle::attempt_status::success);
+    if (!m.ok()) return;
+    running_attempt const* const row = cluster_.find(names);
+    if (!read_end_times(attempt, row)) return;
+    if (row != nullptr) { // what the start said and the end does not
+        if (!attempt.task && row->task) attempt.task = *row->task;
+        if (!attempt.kind && row->kind) attempt.kind = *row->kind;
+        if (!attempt.input) attempt.input = row->input;
+        if (!attempt.copy) attempt.copy = row->copy;
+    }
+    double now = attempt.end;
+    if (has_time_) {
+        now = time_;
+        // Ends move the clock on between decisions, but for one that lies far ahead.
+        if (!m.has(member::now) && attempt.end > now && (gap_ == 0 || attempt.end - now <= 2 * gap_))
+            now = attempt.end;
+    }
+    if (!now_ || now > *now_) now_ = now;
+    bool const is_used = mitigator_.observe(attempt, now);
+    if (options_.keeps_log) history_.attempt_ended(attempt, out_->log);
+    if (is_used && attempt.status == straggle::attempt_status::success) {
+        double const took = attempt.end - attempt.start;
+        ++ended_.count;
+        ended_.sum += took;
+        ended_.longest = (std::max)(ended_.longest, took);
+    }
+    if (row != nullptr) cluster_.remove(*row);
+}
+
+void watch::on_running() {
+    auto const items = members_.array(member::running);
+    bool const more = members_.flag(member::more).value_or(false);
+    if (!members_.ok()) return;
+    cluster_.begin_running_list();
+    for (simdjson::dom::element const item : *items) {
+        simdjson::dom::object object;
+        if (item.get(object) != simdjson::SUCCESS) {
+            members_.fail(fault::bad_value, member::running);
+            continue;
+        }
+        item_.read(object);
+        on_start(item_);
+        if (!item_.ok()) members_.fail(item_.what().what, item_.what().detail);
+    }
+    if (!more) cluster_.end_running_list();
+}
+
+void watch::read_load(members& m) {
+    auto const waiting = m.count(member::waiting), slots = m.count(member::slots),
+               busy = m.count(member::busy);
+    if (!m.ok()) return;
+    auto const number = [](std::optional<std::int64_t> n) {
+        return static_cast<std::uint64_t>(n.value_or(0));
+    };
+    if (waiting) load_.waiting = number(waiting);
+    load_.slots = number(slots);
+    load_.busy = number(busy);
+}
+
+void watch::on_decide(arrival const& when) {
+    if (!when.wall && !members_.has(member::now)) return members_.fail(fault::no_clock, "now");
+    bool const lists_all = members_.flag(member::all).value_or(false);
+    if (members_.has(member::waiting)) read_load(members_);
+    if (members_.ok()) decide_now(time_, when.is_decider, lists_all);
+}
+
+void watch::decide(arrival const& when, answers& out) {
+    out_ = &out;
+    now_ = *when.wall;
+    decide_now(*when.wall, when.is_decider, false);
+}
+
+void watch::decide_now(double now, bool is_decider, bool lists_all) {
+    if (decided_ && now > *decided_) gap_ = now - *decided_;
+    decided_ = now;
+    if (options_.mitigator.decider != 0)
+        mitigator_.hold({.holder = is_decider ? options_.mitigator.decider : 0, .term = 1, .until = 1e300});
+    auto const& plan = mitigator_.decide(now, cluster_.running(), cluster_.nodes(), load_);
+    ++tally_.plans;
+    tally_.copies += plan.copies().size();
+    tally_.kills += plan.kills().size();
+    if (options_.keeps_log)
+        for (auto const& c : plan.copies())
+            history_.copy_planned(cluster_.running()[c.row], cluster_.nodes()[c.node_row].name, now, c.left);
+    std::string const text = plan_json({.plan = plan,
+                                        .told = cluster_,
+                                        .mitigator = mitigator_,
+                                        .counts = mitigator_counts(),
+                                        .totals = tally_,
+                                        .load = load_,
+                                        .ended = ended_,
+                                        .now = now,
+                                        .shadow = options_.shadow,
+                                        .is_on = is_on_,
+                                        .lists_all = lists_all},
+                                       listed_);
+    out_->plans += text;
+    if (out_->wants_plans) out_->reply += text;
+    if (options_.keeps_log) out_->log += text;
+    ended_ = {};
+    faults_told_ = 0;
+}
+
+void watch::on_rank_places() {
+    members& m = members_;
+    running_attempt task;
+    task.job = m.needed_name(member::job);
+    assign(task.kind, m.name(member::kind));
+    task.input = m.number(member::input);
+    auto const most = static_cast<std::size_t>(m.count(member::most).value_or(16));
+    auto const request = m.name(member::request);
+    std::vector<told_node const*> asked;
+    if (m.has(member::nodes)) {
+        auto const names = m.array(member::nodes);
+        if (!m.ok()) return;
+        for (simdjson::dom::element const item : *names) {
+            auto const name = m.name_of(item, static_cast<std::size_t>(member::nodes));
+            told_node const* const node = name ? cluster_.find_node(*name) : nullptr;
+            if (node == nullptr) return m.fail(name ? fault::unknown_node : fault::bad_value, member::nodes);
+            asked.push_back(node);
+        }
+    }
+    if (!m.ok()) return;
+    ++tally_.places;
+    bool const is_alone = options_.shadow || !is_on_ || mitigator_.is_left_alone(std::string_view(task.job));
+    auto const answer = [&](auto const& nodes) {
+        places_answer out{task.job, request, is_alone, {}};
+        if (options_.shadow) {
+            for (told_node const& n : nodes) {
+                if (out.places.size() == most) break;
+                if (n.condition != straggle::record::condition::away && n.busy_slots() < n.all_slots())
+                    out.places.emplace_back(n.name, 0.0);
+            }
+        } else {
+            auto at = std::ranges::begin(nodes);
+            for (auto const& p : mitigator_.rank_places(task, nodes)) {
+                if (out.places.size() == most) break;
+                out.places.emplace_back(at[static_cast<std::ptrdiff_t>(p.row)].name, p.time);
+            }
+        }
+        append_places(out_->reply, out);
+    };
+    if (m.has(member::nodes))
+        answer(asked | std::views::transform([](told_node const* n) -> told_node const& { return *n; }));
+    else
+        answer(cluster_.nodes());
+}
+
+void watch::on_resume() {
+    if (!members_.has(member::action)) return members_.fail(fault::missing_member, member::action);
+    auto const action =
+        members_.word(member::action, action_words, straggle::mitigate::action_kind::exclusion);
+    if (members_.ok()) mitigator_.resume(action);
+}
+
+std::string watch::hello(bool is_decider) const {
+    return hello_json(options_.shadow, is_decider, tally_.plans, was_restored_);
+}
+
+straggle::mitigate::mitigator_counts watch::mitigator_counts() const {
+    auto sum = base_;
+    auto const& now = mitigator_.counts();
+    sum.attempts += now.attempts;
+    sum.running.seen += now.running.seen;
+    sum.running.used += now.running.used;
+    sum.running.unreported += now.running.unreported;
+    sum.running.rejected += now.running.rejected;
+    sum.other_clock += now.other_clock;
+    sum.no_room += now.no_room;
+    sum.nodes_refused += now.nodes_refused;
+    sum.decisions += now.decisions;
+    return sum;
+}
+
+std::vector<std::byte> watch::serialize() const {
+    straggle::byte_writer out;
+    auto const learnt = mitigator_.serialize();
+    out.text({reinterpret_cast<char const*>(learnt.data()), learnt.size()});
+    cluster_.write(out);
+    history_.write(out);
+    auto const c = mitigator_counts();
+    for (std::uint64_t const n : {c.attempts.seen, c.attempts.used, c.attempts.failed, c.attempts.killed,
+                                  c.attempts.superseded, c.running.seen, c.running.used, c.running.unreported,
+                                  c.other_clock, c.no_room, c.nodes_refused, c.decisions})
+        out.varint(n);
+    for (std::uint64_t const n : c.attempts.rejected) out.varint(n);
+    for (std::uint64_t const n : c.running.rejected) out.varint(n);
+    for (std::uint64_t const n : {tally_.lines, tally_.plans, tally_.copies, tally_.kills, tally_.places})
+        out.varint(n);
+    for (std::uint64_t const n : tally_.faults) out.varint(n);
+    for (std::uint64_t const n : {load_.waiting, load_.slots, load_.busy, ended_.count}) out.varint(n);
+    for (double const x : {ended_.sum, ended_.longest, gap_}) out.real(x);
+    for (auto const& x : {now_, decided_}) {
+        out.flag(x.has_value());
+        out.real(x.value_or(0));
+    }
+    out.flag(is_on_);
+    out.count(listed_.size());
+    for (auto const& [name, nothing] : listed_) out.text(name);
+    return std::move(out).seal(frame, 1);
+}
+
+straggle::status watch::restore(std::span<std::byte const> bytes) {
+    auto const opened = straggle::open_frame(bytes, frame, 1);
+    if (!opened) return opened.reason();
+    straggle::byte_reader in = opened->payload;
+    std::string_view const learnt = in.text();
+    if (auto const s = mitigator_.restore({reinterpret_cast<std::byte const*>(learnt.data()), learnt.size()});
+        s != straggle::status::ok)
+        return s;
+    if (!cluster_.read(in)) return in.ok() ? straggle::status::out_of_range : in.reason();
+    history_.read(in);
+    auto& c = base_;
+    for (std::uint64_t* const n :
+         {&c.attempts.seen, &c.attempts.used, &c.attempts.failed, &c.attempts.killed, &c.attempts.superseded,
+          &c.running.seen, &c.running.used, &c.running.unreported, &c.other_clock, &c.no_room,
+          &c.nodes_refused, &c.decisions})
+        *n = in.varint();
+    for (std::uint64_t& n : c.attempts.rejected.by_reason) n = in.varint();
+    for (std::uint64_t& n : c.running.rejected.by_reason) n = in.varint();
+    for (std::uint64_t* const n :
+         {&tally_.lines, &tally_.plans, &tally_.copies, &tally_.kills, &tally_.places})
+        *n = in.varint();
+    for (std::uint64_t& n : tally_.faults) n = in.varint();
+    for (std::uint64_t* const n : {&load_.waiting, &load_.slots, &load_.busy, &ended_.count})
+        *n = in.varint();
+    for (double* const x : {&ended_.sum, &ended_.longest, &gap_}) *x = in.real();
+    for (auto* const x : {&now_, &decided_}) {
+        bool const is_known = in.flag();
+        double const value = in.real();
+        if (is_known) *x = value;
+    }
+    is_on_ = in.flag();
+    mitigator_.enable(is_on_);
+    for (std::size_t n = in.count(1); n-- > 0 && in.ok();) listed_.try_emplace(std::string(in.text()));
+    return in.finish();
+}
+
+} // namespace straggle_watch

@@ -1,0 +1,197 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `blacklist/dynamic_blacklist.hpp`: by which clock it is told the time, and what stands for
+/// records that it is not told of.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/blacklist/node_rows.hpp>
+#include <straggle/record/attempt_event.hpp>
+#include <straggle/record/record_reader.hpp>
+#include <straggle/record/task_reader.hpp>
+#include <straggle/record/time_line.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// The type of the points of time, and where an attempt tells one itself.
+template <class Attempt, class AttemptFields, class Running, class RunningFields>
+struct blacklist_times {
+    static constexpr bool has_own = has_end<AttemptFields> || has_start<AttemptFields>;
+    static auto told(AttemptFields const& fields, Attempt const& a) -> decltype(auto)
+        requires has_own
+    {
+        if constexpr (has_end<AttemptFields>)
+            return project(fields.end, a);
+        else
+            return project(fields.start, a);
+    }
+    static auto pick() {
+        if constexpr (has_end<AttemptFields>)
+            return std::type_identity<field_value_t<decltype(AttemptFields::end), Attempt>>{};
+        else if constexpr (has_start<AttemptFields>)
+            return std::type_identity<field_value_t<decltype(AttemptFields::start), Attempt>>{};
+        else if constexpr (given<RunningFields>)
+            return std::type_identity<typename own_time<RunningFields, Running>::type>{};
+        else
+            return std::type_identity<double>{};
+    }
+    using type = typename decltype(pick())::type;
+
+    // Some point of time of an attempt, if it has a sound one.
+    static std::optional<type> of(AttemptFields const& fields, Attempt const& a)
+        requires has_own
+    {
+        auto const& field = told(fields, a);
+        if (!is_present(field)) return std::nullopt;
+        type const t = unwrap(field);
+        if constexpr (std::is_floating_point_v<type>)
+            if (!is_finite(static_cast<double>(t))) return std::nullopt;
+        return t;
+    }
+};
+
+// What time it is: never earlier than it was.
+template <class Time>
+class blacklist_clock {
+  public:
+    [[nodiscard]] bool is_set() const noexcept { return line_.is_set(); }
+    [[nodiscard]] time_line<Time> const& line() const noexcept { return line_; }
+    void tell(Time const& now) {
+        if (!line_.is_set()) line_.set_origin(now);
+        double const at = line_.at(now);
+        if (is_finite(at) && at > now_) now_ = at;
+    }
+    void tell_origin(Time const& t) {
+        if (!line_.is_set()) line_.set_origin(t);
+    }
+    void adopt_origin(blacklist_clock const& other) noexcept {
+        if (!line_.is_set()) line_ = other.line_;
+    }
+    [[nodiscard]] double last() const noexcept { return now_; }
+    // An attempt that itself says when it ended is not measured by a clock that may be behind.
+    [[nodiscard]] double now() const noexcept {
+        return is_open ? std::numeric_limits<double>::infinity() : now_;
+    }
+    // As the readers of records ask; nothing is known of jumps here.
+    [[nodiscard]] double at(double raw) const noexcept { return raw; }
+    [[nodiscard]] bool trusts(double) const noexcept { return true; }
+    [[nodiscard]] bool is_ahead(double) const noexcept { return false; }
+
+    void write(byte_writer& out) const {
+        line_.write(out);
+        out.real(now_);
+    }
+    void read(byte_reader& in) {
+        line_.read(in);
+        now_ = in.real();
+        in.expect(is_finite(now_));
+    }
+
+    bool is_open = false; // an attempt that is being read says itself when it ended
+
+  private:
+    time_line<Time> line_;
+    double now_ = -1e300;
+};
+
+// Stands for attempts that run where none are told.
+class no_running_reader {
+  public:
+    no_running_reader(base::no_field, std::uint64_t) noexcept {}
+    [[nodiscard]] race_book const& races() const noexcept { return races_; }
+    [[nodiscard]] race_book& races() noexcept { return races_; }
+
+  private:
+    race_book races_;
+};
+template <class Running, class Fields>
+struct running_reader_of {
+    using type = task_reader<Running, Fields>;
+};
+template <class Running>
+struct running_reader_of<Running, base::no_field> {
+    using type = no_running_reader;
+};
+template <class Running, class Fields>
+using running_reader_or_none = typename running_reader_of<Running, Fields>::type;
+
+// A name and nothing else.
+template <class Id>
+struct bare_node {
+    Id id{};
+};
+template <class Id, class Node, class Fields>
+struct node_rows_of {
+    using type = node_rows<Node, Fields>;
+};
+template <class Id, class Node>
+struct node_rows_of<Id, Node, base::no_field> {
+    using type = node_rows<bare_node<Id>, node_fields<Id bare_node<Id>::*>>;
+};
+
+// The nodes of the cluster as they are told, or as they were seen.
+template <class Id, class Node, class Fields>
+class node_rows_or_none : public node_rows_of<Id, Node, Fields>::type {
+    using base_type = typename node_rows_of<Id, Node, Fields>::type;
+    using base_type::rows_;
+    using base_type::tables_;
+
+    static auto fields_of(Fields fields) {
+        if constexpr (given<Fields>)
+            return fields;
+        else
+            return node_fields<Id bare_node<Id>::*>{.node = &bare_node<Id>::id};
+    }
+
+  public:
+    node_rows_or_none(Fields fields, std::size_t most) : base_type(fields_of(std::move(fields)), most) {}
+
+    // Without the caller's word, all that are remembered are there.
+    void name_all(std::span<running_attempt const> running) {
+        rows_.clear();
+        busy_of_.assign(tables_.ids.bound(), 0);
+        for (running_attempt const& r : running)
+            if (r.node < busy_of_.size()) ++busy_of_[r.node];
+        for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
+            if (tables_.ids.contains(i)) {
+                std::uint32_t const busy = busy_of_[i];
+                rows_.push_back({.node = i, .slots = busy > 1 ? busy : 1, .busy = busy});
+            }
+    }
+    // Forgets nodes that were not seen since a point of time, if `forget(node)` agrees.
+    template <class Forget>
+    void forget_before(double time, Forget&& forget) {
+        for (std::uint32_t i = 0; i < tables_.ids.bound(); ++i)
+            if (tables_.ids.contains(i) && tables_.ids.last_seen(i) < time && forget(i)) tables_.ids.erase(i);
+    }
+
+  private:
+    std::vector<std::uint32_t> busy_of_;
+};
+
+template <class Fields>
+struct record_or_none_of {
+    using type = record_of<Fields>;
+};
+template <>
+struct record_or_none_of<base::no_field> {
+    using type = base::no_field;
+};
+template <class Fields>
+using record_or_none = typename record_or_none_of<Fields>::type;
+
+} // namespace straggle::detail

@@ -1,0 +1,151 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's names as small
+/// numbers that stay the same until they are forgotten, across a restart too, with the time at which each was
+/// last seen and a bound on how many.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/interner.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What stands for a name that is not known.
+inline constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
+
+// Names as indices. An index is given away again only after `erase`.
+template <class Id>
+class id_table {
+  public:
+    using key_type = typename interner<Id>::key_type;
+
+    explicit id_table(std::size_t most = std::size_t{1} << 20) noexcept : most_(most) {}
+
+    // The index of a name, new if need be; `no_index` where the table is full, which is counted.
+    std::uint32_t insert(key_type id, double now) {
+        if (std::uint32_t const known = ids_.find(id); known != interner<Id>::none) {
+            std::uint32_t const slot = slot_of_[known];
+            if (seen_[slot] < now) seen_[slot] = now;
+            return slot;
+        }
+        if (ids_.size() >= most_) {
+            ++refused_;
+            return no_index;
+        }
+        // Room first, so that nothing is half done should it not be there.
+        make_room_for_one(slot_of_);
+        make_room_for_one(place_of_);
+        make_room_for_one(seen_);
+        if (free_.capacity() < place_of_.size() + 1) free_.reserve(2 * (place_of_.size() + 4));
+        std::uint32_t const place = ids_.insert(id);
+        if (place == slot_of_.size()) slot_of_.push_back(no_index);
+        std::uint32_t slot = static_cast<std::uint32_t>(place_of_.size());
+        if (free_.empty()) {
+            place_of_.push_back(place);
+            seen_.push_back(now);
+        } else {
+            slot = free_.back();
+            free_.pop_back();
+            place_of_[slot] = place;
+            seen_[slot] = now;
+        }
+        slot_of_[place] = slot;
+        return slot;
+    }
+
+    // The index of a name, or `no_index`.
+    [[nodiscard]] std::uint32_t find(key_type id) const {
+        std::uint32_t const known = ids_.find(id);
+        return known == interner<Id>::none ? no_index : slot_of_[known];
+    }
+
+    // Forgets a name; its index goes to a new one some time.
+    void erase(std::uint32_t slot) {
+        std::uint32_t const place = place_of_[slot];
+        ids_.erase(place);
+        slot_of_[place] = no_index;
+        place_of_[slot] = no_index;
+        free_.push_back(slot); // there is room: see insert
+    }
+
+    [[nodiscard]] bool contains(std::uint32_t slot) const noexcept {
+        return slot < place_of_.size() && place_of_[slot] != no_index;
+    }
+    [[nodiscard]] Id const& operator[](std::uint32_t slot) const { return ids_[place_of_[slot]]; }
+    [[nodiscard]] double last_seen(std::uint32_t slot) const { return seen_[slot]; }
+    void touch(std::uint32_t slot, double now) {
+        if (seen_[slot] < now) seen_[slot] = now;
+    }
+
+    // Every index in use is below.
+    [[nodiscard]] std::size_t bound() const noexcept { return place_of_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
+    // Names that found no room, ever.
+    [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+
+    void write(byte_writer& out) const
+        requires base::storable_identifier<Id>
+    {
+        out.tag(base::identifier_form<Id>);
+        out.varint(refused_);
+        out.count(place_of_.size());
+        for (std::uint32_t slot = 0; slot < place_of_.size(); ++slot) {
+            out.flag(place_of_[slot] != no_index);
+            if (place_of_[slot] == no_index) continue;
+            out.real(seen_[slot]);
+            out.identifier((*this)[slot]);
+        }
+    }
+    // Into a table that is empty.
+    void read(byte_reader& in)
+        requires base::storable_identifier<Id>
+    {
+        in.tag(base::identifier_form<Id>);
+        refused_ = in.varint();
+        std::size_t const bound = in.count(1);
+        if (!in.expect(bound <= most_, status::out_of_range)) return;
+        place_of_.assign(bound, no_index);
+        seen_.assign(bound, 0.0);
+        free_.reserve(bound + 1);
+        for (std::size_t slot = 0; slot < bound && in.ok(); ++slot) {
+            if (!in.flag()) continue;
+            double const seen = in.real();
+            auto const id = in.identifier<Id>();
+            if (!in.expect(is_finite(seen) && ids_.find(id) == interner<Id>::none)) return;
+            place_of_[slot] = ids_.insert(id);
+            seen_[slot] = seen;
+            slot_of_.push_back(static_cast<std::uint32_t>(slot));
+        }
+        for (std::size_t slot = bound; slot-- > 0;)
+            if (place_of_[slot] == no_index) free_.push_back(static_cast<std::uint32_t>(slot));
+    }
+
+  private:
+    interner<Id> ids_;
+    std::vector<std::uint32_t> slot_of_;  // by place in `ids_`
+    std::vector<std::uint32_t> place_of_; // by index
+    std::vector<double> seen_;            // by index
+    std::vector<std::uint32_t> free_;     // indices, the last one goes first
+    std::size_t most_;
+    std::uint64_t refused_ = 0;
+};
+
+// Stands for a table of names that the records do not have.
+struct no_id_table {
+    template <class Id>
+    static constexpr std::uint32_t insert(Id const&, double) noexcept {
+        return no_index;
+    }
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,191 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the user's running attempts
+/// as plain numbers, and which of them are attempts of one task.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/projection.hpp>
+#include <straggle/record/record_reader.hpp>
+#include <straggle/record/running.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Tasks that run more than once, of this round and the one before: an attempt that was killed while another
+// one of its task ran was outrun, and who began later is the copy.
+class race_book {
+  public:
+    struct race {
+        std::uint64_t task;
+        double first_start;
+    };
+    void begin_round() {
+        before_.swap(now_);
+        now_.clear();
+    }
+    void add(std::uint64_t task, double first_start) { now_.push_back({task, first_start}); } // in order
+    [[nodiscard]] race const* find(std::uint64_t task) const noexcept {
+        race const* const r = find_in(now_, task);
+        return r != nullptr ? r : find_in(before_, task);
+    }
+
+    void write(byte_writer& out) const {
+        for (std::vector<race> const* const races : {&now_, &before_}) {
+            out.count(races->size());
+            for (race const& r : *races) {
+                out.u64(r.task);
+                out.real(r.first_start);
+            }
+        }
+    }
+    void read(byte_reader& in) {
+        for (std::vector<race>* const races : {&now_, &before_}) {
+            races->resize(in.count(16));
+            for (std::size_t i = 0; i < races->size() && in.ok(); ++i) {
+                (*races)[i] = {in.u64(), in.real()};
+                in.expect(is_finite((*races)[i].first_start) &&
+                          (i == 0 || (*races)[i - 1].task < (*races)[i].task));
+            }
+        }
+    }
+
+  private:
+    static race const* find_in(std::vector<race> const& races, std::uint64_t task) noexcept {
+        auto const at = std::lower_bound(races.begin(), races.end(), task,
+                                         [](race const& r, std::uint64_t t) { return r.task < t; });
+        return at != races.end() && at->task == task ? &*at : nullptr;
+    }
+    std::vector<race> now_, before_; // by task
+};
+
+template <class Running, class Fields>
+class task_reader {
+  public:
+    using kind_table = typename label_table<decltype(Fields::kind), Running>::type;
+
+    explicit task_reader(Fields fields, std::uint64_t key) : fields_(std::move(fields)), key_(key) {}
+
+    [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
+    [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return rows_; }
+    [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
+    [[nodiscard]] race_book const& races() const noexcept { return races_; }
+    [[nodiscard]] race_book& races() noexcept { return races_; }
+
+    // Reads all running attempts of a round. `node_of(name)` gives the index of a node.
+    template <class Range, class Line, class Guard, class NodeOf, class KindOf, class LeftAlone>
+    void read(Range&& running, Line const& line, Guard const& guard, NodeOf&& node_of, KindOf&& kind_of,
+              LeftAlone&& left_alone, running_counts& counts, std::uint64_t& other_clock) {
+        rows_.clear();
+        std::uint32_t at = 0;
+        for (Running const& r : running) {
+            std::uint32_t const row = at++;
+            ++counts.seen;
+            auto const reject = [&](running_rejection why) {
+                ++counts.rejected[static_cast<std::size_t>(why)];
+            };
+            auto const& node = project(fields_.node, r);
+            auto const& job = project(fields_.job, r);
+            if (!is_present(node) || !is_present(job)) {
+                reject(running_rejection::missing_node);
+                continue;
+            }
+            double const start = read_point(line, fields_.start, r);
+            if (!is_finite(start)) {
+                reject(running_rejection::missing_start);
+                continue;
+            }
+            if (!guard.trusts(start)) {
+                ++other_clock;
+                continue;
+            }
+            read_running_row out{.row = row, .start = guard.at(start)};
+            if (out.start > guard.now()) {
+                reject(running_rejection::not_started);
+                continue;
+            }
+            out.node = node_of(unwrap(node));
+            if (out.node == no_index) continue;
+            out.job = key_of(unwrap(job), key_);
+            out.left_alone = left_alone(out.job);
+            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task_key);
+            if constexpr (has_kind<Fields>) {
+                auto const& kind = project(fields_.kind, r);
+                if (is_present(kind)) out.kind = kind_of(unwrap(kind));
+            }
+            if constexpr (has_progress<Fields>) {
+                out.progress = read_number(fields_.progress, r);
+                if (!(out.progress >= 0 && out.progress <= 1)) { // NaN, too
+                    out.progress = unknown;
+                    ++counts.unreported;
+                }
+            }
+            if constexpr (has_reported<Fields>) {
+                out.reported = guard.at(read_point(line, fields_.reported, r));
+                if (!(out.reported <= guard.now() && out.reported >= out.start)) out.reported = unknown;
+            }
+            if constexpr (has_input<Fields>) {
+                out.input = read_number(fields_.input, r);
+                if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
+            }
+            if constexpr (has_copies<Fields>) out.attempts = read_count(project(fields_.copies, r), 0);
+            if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
+            if constexpr (has_is_copy<Fields>) {
+                auto const& flag = project(fields_.is_copy, r);
+                out.knows_copy = is_present(flag);
+                out.is_copy = out.knows_copy && unwrap(flag);
+            }
+            if (out.task == no_task_key) out.may_copy = false; // nobody could tell whose copy it is
+            rows_.push_back(out);
+            ++counts.used;
+        }
+        group();
+    }
+
+  private:
+    // Attempts of one task: how many, and which began first.
+    void group() {
+        order_.clear();
+        for (std::uint32_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].task != no_task_key) order_.push_back(i);
+        std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+            read_running_row const &x = rows_[a], &y = rows_[b];
+            if (x.task != y.task) return x.task < y.task;
+            if (x.start != y.start) return x.start < y.start;
+            return a < b;
+        });
+        races_.begin_round();
+        for (std::size_t i = 0; i < order_.size();) {
+            std::size_t end = i + 1;
+            while (end < order_.size() && rows_[order_[end]].task == rows_[order_[i]].task) ++end;
+            auto const together = static_cast<std::uint32_t>(end - i);
+            if (together > 1) races_.add(rows_[order_[i]].task, rows_[order_[i]].start);
+            for (std::size_t k = i; k < end; ++k) {
+                read_running_row& r = rows_[order_[k]];
+                if (r.attempts < together) r.attempts = together;
+                if (!r.knows_copy) r.is_copy = k != i;
+            }
+            i = end;
+        }
+        for (read_running_row& r : rows_)
+            if (r.attempts == 0) r.attempts = 1;
+    }
+
+    Fields fields_;
+    std::uint64_t key_;
+    std::vector<read_running_row> rows_;
+    std::vector<std::uint32_t> order_;
+    race_book races_;
+};
+
+} // namespace straggle::detail

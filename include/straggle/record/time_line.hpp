@@ -1,0 +1,113 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `blacklist/dynamic_blacklist.hpp` and `mitigate/mitigator.hpp`: the caller's points of time
+/// as numbers from an origin, and what a clock that jumps does to them.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/projection.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Whole numbers of the clock since its epoch where they are whole, so that what is far from it loses nothing.
+template <class Time>
+struct epoch_number {
+    using type = Time;
+    static constexpr type of(Time t) noexcept { return t; }
+    static constexpr double unit = 1;
+};
+template <class Time>
+    requires requires(Time const& t) { t.time_since_epoch().count(); }
+struct epoch_number<Time> {
+    using span = decltype(std::declval<Time const&>().time_since_epoch());
+    using type = typename span::rep;
+    static constexpr type of(Time const& t) noexcept { return t.time_since_epoch().count(); }
+    static constexpr double unit =
+        static_cast<double>(span::period::num) / static_cast<double>(span::period::den);
+};
+
+// From the caller's clock to numbers from the first point of time ever told.
+//
+// A jump of the clock is told by the caller, who sees only steps between decisions: a step back, or one many
+// times longer than steps are while things happened at their usual pace. Points of time before it and
+// after it do not belong together.
+template <class Time>
+class time_line {
+    using number = typename epoch_number<Time>::type;
+
+  public:
+    [[nodiscard]] bool is_set() const noexcept { return is_set_; }
+    void set_origin(Time const& t) noexcept {
+        origin_ = epoch_number<Time>::of(t);
+        is_set_ = true;
+    }
+    // In seconds where the clock knows its unit, else in its own. NaN for what is no number.
+    template <class Other>
+    [[nodiscard]] double at(Other const& t) const noexcept {
+        using other = epoch_number<Other>;
+        if constexpr (std::is_integral_v<number> && std::is_same_v<typename other::type, number> &&
+                      other::unit == epoch_number<Time>::unit) {
+            // The difference may not fit a signed number; unsigned arithmetic is exact.
+            auto const a = static_cast<std::uint64_t>(other::of(t)), b = static_cast<std::uint64_t>(origin_);
+            bool const later = other::of(t) >= origin_;
+            auto const apart = static_cast<double>(later ? a - b : b - a);
+            return (later ? apart : -apart) * other::unit;
+        } else {
+            return static_cast<double>(other::of(t)) * other::unit -
+                   static_cast<double>(origin_) * epoch_number<Time>::unit;
+        }
+    }
+    // How much larger the numbers of another line become here.
+    [[nodiscard]] double later_by(time_line const& other) const noexcept {
+        if (!is_set_ || !other.is_set_) return 0;
+        if constexpr (std::is_integral_v<number>) {
+            auto const a = static_cast<std::uint64_t>(other.origin_), b = static_cast<std::uint64_t>(origin_);
+            bool const later = other.origin_ >= origin_;
+            auto const apart = static_cast<double>(later ? a - b : b - a) * epoch_number<Time>::unit;
+            return later ? apart : -apart;
+        } else {
+            return (static_cast<double>(other.origin_) - static_cast<double>(origin_)) *
+                   epoch_number<Time>::unit;
+        }
+    }
+    // What the caller's clock reads at its own epoch's distance: for what is shared with others.
+    [[nodiscard]] double absolute(double since_origin) const noexcept {
+        return since_origin + static_cast<double>(origin_) * epoch_number<Time>::unit;
+    }
+
+    void write(byte_writer& out) const {
+        out.flag(is_set_);
+        out.flag(std::is_integral_v<number>);
+        out.real(epoch_number<Time>::unit);
+        if constexpr (std::is_integral_v<number>)
+            out.u64(static_cast<std::uint64_t>(origin_));
+        else
+            out.real(static_cast<double>(origin_));
+    }
+    void read(byte_reader& in) {
+        is_set_ = in.flag();
+        in.expect(in.flag() == std::is_integral_v<number> && in.real() == epoch_number<Time>::unit,
+                  status::wrong_kind);
+        if constexpr (std::is_integral_v<number>) {
+            origin_ = static_cast<number>(in.u64());
+        } else {
+            double const x = in.real();
+            in.expect(is_finite(x));
+            origin_ = static_cast<number>(x);
+        }
+    }
+
+  private:
+    number origin_{};
+    bool is_set_ = false;
+};
+
+} // namespace straggle::detail
