@@ -84,6 +84,7 @@ ordered_json forecast_json(history const& h, expectation const& e) {
             {"period", e.days},
             {"days_known", e.days_known},
             {"least", e.least},
+            {"better_than_before", e.is_useful},
             {"nodes", std::move(list)}};
 }
 
