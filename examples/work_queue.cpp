@@ -6,6 +6,7 @@
 /// a time; a job is done when its last task is. One worker is slow for some jobs: it is found out, then tried
 /// with copies of tasks that others have as well, and let back in once it does them in time. POSIX only.
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>

@@ -19,5 +19,6 @@
 #include <straggle/base/random.hpp>
 #include <straggle/base/rule_name.hpp>
 #include <straggle/base/simd.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/base/token_bucket.hpp>

@@ -5,6 +5,7 @@
 """straggle-rank --log and --replay from end to end; environment as for straggle_rank_test.py."""
 
 import json
+import os
 import pathlib
 import re
 import unittest
@@ -46,6 +47,21 @@ class Replay(Folder):
         self.assertIn(b'"spared_by":"at_most_slot_fraction"', log.read_bytes())
         log.write_bytes(log.read_bytes().replace(b'"slots":20.0', b'"slots":1.0'))
         self.assertEqual(run("--replay", log).returncode, 1)
+
+    def test_what_was_there_stays_until_all_is_written(self):
+        log = self.file("log.jsonl", b"old")
+        link = pathlib.Path(self.folder.name) / "link"
+        link.symlink_to(log)
+        self.assertEqual(run("--log", link, "--window", "1ns", SLURM).returncode, 1)
+        self.assertEqual(log.read_bytes(), b"old")
+        before = sorted(os.listdir(self.folder.name))
+        self.assertEqual(run("--log", link, "--window", "1m", "--report", "/dev/full", SLURM).returncode, 3)
+        succeeded(run("--log", link, "--window", "1m", SLURM))
+        self.assertTrue(link.is_symlink())
+        self.replays(log)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+        if os.path.exists("/dev/full"):
+            self.assertEqual(run("--log", "/dev/full", "--window", "1m", SLURM).returncode, 3)
 
     def test_ten_days(self):
         path = self.shared("hadoop-gridmix-a.csv")

@@ -348,6 +348,23 @@ class HostileNames(Folder):
         names = [row[0] for row in csv.reader(io.StringIO(done.stdout.decode(errors="replace"), newline=""))]
         self.assertLessEqual(set(HOSTILE), set(names))
 
+    def test_csv_for_spreadsheets(self):
+        formulas = ["=1+2", "+1", "-1", "@SUM(A1)", "\t=1", '=cmd|"/c calc"!A1', "=a,b"]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["job", "node", "start_ms", "end_ms"])
+        for j in range(12):
+            for n, name in enumerate([*formulas, "plain", "a=b"]):
+                writer.writerow([f"job {j}", name, 1000 * j, 1000 * j + 100 + (7 * j + n) % 11])
+        for window in ([], ["--window", "5s"]):
+            names = {}
+            for safe in ([], ["--csv-safe"]):
+                done = run("--format", "csv", *window, *safe, "-", stdin=text.getvalue().encode())
+                rows = list(csv.DictReader(io.StringIO(done.stdout.decode(), newline="")))
+                names[bool(safe)] = {row["node"] for row in rows}
+            self.assertEqual(names[False], {*formulas, "plain", "a=b"})
+            self.assertEqual(names[True], {"plain", "a=b"} | {"'" + name for name in formulas})
+
     def test_the_table_is_safe_for_terminals(self):
         done = run("-", stdin=self.text(), LC_ALL="C.UTF-8")
         text = done.stdout.decode()
@@ -375,6 +392,15 @@ class LargeFiles(Folder):
         begin = time.perf_counter()
         done = run("--format", "json", path)
         took = time.perf_counter() - begin
+        if os.path.exists("/usr/bin/time"):
+            def most(file):
+                asked = subprocess.run(["/usr/bin/time", "-f", "%M", PROGRAM, str(file)], capture_output=True, timeout=300)
+                return int(asked.stderr.split()[-1])
+            least = most(self.file("small.csv", history()))
+            if least < 30_000:  # no sanitizer
+                per_row = (most(path) - least) * 1024 / rows
+                print(f"{per_row:.0f} bytes a row")
+                self.assertLess(per_row, 100)
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
         self.assertEqual((got["records"]["seen"], got["records"]["used"], len(got["nodes"])), (rows, rows, 1009))

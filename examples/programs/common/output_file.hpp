@@ -18,12 +18,18 @@ namespace program {
 
 class output_file {
   public:
+    /// A `failure` if it cannot be written.
     /// @param file what is no ordinary file, such as a pipe, is written directly
-    explicit output_file(std::string const& file) : file_(file), part_(file) {
+    explicit output_file(std::string const& file) : name_(file), file_(file) {
         std::error_code ignored;
         auto const there = std::filesystem::status(file, ignored);
+        if (std::filesystem::is_regular_file(there))
+            file_ = std::filesystem::canonical(file, ignored).string();
+        if (file_.empty()) file_ = file;
+        part_ = file_;
         if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) part_ += ".part";
         out_.open(part_, std::ios::binary);
+        if (!out_) fail();
     }
     output_file(output_file const&) = delete;
     output_file& operator=(output_file const&) = delete;
@@ -34,18 +40,28 @@ class output_file {
         std::filesystem::remove(part_, ignored);
     }
 
+    /// What is wrong with it is told by `finish`.
     [[nodiscard]] std::ostream& stream() { return out_; }
     /// Puts the file in its place; a `failure` if that is impossible.
     void finish() {
         out_.close();
         std::error_code fault;
-        if (out_ && part_ != file_) std::filesystem::rename(part_, file_, fault);
-        if (!out_ || fault) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+        if (out_ && part_ != file_) {
+            auto const there = std::filesystem::status(file_, fault);
+            if (std::filesystem::is_regular_file(there))
+                std::filesystem::permissions(part_, there.permissions(), fault);
+            std::filesystem::rename(part_, file_, fault);
+        }
+        if (!out_ || fault) fail();
         is_whole_ = true;
     }
 
   private:
-    std::string file_, part_;
+    [[noreturn]] void fail() const {
+        throw failure(exit_status::cannot_write, name_ + ": cannot be written");
+    }
+
+    std::string name_, file_, part_; // file_: where a symbolic link leads
     std::ofstream out_;
     bool is_whole_ = false;
 };

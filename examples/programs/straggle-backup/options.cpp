@@ -88,7 +88,7 @@ struct arguments {
         format, launch, report_interval;
     std::optional<std::int64_t> slots, neighbors, copies_per_task; // signed, so that -1 is not a large number
     std::optional<double> resolution, drift, slot_price, least_win, most_copies, storm, reserve;
-    bool no_blacklist = false, quiet = false;
+    bool no_blacklist = false, csv_safe = false, quiet = false;
 };
 
 void declare_input(CLI::App& app, arguments& a) {
@@ -204,6 +204,8 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--format", a.format, "table, json or csv (default table)")
         ->type_name("FORMAT")
         ->group(output);
+    app.add_flag("--csv-safe", a.csv_safe, "in CSV, defuse names that a spreadsheet would run as formulas")
+        ->group(output);
     app.add_flag("--quiet", a.quiet, "no progress bar")->group(output);
     add_version(app);
     app.footer(before_detectors + detector_help() + after_detectors);
@@ -299,6 +301,7 @@ options resolve(arguments const& a) {
     o.avoid = a.avoid;
     o.blacklist = !a.no_blacklist;
     if (a.format) o.format = choose("--format", printable(*a.format), formats);
+    o.csv_safe = a.csv_safe;
     o.quiet = a.quiet;
     return o;
 }

@@ -59,6 +59,7 @@ struct options {
     double reserve = 0;       ///< share of all slots kept for copies
 
     output_format format = output_format::table;
+    bool csv_safe = false; ///< no cell is a formula
     bool quiet = false;
 };
 

@@ -98,14 +98,15 @@ void print_csv(std::ostream& out, result const& r) {
             out << ",,,";
     };
     auto const or_nothing = [](std::optional<double> x) { return x ? exact(*x) : std::string(); };
+    auto const quoted = [&](std::string_view text) { return csv::quoted(text, r.options.csv_safe); };
     auto const node = [&](std::optional<candidate> const& c) {
-        return c ? csv::quoted(r.names.nodes[r.cluster.nodes[c->node].id]) : std::string();
+        return c ? quoted(r.names.nodes[r.cluster.nodes[c->node].id]) : std::string();
     };
     for (advice const& a : r.advised.suspects) {
         running_attempt const& runs = a.task->best();
-        out << csv::quoted(r.names.jobs[a.job]) << ','
-            << (a.task->task ? csv::quoted(r.names.tasks[*a.task->task]) : "") << ','
-            << csv::quoted(r.names.nodes[runs.node]) << ',' << a.task->attempts_running() << ','
+        out << quoted(r.names.jobs[a.job]) << ','
+            << (a.task->task ? quoted(r.names.tasks[*a.task->task]) : "") << ','
+            << quoted(r.names.nodes[runs.node]) << ',' << a.task->attempts_running() << ','
             << exact(a.elapsed) << ',' << or_nothing(runs.progress) << ',' << or_nothing(a.usual);
         range(a.left);
         out << ',' << (a.launch ? "launch" : "no") << ',' << (a.reason ? to_string(*a.reason) : "") << ','

@@ -50,7 +50,7 @@ void rank_nodes(ranks const& all, options const& o) {
     all.together([&] {
         if (all.rank() != 0) return;
         auto const& ranking = mine.seen.rank();
-        print_nodes(std::cout, ranking, o.format);
+        print_nodes(std::cout, ranking, o);
         if (o.format == output_format::text) print_counts(std::cout, unreadable, ranking);
         program::flush_output();
         say_left_out(unreadable, ranking.attempts());

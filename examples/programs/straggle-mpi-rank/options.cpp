@@ -53,6 +53,8 @@ options parse_command_line(int argc, char const* const* argv) {
     app.add_option("FILE", file, "the history")->required();
     app.add_option("--format", format, "text, json (a line per node) or csv (default text)")
         ->type_name("FORMAT");
+    bool csv_safe = false;
+    app.add_flag("--csv-safe", csv_safe, "in CSV, defuse names that a spreadsheet would run as formulas");
     app.footer(footer);
     app.set_version_flag("--version", "straggle-mpi-rank " + std::to_string(STRAGGLE_VERSION_MAJOR) + "." +
                                           std::to_string(STRAGGLE_VERSION_MINOR) + "." +
@@ -74,6 +76,7 @@ options parse_command_line(int argc, char const* const* argv) {
     if (file == "-") wrong("FILE: standard input reaches one rank only");
     o.file = file;
     o.format = format_of(format);
+    o.csv_safe = csv_safe;
     return o;
 }
 

@@ -16,6 +16,7 @@ struct options {
     std::string text; ///< what to print instead of ranking: help or the version
     std::string file;
     output_format format = output_format::text;
+    bool csv_safe = false; ///< no cell is a formula
 };
 
 /// Reads the command line; a `failure` says what is wrong with it.

@@ -93,12 +93,12 @@ void print_json(std::ostream& out, std::vector<row> const& rows) {
     }
 }
 
-void print_csv(std::ostream& out, std::vector<row> const& rows) {
+void print_csv(std::ostream& out, std::vector<row> const& rows, bool safe) {
     out << "level,node";
     for (std::string_view name : number_names) out << ',' << name;
     out << '\n';
     for (row const& r : rows) {
-        out << r.level << ',' << csv::quoted(r.name);
+        out << r.level << ',' << csv::quoted(r.name, safe);
         for (std::string const& number : r.numbers) out << ',' << number;
         out << '\n';
     }
@@ -106,15 +106,15 @@ void print_csv(std::ostream& out, std::vector<row> const& rows) {
 
 } // namespace
 
-void print_nodes(std::ostream& out, ranking const& r, output_format format) {
+void print_nodes(std::ostream& out, ranking const& r, options const& how) {
     std::vector<row> const rows = rows_of(r);
-    switch (format) {
+    switch (how.format) {
     case output_format::text:
         return print_text(out, rows);
     case output_format::json:
         return print_json(out, rows);
     case output_format::csv:
-        return print_csv(out, rows);
+        return print_csv(out, rows, how.csv_safe);
     }
 }
 

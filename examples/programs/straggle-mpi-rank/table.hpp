@@ -15,6 +15,6 @@ namespace straggle_mpi {
 
 /// Prints the nodes: the weakest level first, within it by falling mean, then by name; those without a level
 /// last. Numbers read back as the same doubles: in 17 digits, and in JSON in as many as that takes.
-void print_nodes(std::ostream& out, shard::ranking_type const& ranking, output_format format);
+void print_nodes(std::ostream& out, shard::ranking_type const& ranking, options const& how);
 
 } // namespace straggle_mpi

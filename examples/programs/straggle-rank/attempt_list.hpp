@@ -9,12 +9,24 @@
 
 namespace straggle_rank {
 
+/// How much an attempt of a list had to read, if sizes matter.
+template <class Attempt>
+struct input_of {
+    Attempt const* first = nullptr;
+    double const* inputs = nullptr;
+    std::optional<double> operator()(Attempt const& a) const {
+        if (inputs == nullptr || std::isnan(inputs[&a - first])) return std::nullopt;
+        return inputs[&a - first];
+    }
+};
+
 /// Calls visit(attempts, fields).
 template <class Visit>
 auto with_attempts(history const& h, Visit&& visit) {
     return std::visit(
         [&]<class Time>(std::vector<attempt<Time>> const& attempts) {
             using record = attempt<Time>;
+            input_of<record> const input{attempts.data(), h.inputs.empty() ? nullptr : h.inputs.data()};
             if (h.has_durations)
                 return visit(attempts, straggle::attempt_fields{.job = &record::job,
                                                                 .node = &record::node,
@@ -22,14 +34,14 @@ auto with_attempts(history const& h, Visit&& visit) {
                                                                 .end = &record::end,
                                                                 .status = &record::status,
                                                                 .task = &record::task,
-                                                                .input = &record::input});
+                                                                .input = input});
             return visit(attempts, straggle::attempt_fields{.job = &record::job,
                                                             .node = &record::node,
                                                             .start = &record::start,
                                                             .end = &record::end,
                                                             .status = &record::status,
                                                             .task = &record::task,
-                                                            .input = &record::input});
+                                                            .input = input});
         },
         h.attempts);
 }

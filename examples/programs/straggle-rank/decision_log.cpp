@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 namespace straggle_rank {
@@ -137,13 +138,12 @@ std::string in_words(decision_difference const& d, decision_record const& logged
 } // namespace
 
 log_writer::log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar)
-    : file_(o.log), out_(o.log, std::ios::binary), names_(logged_names(f)), calendar_(calendar) {
-    if (!out_) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
-    out_ << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
-                         {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
-                         {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
-                .dump()
-         << '\n';
+    : file_(o.log), names_(logged_names(f)), calendar_(calendar) {
+    file_.stream() << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
+                                   {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
+                                   {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
+                          .dump()
+                   << '\n';
 }
 
 void log_writer::take(decided_window const& w) {
@@ -151,11 +151,11 @@ void log_writer::take(decided_window const& w) {
                       {"begin", ordered_json::parse(calendar_.begin(w.number))},
                       {"end", ordered_json::parse(calendar_.end(w.number))}};
     line.update(record_json(w.keeper.record(w.ranking), names_));
-    out_ << line.dump() << '\n';
+    file_.stream() << line.dump() << '\n';
 }
 
 void log_writer::close() {
-    if (!out_.flush()) throw failure(exit_status::cannot_write, file_ + ": cannot be written");
+    file_.finish();
 }
 
 replay_result replay_log(std::string const& file) {

@@ -5,9 +5,8 @@
 /// The log of decisions: a header with the options and the fleet, then one JSON object per decision and line.
 #pragma once
 
+#include "../common/output_file.hpp"
 #include "timeline.hpp"
-
-#include <fstream>
 
 namespace straggle_rank {
 
@@ -17,12 +16,11 @@ class log_writer final : public window_sink {
     /// A `failure` if the file cannot be written.
     log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar);
     void take(decided_window const& window) override;
-    /// Makes sure that all of it has arrived.
+    /// Puts the log in its place, whole; until then nothing is there, or what was there before.
     void close();
 
   private:
-    std::string file_;
-    std::ofstream out_;
+    program::output_file file_;
     std::vector<std::string> names_; ///< by node, in UTF-8
     window_calendar const& calendar_;
 };

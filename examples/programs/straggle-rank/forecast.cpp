@@ -5,6 +5,7 @@
 
 #include "../common/failure.hpp"
 #include "../common/file_source.hpp"
+#include "../common/output_file.hpp"
 #include "../common/text.hpp"
 #include "job_days.hpp"
 #include "rank.hpp"
@@ -192,9 +193,10 @@ learning learn(history const& h, options const& o) {
 
 std::size_t write_model(std::string const& file, straggle::learn::forecast_model const& model) {
     std::vector<std::byte> const bytes = model.serialize();
-    std::ofstream out(file, std::ios::binary);
-    out.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!out.flush()) throw failure(exit_status::cannot_write, file + ": cannot be written");
+    output_file out(file);
+    out.stream().write(reinterpret_cast<char const*>(bytes.data()),
+                       static_cast<std::streamsize>(bytes.size()));
+    out.finish();
     return bytes.size();
 }
 

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
 #include <memory>
 
 namespace straggle_rank {
@@ -56,6 +55,9 @@ struct row_times {
 // Collects attempts as exact ticks of 10^-places as long as that is possible, then as floating point.
 class attempt_list {
   public:
+    attempt_list() = default;
+    explicit attempt_list(std::vector<attempt<std::int64_t>>&& ticks) : list_(std::move(ticks)) {}
+
     void reserve(std::size_t n) {
         std::visit([n](auto& list) { list.reserve(n); }, list_);
     }
@@ -134,32 +136,18 @@ class attempt_list {
     int places_ = 0;
 };
 
-// Tells tasks apart without keeping their names: a short name as it is, a long one by 60 bits of its hash.
-class task_numbers {
-  public:
-    std::optional<std::uint32_t> number_of(std::string_view name) {
-        if (name.empty()) return std::nullopt;
-        constexpr std::size_t short_name = 7;
-        std::uint64_t key = 0;
-        if (name.size() <= short_name) {
-            for (char const c : name) key = key << 8U | static_cast<unsigned char>(c);
-            key |= std::uint64_t{name.size()} << 56U;
-        } else {
-            key = std::hash<std::string_view>{}(name) >> 4U | std::uint64_t{1} << 63U;
-        }
-        return keys_.insert(key);
-    }
-
-  private:
-    straggle::interner<std::uint64_t> keys_;
-};
-
 // Where all files of a history come together.
 struct history_parts {
     history h;
     attempt_list list;
-    task_numbers tasks;
 };
+
+void set_names(attempt<std::int64_t>& a, history& h, std::string_view job, std::string_view node,
+               std::string_view task) {
+    a.set_job(read_name(h.jobs, job));
+    a.set_node(read_name(h.nodes, node));
+    if (a.job()) a.set_task_key(task_key(*a.job(), task));
+}
 
 // What csv::reader reads from.
 struct input_source {
@@ -205,17 +193,16 @@ class csv_file {
                               number_in(record, column::duration)};
         number const input = with_input_ ? number_in(record, column::input) : number{};
         number const slots = number_in(record, column::slots);
-        auto const node = read_name(history_.nodes, columns_.field(record, column::node));
         attempt<std::int64_t> rest;
-        rest.set_job(read_name(history_.jobs, columns_.field(record, column::job)));
-        rest.set_node(node);
-        if (node) note_slots(*node, slots);
+        set_names(rest, history_, columns_.field(record, column::job), columns_.field(record, column::node),
+                  columns_.field(record, column::task));
+        if (rest.node()) note_slots(*rest.node(), slots);
         if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
-        rest.set_task(to_.tasks.number_of(columns_.field(record, column::task)));
         if (columns_.has(column::status))
             rest.set_status(history_words::read_status(columns_.field(record, column::status)));
-        if (input.kind != number_kind::missing) rest.set_input(value_of(input));
         to_.list.add(times, rest);
+        if (with_input_)
+            history_.inputs.push_back(input.kind == number_kind::missing ? std::nan("") : value_of(input));
     }
 
     number number_in(std::span<std::string_view const> record, column c) const {
@@ -274,6 +261,7 @@ history finished(history_parts&& parts) {
     parts.h.slots.resize(parts.h.nodes.size(), 0);
     for (double& slots : parts.h.slots)
         if (!(slots > 0)) slots = 1;
+    std::visit([](auto& attempts) { number_repeated_tasks(attempts); }, parts.h.attempts);
     return std::move(parts.h);
 }
 
@@ -318,21 +306,18 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
             ++parts.h.rows;
             if (a.end_state == readers::ending::running) return;
             attempt<std::int64_t> b;
-            b.set_job(read_name(parts.h.jobs, a.job));
-            b.set_node(read_name(parts.h.nodes, a.node));
-            b.set_task(parts.tasks.number_of(a.task));
+            set_names(b, parts.h, a.job, a.node, a.task);
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
-            b.set_input(a.input);
+            if (options.with_input) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
             b.set_status(status_of(a.end_state));
             list.push_back(b);
         },
         std::move(first));
     readers::expect_attempts(report);
-    history h = finished(std::move(parts));
-    h.attempts = std::move(list);
-    h.log = std::move(report);
-    return h;
+    parts.list = attempt_list(std::move(list));
+    parts.h.log = std::move(report);
+    return finished(std::move(parts));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "../readers/readers.hpp"
 #include "columns.hpp"
+#include "task_numbers.hpp"
 
 #include <straggle/base/interner.hpp>
 #include <straggle/record/attempt.hpp>
@@ -22,7 +23,7 @@
 
 namespace straggle_rank {
 
-/// One attempt to run a task, in 48 bytes: histories are long. Empty is unknown.
+/// One attempt to run a task, in 40 bytes: histories are long. Empty is unknown.
 template <class Time>
 class attempt {
   public:
@@ -31,18 +32,24 @@ class attempt {
     [[nodiscard]] std::optional<Time> duration() const { return known(duration_); }
     [[nodiscard]] std::optional<std::uint32_t> job() const { return known(job_); }
     [[nodiscard]] std::optional<std::uint32_t> node() const { return known(node_); }
-    [[nodiscard]] std::optional<std::uint32_t> task() const { return known(task_); }
-    [[nodiscard]] std::optional<double> input() const { return known(input_); }
-    [[nodiscard]] straggle::attempt_status status() const { return status_; }
+    /// By number, once `number_repeated_tasks` has been called.
+    [[nodiscard]] std::optional<std::uint32_t> task() const {
+        if (task_ == no_task) return std::nullopt;
+        return static_cast<std::uint32_t>(task_);
+    }
+    [[nodiscard]] std::uint64_t task_key() const { return task_; }
+    [[nodiscard]] straggle::attempt_status status() const {
+        return static_cast<straggle::attempt_status>(status_);
+    }
 
     void set_start(std::optional<Time> t) { start_ = t.value_or(unknown<Time>); }
     void set_end(std::optional<Time> t) { end_ = t.value_or(unknown<Time>); }
     void set_duration(std::optional<Time> t) { duration_ = t.value_or(unknown<Time>); }
     void set_job(std::optional<std::uint32_t> id) { job_ = id.value_or(unknown<std::uint32_t>); }
     void set_node(std::optional<std::uint32_t> id) { node_ = id.value_or(unknown<std::uint32_t>); }
-    void set_task(std::optional<std::uint32_t> id) { task_ = id.value_or(unknown<std::uint32_t>); }
-    void set_input(std::optional<double> bytes) { input_ = bytes.value_or(unknown<double>); }
-    void set_status(straggle::attempt_status s) { status_ = s; }
+    void set_task(std::optional<std::uint32_t> number) { set_task_key(number ? *number : no_task); }
+    void set_task_key(std::uint64_t key) { task_ = key & no_task; }
+    void set_status(straggle::attempt_status s) { status_ = static_cast<std::uint64_t>(s) & 3U; }
 
     /// The same attempt with times of another kind.
     template <class Other, class Convert>
@@ -56,8 +63,7 @@ class attempt {
         a.set_duration(other(duration()));
         a.set_job(job());
         a.set_node(node());
-        a.set_task(task());
-        a.set_input(input());
+        a.set_task_key(task_);
         a.set_status(status());
         return a;
     }
@@ -77,10 +83,9 @@ class attempt {
     }
 
     Time start_ = unknown<Time>, end_ = unknown<Time>, duration_ = unknown<Time>;
-    double input_ = unknown<double>;
-    std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>,
-                  task_ = unknown<std::uint32_t>;
-    straggle::attempt_status status_ = straggle::attempt_status::success;
+    std::uint64_t task_ : task_key_bits = no_task;
+    std::uint64_t status_ : 2 = static_cast<std::uint64_t>(straggle::attempt_status::success);
+    std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>;
 };
 
 /// A row that could not become a record.
@@ -93,6 +98,7 @@ struct history {
     std::string file;
     /// Exact ticks if every time in the file has at most nine decimal places, else floating point.
     std::variant<std::vector<attempt<std::int64_t>>, std::vector<attempt<double>>> attempts;
+    std::vector<double> inputs; ///< by attempt, NaN for unknown; empty unless they matter
     straggle::interner<std::string> jobs, nodes;
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
@@ -106,7 +112,7 @@ struct history {
 struct reading_options {
     column_names columns;
     std::optional<readers::format> from{}; ///< nothing: found out
-    bool with_input = false;               ///< whether a broken input size matters
+    bool with_input = false;               ///< whether input sizes matter
     bool show_progress = false;
 };
 

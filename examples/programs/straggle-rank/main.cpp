@@ -44,7 +44,7 @@ void print(result const& r) {
 std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
                                            window_calendar const& calendar) {
     if (o.format == output_format::json) return window_json(h, o, calendar);
-    if (o.format == output_format::csv) return window_csv(h, calendar);
+    if (o.format == output_format::csv) return window_csv(h, o, calendar);
     return window_table(h, o, calendar, colours());
 }
 

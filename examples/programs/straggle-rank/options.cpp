@@ -115,7 +115,7 @@ struct arguments {
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
     std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
-    bool every_success = false, first_completion = false, no_guards = false, quiet = false;
+    bool csv_safe = false, every_success = false, first_completion = false, no_guards = false, quiet = false;
 };
 
 void declare(CLI::App& app, arguments& a) {
@@ -210,6 +210,8 @@ void declare(CLI::App& app, arguments& a) {
     auto const output = "Output";
     app.add_option("--format", a.format, "table, json or csv (default table)")
         ->type_name("FORMAT")
+        ->group(output);
+    app.add_flag("--csv-safe", a.csv_safe, "in CSV, defuse names that a spreadsheet would run as formulas")
         ->group(output);
     app.add_option("--report", a.report, "write a page with plots")->type_name("FILE.html")->group(output);
     app.add_option("--top", a.top, "nodes in the table (default: all up to 40)")
@@ -344,6 +346,7 @@ options resolve(arguments const& a) {
     override_windows(o, a);
     override_future(o, a);
     if (a.format) o.format = choose("--format", *a.format, formats);
+    o.csv_safe = a.csv_safe;
     if (a.report) o.report = *a.report;
     if (a.top) o.top = whole("--top", *a.top);
     o.quiet = a.quiet;

@@ -83,10 +83,11 @@ struct options {
     future_options future;
 
     output_format format = output_format::table;
-    std::string report;  ///< file name, empty for none
-    std::string log;     ///< file name of the decisions, empty for none
-    std::string replay;  ///< file name of decisions to be made again; then nothing else matters
-    std::size_t top = 0; ///< nodes in the table; 0: all of a small fleet
+    bool csv_safe = false; ///< no cell is a formula
+    std::string report;    ///< file name, empty for none
+    std::string log;       ///< file name of the decisions, empty for none
+    std::string replay;    ///< file name of decisions to be made again; then nothing else matters
+    std::size_t top = 0;   ///< nodes in the table; 0: all of a small fleet
     bool quiet = false;
 };
 

@@ -53,11 +53,12 @@ void print_csv(std::ostream& out, result const& r) {
         return std::isnan(p) ? std::string(",\n") : "," + exact(p) + "\n";
     };
     for (auto const& node : slowest_first(r.ranking))
-        out << csv::quoted(r.history.nodes[node.id]) << ',' << node.level << ',' << node.n << ','
-            << exact(node.mean) << ',' << exact(node.sd) << ',' << exact(node.ci.low) << ','
+        out << csv::quoted(r.history.nodes[node.id], r.options.csv_safe) << ',' << node.level << ',' << node.n
+            << ',' << exact(node.mean) << ',' << exact(node.sd) << ',' << exact(node.ci.low) << ','
             << exact(node.ci.high) << ',' << decision_on(node.id) << end_row(node.id);
     for (auto const& node : r.ranking.unranked())
-        out << csv::quoted(r.history.nodes[node.id]) << ",," << node.n << ",,,,,keep" << end_row(node.id);
+        out << csv::quoted(r.history.nodes[node.id], r.options.csv_safe) << ",," << node.n << ",,,,,keep"
+            << end_row(node.id);
 }
 
 } // namespace straggle_rank

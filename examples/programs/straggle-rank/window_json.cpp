@@ -101,7 +101,8 @@ class json_printer final : public window_printer {
 // A row for each window and node with a task in it.
 class csv_printer final : public window_printer {
   public:
-    csv_printer(history const& h, window_calendar const& calendar) : h_(h), calendar_(calendar) {}
+    csv_printer(history const& h, options const& o, window_calendar const& calendar)
+        : h_(h), safe_(o.csv_safe), calendar_(calendar) {}
 
     void take(decided_window const& w) override {
         std::vector<standing> where(h_.nodes.size(), standing::in_service);
@@ -111,7 +112,7 @@ class csv_printer final : public window_printer {
         std::string const head =
             std::to_string(w.number) + ',' + calendar_.begin(w.number) + ',' + calendar_.end(w.number) + ',';
         auto const row = [&](std::uint32_t node, std::string const& numbers) {
-            rows_.append(head).append(csv::quoted(h_.nodes[node])).append(numbers);
+            rows_.append(head).append(csv::quoted(h_.nodes[node], safe_)).append(numbers);
             rows_.append(to_string(where[node])) += '\n';
         };
         for (auto const& node : w.ranking.nodes())
@@ -127,6 +128,7 @@ class csv_printer final : public window_printer {
 
   private:
     history const& h_;
+    bool safe_;
     window_calendar const& calendar_;
     std::string rows_;
 };
@@ -138,8 +140,9 @@ std::unique_ptr<window_printer> window_json(history const& h, options const& o,
     return std::make_unique<json_printer>(h, o, calendar);
 }
 
-std::unique_ptr<window_printer> window_csv(history const& h, window_calendar const& calendar) {
-    return std::make_unique<csv_printer>(h, calendar);
+std::unique_ptr<window_printer> window_csv(history const& h, options const& o,
+                                           window_calendar const& calendar) {
+    return std::make_unique<csv_printer>(h, o, calendar);
 }
 
 } // namespace straggle_rank

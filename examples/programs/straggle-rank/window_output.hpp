@@ -26,6 +26,7 @@ class window_printer : public window_sink {
                                                            window_calendar const& calendar, bool colours);
 [[nodiscard]] std::unique_ptr<window_printer> window_json(history const& h, options const& o,
                                                           window_calendar const& calendar);
-[[nodiscard]] std::unique_ptr<window_printer> window_csv(history const& h, window_calendar const& calendar);
+[[nodiscard]] std::unique_ptr<window_printer> window_csv(history const& h, options const& o,
+                                                         window_calendar const& calendar);
 
 } // namespace straggle_rank

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/record/node_state.hpp>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
         out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown)});
     }
     std::size_t const size = nodes.size();
-    std::size_t const first = size > 0 ? static_cast<std::size_t>(turn % size) : 0;
+    std::size_t const first = size > 0 ? detail::to_size(turn % size) : 0;
     auto const after = [&](std::uint32_t row) { return (row + size - first) % size; };
     std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
         free_place const &x = nodes[a.row], &y = nodes[b.row];

@@ -65,8 +65,8 @@ struct dynamic_blacklist_counts {
 /// what the operator says; the load lets it see what an exclusion would cost. Without nodes the fleet is
 /// those that attempts were seen on, with one slot each.
 ///
-/// @tparam Attempt, Running, Node the user's record types; `base::no_field` where there are none
-/// @tparam AttemptFields, RunningFields, NodeFields which members are what
+/// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` where there are none
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
 /// @par Cost `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
 /// bounded by the options; the steady state allocates nothing
 /// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: the last decision

@@ -123,7 +123,7 @@ class job_progress {
         if (summed_ != times.size()) sum_up();
         v.mean_finished = mean_finished_;
         v.sd_finished = sd_finished_;
-        v.tasks = (std::max)(tasks_, static_cast<std::uint64_t>(running_.size() + times.size()));
+        v.tasks = (std::max)(tasks_, std::uint64_t{running_.size() + times.size()});
         v.slots = slots_;
         v.usual_told = usual_told_;
         if (begin_ && now_) v.age = detail::to_time(*now_ - *begin_);

@@ -71,7 +71,7 @@ template <std::ranges::contiguous_range Table>
 by_row(Table const&) -> by_row<std::ranges::range_value_t<Table>>;
 
 /// How long a copy would take: the mean time of the job's finished tasks.
-/// @return `status::insufficient_evidence` before any task has finished
+/// It is `status::insufficient_evidence` before any task has finished.
 /// @par Cost O(1)
 struct mean_replacement {
     /// The time of a copy of a task of the view.
@@ -86,7 +86,7 @@ struct mean_replacement {
 ///
 /// Source: Hadoop's `SimpleExponentialTaskRuntimeEstimator`. There a single finished task counts as a copy
 /// that takes no time at all (its `meanCI` is 0 then); here its time is the mean.
-/// @return `status::insufficient_evidence` before any task has finished
+/// It is `status::insufficient_evidence` before any task has finished.
 /// @par Cost O(1)
 struct cautious_replacement {
     /// The time of a copy of a task of the view.

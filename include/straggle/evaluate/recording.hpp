@@ -175,7 +175,7 @@ enum class task_fate : std::uint8_t {
 /// failure. A task has finished with its first success; what runs on or begins after that is only counted as
 /// time of its slot. The run of the first success *decides* what the task was, see `task_fate`.
 ///
-/// @tparam JobId, NodeId how jobs and nodes are named: `std::string` for text
+/// @tparam JobId and `NodeId`: how jobs and nodes are named: `std::string` for text
 /// @tparam Time points of time: a number, a `std::chrono` time or duration
 /// @par Cost O(n log n) for n attempts and readings; 92 bytes per attempt, 24 per reading and 28 per task
 /// (with times of 8 bytes), less than twice that with the slack of vectors, and the names of jobs and nodes.

@@ -96,8 +96,8 @@ class boosted_trees_trainer {
     /// Learns from examples and watches the loss on others: `validation_losses`. With `options::patience`,
     /// training ends that many rounds after the best one, and in any case only the trees up to that are kept:
     /// those that XGBoost predicts with after early stopping on logloss.
-    /// @param rows, labels what is learned from
-    /// @param validation, validation_labels what is only watched, in the same form
+    /// @param rows and `labels`: what is learned from
+    /// @param validation and `validation_labels`: what is only watched, in the same form
     /// @return as the other; the same faults of the validation examples count, and another number of columns
     /// is `status::out_of_domain`
     [[nodiscard]] status fit(feature_matrix<double> const& rows, std::span<std::uint8_t const> labels,

@@ -54,8 +54,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
 /// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
-/// @tparam Attempt, Running, Node the user's record types
-/// @tparam AttemptFields, RunningFields, NodeFields which members are what
+/// @tparam Attempt and `Running`, `Node`: the user's record types
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the

@@ -102,7 +102,9 @@ class monitoring_loop {
     /// @param selection without or with number
     /// @pre `window` is more than zero
     monitoring_loop(Fields fields, span_type window, Selection selection = {})
-        : monitor_(std::move(fields), {.window = checked(window), .ranking = ranking()}),
+        : monitor_(std::move(fields), {.window = checked(window),
+                                     .ranking = ranking(),
+                                     .baseline = score_baseline::window}),
           blacklister_(std::move(selection), record::unlimited{}) {}
 
     /// Takes in a task that has ended.
@@ -151,7 +153,7 @@ template <class Record, class Fields>
     return monitoring_loop<Record, Fields>(std::move(fields), window);
 }
 /// The loop with *P-Cores with number*.
-/// @param fields,window as above
+/// @param fields and `window`: as above
 /// @param k most nodes on the blacklist
 /// @param engine must outlive the loop
 template <class Record, class Fields, base::random_engine Engine>

@@ -49,7 +49,7 @@ namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
 /// max(t, t_avg). It is 1 at both ends of the range and dips between them: the times that were predicted best
 /// are called unlike the range. `predict::real_similarity` is 1 inside.
 /// @param t the time, not negative, in any unit
-/// @param low,high the range of times, `0 <= low <= high`
+/// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range
 /// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or
 /// not a range
@@ -172,7 +172,7 @@ class predictor {
 
     /// How long a task that has run on a node for a while will still take there: what is left of the times of
     /// its profile that are longer (algorithm 2's t_left).
-    /// @param task,node as above
+    /// @param task and `node`: as above
     /// @param elapsed how long it has run, in the unit of the times or as a `std::chrono` duration
     /// @return as `predict`; `status::insufficient_evidence` if it has run longer than all of them;
     /// `status::out_of_domain` for what is not a time

@@ -64,16 +64,17 @@ struct sized_task {
 /// @par Cost `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
 /// nothing once it has grown
 /// @par Guarantees deterministic; times of another unit give the same answers in that unit
-class sibling_times {
+template <class = void>
+class basic_sibling_times {
   public:
     /// @param options weights and bounds
-    explicit sibling_times(sibling_times_options options = {}) : options_(options) {
+    explicit basic_sibling_times(sibling_times_options options = {}) : options_(options) {
         for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
             assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
     }
 
     /// A task ended well.
-    /// @param job, kind it belongs to; the largest number is a kind that is not known
+    /// @param job and `kind`: it belongs to; the largest number is a kind that is not known
     /// @param duration above 0
     /// @param slowdown of its node, above 0
     /// @param input its size; NaN: not known
@@ -90,7 +91,7 @@ class sibling_times {
     }
 
     /// What is known of the times of a job.
-    /// @param job, kind as in `observe`
+    /// @param job and `kind`: as in `observe`
     /// @param running its tasks that run, their slowdowns and inputs told
     /// @param out written where true is returned
     /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
@@ -123,7 +124,7 @@ class sibling_times {
 
     /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
     /// of what is known, so that size is not taken for slowness.
-    /// @param job, kind as in `observe`
+    /// @param job and `kind`: as in `observe`
     /// @param task its age is not read
     /// @return a factor for the times of `outlook`
     [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,
@@ -167,7 +168,7 @@ class sibling_times {
         }
     }
     /// Takes in what another one has learnt of kinds and of the cluster.
-    void merge(sibling_times const& other) {
+    void merge(basic_sibling_times const& other) {
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
         all_.bound(cluster_memory * options_.kind_memory);
@@ -303,5 +304,8 @@ class sibling_times {
     detail::job_times now_{};                    // the same
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
+
+/// A `basic_sibling_times` that is instantiated where it is used.
+using sibling_times = basic_sibling_times<>;
 
 } // namespace straggle::predict

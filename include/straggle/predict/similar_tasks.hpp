@@ -12,6 +12,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
@@ -316,11 +317,11 @@ class similar_tasks {
         for (std::size_t p = 0; p < options_.pairs; ++p) {
             std::size_t i = 0;
             if (p == 0 && back != 0 && back <= earlier) {
-                i = earlier - static_cast<std::size_t>(back);
+                i = earlier - detail::to_size(back);
             } else {
                 stride_ += 0x9E3779B97F4A7C15u; // 2^64 times the golden ratio
                 std::size_t const among = p % 2 == 1 ? (std::min)(earlier, recent) : earlier;
-                i = earlier - 1 - static_cast<std::size_t>(((stride_ >> 32) * among) >> 32);
+                i = earlier - 1 - detail::to_size(((stride_ >> 32) * among) >> 32);
             }
             double const other = store_.sample(i, other_).time;
             factor_similarities(reader::kinds, own_.row_, other_, store_.ranges(), similarities_);

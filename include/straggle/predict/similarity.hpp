@@ -44,7 +44,7 @@ inline constexpr double largest_factor = 0x1p1021;
 ///
 /// Source: RiskI definition 1; ours: the scale, categories and missing values.
 /// @param kind of the factor
-/// @param x,y values, in any unit
+/// @param x and `y`: values, in any unit
 /// @param range largest less smallest value of a numeric factor; not looked at otherwise
 /// @return numeric: |x - y| / range, 0 where the range is 0 (or below 2^-1022, the least normal double);
 /// categorical: 0 if the same, else 1; one of them missing: 1, both: 0
@@ -64,7 +64,7 @@ inline constexpr double largest_factor = 0x1p1021;
 ///
 /// Source: RiskI definition 1, the weighted Euclidean distance (WED), with `factor_difference`. These are the
 /// distances that `profile_store` reports, to the bit.
-/// @param kinds,x,y,ranges,weights one per factor
+/// @param kinds and `x`, `y`, `ranges`, `weights`: one per factor
 /// @pre all of the same length; what `factor_difference` demands; weights finite and not negative
 /// @return infinite if it is more than a double can hold
 /// @par Cost O(factors), with a square root and a division each; allocates nothing
@@ -90,7 +90,7 @@ inline constexpr double largest_factor = 0x1p1021;
 /// to 1 and nothing is outside the ranges, sum w_k S_k = 1 - distance^2: what weights are fitted on.
 ///
 /// Source: RiskI section 5, equations 2 and 3.
-/// @param kinds,x,y,ranges,out one per factor
+/// @param kinds and `x`, `y`, `ranges`, `out`: one per factor
 /// @pre all of the same length; what `factor_difference` demands
 /// @par Cost O(factors); allocates nothing
 /// @par Guarantees noexcept but for the contract; every S_k is in [0, 1]

@@ -43,7 +43,8 @@ enum class edge_rule : std::uint8_t {
 ///
 /// Source: DSB algorithm 3, line 7; see `edge_rule` for what we changed.
 /// @param rule when an edge is drawn
-/// @param low_i,high_i,low_j,high_j the intervals of the two nodes, in any unit, the same for all
+/// @param low_i and `high_i`, `low_j`, `high_j`: the intervals of the two nodes, in any unit, the same for
+/// all
 /// @return false when a bound is NaN
 /// @par Guarantees noexcept; irreflexive and transitive over valid intervals (low <= high, none NaN)
 [[nodiscard]] constexpr bool points_at(edge_rule rule, double low_i, double high_i, double low_j,
@@ -65,20 +66,21 @@ enum class edge_rule : std::uint8_t {
 /// @endcode
 /// @par Guarantees deterministic, and independent of the order of the nodes; not to be used by two threads at
 /// once (it owns scratch memory), two objects may be. A copy copies the rule and no scratch memory.
-class p_cores {
+template <class = void>
+class basic_p_cores {
   public:
     /// @param rule when an edge is drawn
     /// @par Cost none; allocates nothing
-    explicit p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
+    explicit basic_p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
 
-    p_cores(p_cores const& other) noexcept : rule_(other.rule_) {}
-    p_cores(p_cores&&) noexcept = default;
-    p_cores& operator=(p_cores const& other) noexcept {
+    basic_p_cores(basic_p_cores const& other) noexcept : rule_(other.rule_) {}
+    basic_p_cores(basic_p_cores&&) noexcept = default;
+    basic_p_cores& operator=(basic_p_cores const& other) noexcept {
         rule_ = other.rule_;
         return *this;
     }
-    p_cores& operator=(p_cores&&) noexcept = default;
-    ~p_cores() = default;
+    basic_p_cores& operator=(basic_p_cores&&) noexcept = default;
+    ~basic_p_cores() = default;
 
     /// When an edge is drawn.
     [[nodiscard]] edge_rule rule() const noexcept { return rule_; }
@@ -102,7 +104,8 @@ class p_cores {
     }
 
     /// The level of every node.
-    /// @param low,high the interval of node i is [low[i], high[i]]: finite, low <= high, larger is slower
+    /// @param low and `high`: the interval of node i is [low[i], high[i]]: finite, low <= high, larger is
+    /// slower
     /// @param level receives the levels; 0 for the weakest, which have no edge out
     /// @pre all three have the same size, less than 2^32
     /// @return the number of levels, 0 without nodes; `status::out_of_domain`, and nothing is written, if a
@@ -124,7 +127,7 @@ class p_cores {
     }
 
     /// The nodes of level 0 alone: those with no edge out.
-    /// @param low,high as of `levels`
+    /// @param low and `high`: as of `levels`
     /// @param nodes receives the places of the weakest nodes in ascending order at its front; the rest of it
     /// is left in an unspecified state
     /// @pre all three have the same size, less than 2^32
@@ -206,5 +209,8 @@ class p_cores {
     detail::levels::scratch_array<std::uint32_t> start_;
     detail::levels::scratch_array<double> table_;
 };
+
+/// A `basic_p_cores` that is instantiated where it is used.
+using p_cores = basic_p_cores<>;
 
 } // namespace straggle::rank

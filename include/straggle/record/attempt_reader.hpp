@@ -30,7 +30,10 @@ struct read_ended {
 template <class Line, class Fields, class Record>
 bool read_times(Line const& line, Fields const& fields, Record const& record, double now, double& start,
                 double& end, attempt_counts& counts) {
-    auto const reject = [&](rejection r) { return ++counts.rejected[static_cast<std::size_t>(r)], false; };
+    auto const reject = [&](rejection r) {
+        ++counts.rejected[static_cast<std::size_t>(r)];
+        return false;
+    };
     auto const time = read_time(fields, record);
     if (!time.usable()) return reject(time.reason);
     if constexpr (has_duration<Fields, Record>) {
@@ -68,13 +71,16 @@ class attempt_reader {
             return false;
         };
         auto const& job = project(fields_.job, attempt);
-        if (!is_present(job)) return reject(rejection::missing_job);
+        if (!is_present(job) || is_nameless(unwrap(job))) return reject(rejection::missing_job);
         auto const& name = project(fields_.node, attempt);
-        if (!is_present(name)) return reject(rejection::missing_node);
+        if (!is_present(name) || is_nameless(unwrap(name))) return reject(rejection::missing_node);
         ended_attempt& out = to.attempt;
         double const raw_now = guard.now() - guard.at(0);
         if (!read_times(line, fields_, attempt, raw_now, out.start, out.end, counts)) return false;
-        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) return ++other_clock, false;
+        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) {
+            ++other_clock;
+            return false;
+        }
         out.start = guard.at(out.start);
         out.end = guard.at(out.end);
         if (out.end > guard.now()) { // a node's clock is a little ahead, or the caller's `now` behind

@@ -150,7 +150,10 @@ class basic_tick_moments {
             std::int64_t const sum = static_cast<std::int64_t>(sum_.lo);
             std::int64_t const n = static_cast<std::int64_t>(n_);
             std::int64_t floor = sum / n, rest = sum % n;
-            if (rest < 0) --floor, rest += n;
+            if (rest < 0) {
+                --floor;
+                rest += n;
+            }
             return {floor, static_cast<double>(rest) / static_cast<double>(n)};
         }
         detail::uint128 rest = sum_; // becomes sum - floor * n, which is in [0, n)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 
 #include <array>
 #include <bit>
@@ -67,7 +68,7 @@ constexpr std::uint64_t crc64(std::span<std::byte const> bytes) noexcept {
         crc ^= load_little<std::uint64_t>(p);
         crc = t[7][crc & 255] ^ t[6][(crc >> 8) & 255] ^ t[5][(crc >> 16) & 255] ^ t[4][(crc >> 24) & 255] ^
               t[3][(crc >> 32) & 255] ^ t[2][(crc >> 40) & 255] ^ t[1][(crc >> 48) & 255] ^
-              t[0][static_cast<std::size_t>(crc >> 56)];
+              t[0][detail::to_size(crc >> 56)];
     }
     for (; left != 0; ++p, --left) crc = (crc >> 8) ^ t[0][(crc ^ static_cast<std::uint64_t>(*p)) & 255];
     return ~crc;

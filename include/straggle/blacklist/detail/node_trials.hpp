@@ -25,14 +25,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class node_trials {
+template <class = void>
+class basic_node_trials {
   protected:
     using record = exclusion_record;
     using condition = straggle::record::condition;
     using cause = blacklist::cause;
     using spared = blacklist::spared;
 
-    explicit node_trials(node_decisions_options const& options)
+    explicit basic_node_trials(node_decisions_options const& options)
         : options_(options), evidence_(options.evidence) {}
 
     void forget(std::uint32_t node) {
@@ -208,7 +209,9 @@ class node_trials {
         double const stuck = evidence_.stuck_for(row.node);
         bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
                            (blacklist::has(r.causes, cause::hung) && stuck > 8);
-        if (fails || hangs || (against > relief && tasks >= 3)) {
+        // Slow probes are few: after long enough it is decided by what there is.
+        bool const is_over = now_ - r.stage_since > 8 * window;
+        if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
@@ -264,5 +267,6 @@ class node_trials {
     std::uint64_t refilled_at_ = 0;
     bool refilled_ = false;
 };
+using node_trials = basic_node_trials<>;
 
 } // namespace straggle::detail

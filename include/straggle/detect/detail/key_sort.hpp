@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts
                          key_cells cell) noexcept {
     constexpr std::size_t values = key_cells::digit_values;
     auto const digit = [](std::uint64_t c, int d) {
-        return static_cast<std::size_t>(c >> (d * key_cells::digit_bits)) & (values - 1);
+        return detail::to_size(c >> (d * key_cells::digit_bits)) & (values - 1);
     };
     std::fill_n(starts, Digits * values, std::uint32_t{0});
     for (std::size_t i = 0; i < n; ++i) {

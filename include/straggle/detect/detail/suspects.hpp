@@ -157,7 +157,7 @@ inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
 
 // All tasks of the job; a view made by hand may not say.
 constexpr std::uint64_t tasks_of(detect::job_view const& job) noexcept {
-    return (std::max)(job.tasks, static_cast<std::uint64_t>(job.running.size() + job.finished.size()));
+    return (std::max)(job.tasks, std::uint64_t{job.running.size() + job.finished.size()});
 }
 
 // Running attempts beyond the first of each task.

@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/size.hpp>
 
 #include <array>
 #include <cstddef>
@@ -19,7 +20,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // How the time of the caller went since the last decision.
 enum class clock_step : std::uint8_t { usual, back, forward };
 
-class loop_guard {
+template <class = void>
+class basic_loop_guard {
   public:
     // Begins a round at `now` of the caller's clock.
     clock_step begin(double now) noexcept {
@@ -42,7 +44,7 @@ class loop_guard {
                     trusted_from_ = now;
                 }
                 raw_ = now;
-                if (step == clock_step::usual) gaps_[static_cast<std::size_t>(rounds_ % gaps_.size())] = gap;
+                if (step == clock_step::usual) gaps_[detail::to_size(rounds_ % gaps_.size())] = gap;
             }
         } else {
             raw_ = now;
@@ -142,6 +144,7 @@ class loop_guard {
     std::uint64_t rounds_ = 0, ended_ = 0;
     bool was_busy_ = false;
 };
+using loop_guard = basic_loop_guard<>;
 
 // How many actions there were within a period that moves along, in eighths of it.
 class action_meter {

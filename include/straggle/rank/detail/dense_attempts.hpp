@@ -87,8 +87,10 @@ class dense_attempts {
                 [&](std::size_t, std::size_t job, std::size_t node, value_type value) STRAGGLE_INLINE_LAMBDA {
                     if (job >= jobs || node >= nodes) [[unlikely]] {
                         dense = make_room(moments_of, job) && make_room(node_seen_, node);
-                        moments = moments_of.data(), jobs = moments_of.size();
-                        seen = node_seen_.data(), nodes = node_seen_.size();
+                        moments = moments_of.data();
+                        jobs = moments_of.size();
+                        seen = node_seen_.data();
+                        nodes = node_seen_.size();
                         if (!dense) return false;
                     }
                     Moments& of_job = moments[job];

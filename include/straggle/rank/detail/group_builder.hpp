@@ -46,7 +46,8 @@ struct running_time {
     bool copy = false;
 };
 
-class group_builder {
+template <class = void>
+class basic_group_builder {
   public:
     // Log of the slowdown that is tolerated.
     double tolerated = 0.09531017980432493;
@@ -117,9 +118,15 @@ class group_builder {
                          std::uint64_t task, double& at) {
         if (task == no_task) return false;
         for (timed_attempt const& a : ended)
-            if (a.task == task && !a.copy) return at = a.ticks * nats_per_tick, true;
+            if (a.task == task && !a.copy) {
+                at = a.ticks * nats_per_tick;
+                return true;
+            }
         for (running_time const& r : running)
-            if (r.task == task && !r.copy && r.age > 0) return at = std::log(r.age), true;
+            if (r.task == task && !r.copy && r.age > 0) {
+                at = std::log(r.age);
+                return true;
+            }
         return false;
     }
 
@@ -271,5 +278,6 @@ class group_builder {
     std::size_t events_ = 0;
     double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
 };
+using group_builder = basic_group_builder<>;
 
 } // namespace straggle::detail

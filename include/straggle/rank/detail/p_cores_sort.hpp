@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/rank/detail/p_cores_kernels.hpp>
 
 #include <bit>
@@ -90,8 +91,7 @@ class bucket_map {
     }
 
     STRAGGLE_ALWAYS_INLINE std::size_t operator()(double x) const noexcept {
-        return static_cast<std::size_t>(((std::bit_cast<std::uint64_t>(x + offset_) - base_) >> drop_) &
-                                        mask_);
+        return detail::to_size(((std::bit_cast<std::uint64_t>(x + offset_) - base_) >> drop_) & mask_);
     }
 
   private:
@@ -111,7 +111,7 @@ class magnitude_map {
     }
 
     STRAGGLE_ALWAYS_INLINE std::size_t operator()(double x) const noexcept {
-        return static_cast<std::size_t>(((place(x) - base_) >> drop_) & mask_);
+        return detail::to_size(((place(x) - base_) >> drop_) & mask_);
     }
 
   private:
