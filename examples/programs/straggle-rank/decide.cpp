@@ -78,7 +78,7 @@ decision decide(ranking const& r, fleet const& f, options const& o, expectation 
     };
     std::mt19937_64 engine;
     return with_selection(o.selection, engine, [&](auto policy) {
-        if (expected == nullptr) return decide_by(std::move(policy));
+        if (expected == nullptr || !expected->is_useful) return decide_by(std::move(policy));
         auto const by_forecast = [&p = expected->probability](std::uint32_t node) { return p[node]; };
         return decide_by(straggle::blacklist::either(
             std::move(policy), straggle::blacklist::forecast_weak(by_forecast, expected->least)));

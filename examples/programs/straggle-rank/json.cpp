@@ -101,6 +101,7 @@ ordered_json forecast_json(std::span<std::string const> names, expectation const
             {"period", e.days},
             {"days_known", e.days_known},
             {"least", e.least},
+            {"better_than_before", e.is_useful},
             {"nodes", std::move(list)}};
 }
 

@@ -185,6 +185,7 @@ class table {
                                        : std::to_string(e.days) + " times " + length_text(e.day_ms);
         out_ << paint(bold, "Forecast") << " for the next " << period << ": " << e.expected_weak() << " of "
              << counted(known, "node") << (e.expected_weak() == 1 ? " is" : " are") << " likely to be weak";
+        if (!e.is_useful) out_ << ", as the model was found no better than \"each is as it was before\"";
         if (e.days_known < e.days)
             out_ << "; the history has " << e.days_known << " of the " << e.days << " days it looks at";
         out_ << ".\n\n";
