@@ -19,6 +19,7 @@ examples zlib1g-dev          header  zlib.h
 examples libjs-d3            file    /usr/share/javascript/d3/d3.min.js
 tests    doctest-dev         header  doctest/doctest.h
 tests    python3             command python3
+tests    python3-jsonschema  file    /usr/lib/python3/dist-packages/jsonschema/__init__.py
 tests    pkgconf             command pkg-config
 bench    libbenchmark-dev    header  benchmark/benchmark.h
 bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
@@ -44,6 +45,16 @@ ci       g++-mingw-w64-x86-64-posix command x86_64-w64-mingw32-g++-posix
 ci       lintian             command lintian
 ci       libopenmpi-dev      command mpicxx
 ci       openmpi-bin         command mpirun
+engines  haproxy             command haproxy
+engines  python3-distributed file    /usr/lib/python3/dist-packages/distributed/__init__.py
+engines  slurmctld           file    /usr/sbin/slurmctld
+engines  slurmd              file    /usr/sbin/slurmd
+engines  slurmdbd            file    /usr/sbin/slurmdbd
+engines  slurm-client        command scontrol
+engines  slurm-wlm-mysql-plugin glob /usr/lib/*/slurm-wlm/accounting_storage_mysql.so
+engines  slurm-wlm-basic-plugins glob /usr/lib/*/slurm-wlm/select_cons_tres.so
+engines  munge               file    /usr/sbin/munged
+engines  mariadb-server      file    /usr/sbin/mariadbd
 coverage clang-19            command clang++-19
 coverage llvm-19             command llvm-cov-19
 coverage libclang-rt-19-dev  glob    /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile*

@@ -22,5 +22,6 @@
 #include <straggle/blacklist/outlier_rules.hpp>
 #include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>

@@ -8,13 +8,14 @@
 
 #include <straggle/rank/interval_dag.hpp>
 #include <straggle/rank/job_groups.hpp>
-#include <straggle/rank/job_table.hpp>
 #include <straggle/rank/normalize.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_nodes.hpp>
 #include <straggle/rank/rank_options.hpp>
+#include <straggle/rank/rank_window.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>

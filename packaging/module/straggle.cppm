@@ -28,6 +28,7 @@
 module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -289,6 +290,7 @@ namespace assign {
 using straggle::assign::race_record_options;
 using straggle::assign::log_guess;
 using straggle::assign::race_claim;
+using straggle::assign::basic_race_record;
 using straggle::assign::race_record;
 }
 
@@ -345,6 +347,7 @@ namespace rank {
 using straggle::rank::edge_rule;
 using straggle::rank::to_string;
 using straggle::rank::points_at;
+using straggle::rank::basic_p_cores;
 using straggle::rank::p_cores;
 }
 
@@ -412,11 +415,9 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
-// straggle/blacklist/dominated.hpp
+// straggle/blacklist/slower_by.hpp
 namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
+using straggle::blacklist::slower_by;
 }
 
 // straggle/blacklist/blacklister.hpp
@@ -449,15 +450,24 @@ using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
 }
 
+// straggle/blacklist/dominated.hpp
+namespace blacklist {
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
+}
+
 // straggle/rank/slowdown_evidence.hpp
 using straggle::evidence_counts;
 using straggle::slowdown_evidence_options;
+using straggle::basic_slowdown_evidence;
 using straggle::slowdown_evidence;
 
 // straggle/blacklist/node_decisions_options.hpp
 using straggle::node_decisions_options;
 
 // straggle/blacklist/node_decisions.hpp
+using straggle::basic_node_decisions;
 using straggle::node_decisions;
 
 // straggle/blacklist/dynamic_blacklist.hpp
@@ -626,8 +636,14 @@ using straggle::detect::without_copies;
 using straggle::completions;
 using straggle::rank_options;
 
-// straggle/monitor/monitor.hpp
+// straggle/monitor/monitor_counts.hpp
 using straggle::monitor_counts;
+
+// straggle/monitor/monitor_options.hpp
+using straggle::score_baseline;
+using straggle::monitor_options;
+
+// straggle/monitor/monitor.hpp
 using straggle::monitor;
 using straggle::monitor_of;
 
@@ -644,6 +660,7 @@ using straggle::predict::time_outlook;
 namespace predict {
 using straggle::predict::sibling_times_options;
 using straggle::predict::sized_task;
+using straggle::predict::basic_sibling_times;
 using straggle::predict::sibling_times;
 }
 
@@ -671,6 +688,7 @@ using straggle::mitigate::copy_notes;
 namespace predict {
 using straggle::predict::progress_track;
 using straggle::predict::progress_worth;
+using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
 }
@@ -678,6 +696,7 @@ using straggle::predict::left_by_both;
 // straggle/mitigate/copy_planner.hpp
 namespace mitigate {
 using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::basic_copy_planner;
 using straggle::mitigate::copy_planner;
 }
 
@@ -688,6 +707,7 @@ using straggle::mitigate::action_kind_count;
 using straggle::mitigate::to_string;
 using straggle::mitigate::effect;
 using straggle::mitigate::effect_options;
+using straggle::mitigate::basic_effect_meter;
 using straggle::mitigate::effect_meter;
 }
 
@@ -712,6 +732,7 @@ using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;
 }
+using straggle::basic_mitigation_plan;
 using straggle::mitigation_plan;
 
 // straggle/mitigate/node_states.hpp
@@ -775,7 +796,9 @@ namespace predict {
 using straggle::predict::real_similarity;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
+using straggle::predict::basic_weight_scratch;
 using straggle::predict::weight_scratch;
+using straggle::predict::basic_weight_fit;
 using straggle::predict::weight_fit;
 }
 
@@ -791,7 +814,9 @@ using straggle::predict::profile_store_options;
 using straggle::predict::neighbor;
 using straggle::predict::profile_record;
 using straggle::predict::profile_counts;
+using straggle::predict::basic_nearest_scratch;
 using straggle::predict::nearest_scratch;
+using straggle::predict::basic_profile_store;
 using straggle::predict::profile_store;
 }
 
@@ -824,6 +849,7 @@ using straggle::predict::similar_tasks_of;
 // straggle/rank/interval_dag.hpp
 namespace rank {
 using straggle::rank::dag_edges;
+using straggle::rank::basic_interval_dag;
 using straggle::rank::interval_dag;
 }
 
@@ -837,6 +863,12 @@ using straggle::rank::normalize;
 // straggle/rank/rank_nodes.hpp
 using straggle::node_ranker;
 using straggle::rank_nodes;
+
+// straggle/rank/rank_window.hpp
+namespace rank {
+using straggle::rank::time_window;
+}
+using straggle::rank_window;
 
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
@@ -932,6 +964,70 @@ using straggle::evaluate::starting_job;
 using straggle::evaluate::replay_knowledge;
 using straggle::evaluate::replay_counts;
 using straggle::evaluate::replayer;
+}
+
+// straggle/failures/attempt.hpp
+namespace failures {
+using straggle::failures::failure_kind;
+using straggle::failures::no_executor;
+using straggle::failures::attempt;
+using straggle::failures::attempt_of;
+using straggle::failures::failure_rule;
+}
+
+// straggle/failures/cook_novel_host.hpp
+namespace failures {
+using straggle::failures::cook_novel_host_options;
+using straggle::failures::cook_novel_host;
+}
+
+// straggle/failures/envoy_options.hpp
+namespace failures {
+using straggle::failures::envoy_dialect;
+using straggle::failures::ejection_rule;
+using straggle::failures::ejection_rule_count;
+using straggle::failures::envoy_outlier_detection_options;
+using straggle::failures::grpc_outlier_detection_options;
+using straggle::failures::success_rates;
+using straggle::failures::envoy_counts;
+}
+
+// straggle/failures/envoy_outlier_detection.hpp
+namespace failures {
+using straggle::failures::envoy_outlier_detection;
+}
+
+// straggle/failures/mapreduce_blacklist.hpp
+namespace failures {
+using straggle::failures::mapreduce_blacklist_options;
+using straggle::failures::mapreduce_blacklist;
+}
+
+// straggle/failures/mr1_blacklist.hpp
+namespace failures {
+using straggle::failures::mr1_blacklist_options;
+using straggle::failures::mr1_reason;
+using straggle::failures::mr1_blacklist;
+}
+
+// straggle/failures/spark_health_tracker.hpp
+namespace failures {
+using straggle::failures::spark_health_tracker_options;
+using straggle::failures::spark_health_tracker;
+}
+
+// straggle/failures/storm_blacklist.hpp
+namespace failures {
+using straggle::failures::storm_blacklist_options;
+using straggle::failures::storm_supervisor;
+using straggle::failures::storm_blacklist;
+}
+
+// straggle/failures/tez_blacklist.hpp
+namespace failures {
+using straggle::failures::tez_blacklist_options;
+using straggle::failures::tez_node_state;
+using straggle::failures::tez_blacklist;
 }
 
 // straggle/learn/feature_matrix.hpp

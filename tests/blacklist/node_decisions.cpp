@@ -45,6 +45,7 @@ struct cluster {
     double now = 0;
     std::uint64_t job = 0;
     std::uint32_t busy = 2;
+    std::uint32_t resting = 99; // a node that nobody gives anything
 
     explicit cluster(std::vector<double> by_node) : factors(std::move(by_node)) {
         for (std::uint32_t n = 0; n < factors.size(); ++n) rows.push_back({.node = n, .slots = slots});
@@ -52,7 +53,7 @@ struct cluster {
     void step() {
         std::normal_distribution<double> normal;
         for (std::uint32_t n = 0; n < factors.size(); ++n) {
-            std::uint32_t const most = obeyed(n);
+            std::uint32_t const most = n == resting ? 0 : obeyed(n);
             for (std::uint32_t k = 0; k < most; ++k) {
                 double const length = factors[n] * std::exp(sigma * normal(engine));
                 decisions.observe({n, job, n * 100u + k, now * unit, (now + length) * unit}, now * unit);
@@ -221,6 +222,24 @@ TEST_CASE("nobody waits for ever for probes") {
         ++steps;
     }
     CHECK(steps < 40);
+}
+
+TEST_CASE("few slow probes are enough to keep a node out") {
+    cluster c(ten(3, 3));
+    c.slots = 1;
+    c.busy = 0;
+    c.sigma = 0.15;
+    for (node_row& row : c.rows) row.slots = 1;
+    REQUIRE(c.until(3, node_state::excluded, 60) <= 60);
+    REQUIRE(c.until(3, node_state::on_probation, 60) <= 60);
+    // Two probes are all it gets in eight windows.
+    int steps = 0;
+    for (; c.decisions.state(3) == node_state::on_probation && steps < 40; ++steps) {
+        c.resting = steps == 1 || steps == 4 ? 99 : 3;
+        c.step();
+    }
+    CHECK(c.decisions.state(3) == node_state::excluded);
+    CHECK(c.verdict(3).strikes == 2);
 }
 
 TEST_CASE("a black hole is out after eight failures at most, without a window") {

@@ -20,6 +20,7 @@ EDGES = {
     "monitor": ("base", "record", "stats", "rank"),
     "predict": ("base", "record", "stats"),
     "blacklist": ("base", "record", "stats", "rank"),
+    "failures": ("base", "record", "stats"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),

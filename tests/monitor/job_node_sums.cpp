@@ -17,6 +17,8 @@
 
 using straggle::detail::no_wide_sums;
 using straggle::detail::real_pair;
+using straggle::detail::real_sums;
+using straggle::detail::real_total;
 using straggle::detail::tick_pair;
 using straggle::detail::wide_sums;
 using straggle::stats::tick_moments;
@@ -26,7 +28,8 @@ namespace {
 static_assert(sizeof(tick_pair) == 32 && sizeof(real_pair) == 32);
 
 // The most attempts that fit a pair itself.
-constexpr std::uint64_t most = (std::uint64_t{1} << 24) - 2;
+constexpr std::uint64_t most = (std::uint64_t{1} << 32) - 2;
+constexpr tick_pair::origin_type nowhere;
 
 // So many equal values.
 tick_moments many(std::uint64_t n, std::int64_t value) {
@@ -42,13 +45,12 @@ TEST_CASE("pair sums: the count goes over into wide sums without a trace") {
         for (std::uint64_t start = most - 3; start <= most + 2; ++start) {
             CAPTURE(start);
             wide_sums wide;
-            tick_pair p(7, 253);
+            tick_pair p(7);
             p.merge(many(start, 5), wide);
             tick_moments expected = many(start, 5);
             for (std::int64_t i = 0; i < 6; ++i) {
                 REQUIRE((p.moments(wide) == expected));
                 REQUIRE(p.node == 7);
-                REQUIRE(p.slot() == 253);
                 REQUIRE_FALSE(p.is_single());
                 tick_moments one;
                 one.add(i);
@@ -56,7 +58,7 @@ TEST_CASE("pair sums: the count goes over into wide sums without a trace") {
                 if (by_merging)
                     p.merge(one, wide);
                 else
-                    p.add(i, wide);
+                    p.add(i, nowhere, wide);
             }
             REQUIRE((p.moments(wide) == expected));
             p.release(wide);
@@ -70,8 +72,7 @@ TEST_CASE("pair sums: values of any size are those of tick_moments") {
     int wide_ones = 0;
     for (int round = 0; round < 400; ++round) {
         wide_sums wide;
-        tick_pair p(1, static_cast<std::uint32_t>(draw() % 255));
-        std::uint32_t const slot = p.slot();
+        tick_pair p(1);
         tick_moments expected;
         int const shift = static_cast<int>(1 + draw() % 63);
         for (int i = 0; i < 40; ++i) {
@@ -82,10 +83,9 @@ TEST_CASE("pair sums: values of any size are those of tick_moments") {
             if (draw() % 4 == 0)
                 p.merge(one, wide);
             else
-                p.add(v, wide);
+                p.add(v, nowhere, wide);
             expected.add(v);
             REQUIRE((p.moments(wide) == expected));
-            REQUIRE(p.slot() == slot);
             REQUIRE(p.is_single() == (i == 0));
             if (i == 0) REQUIRE(p.single() == v);
         }
@@ -99,12 +99,12 @@ TEST_CASE("pair sums: places of wide sums are used again, and each stays with it
     wide_sums wide;
     std::vector<tick_pair> pairs;
     for (std::uint32_t i = 0; i < 20; ++i) {
-        pairs.emplace_back(i, i);
-        for (int k = 0; k < 3; ++k) pairs.back().add(INT64_MAX - static_cast<std::int64_t>(i), wide);
+        pairs.emplace_back(i);
+        for (int k = 0; k < 3; ++k) pairs.back().add(INT64_MAX - static_cast<std::int64_t>(i), nowhere, wide);
     }
     for (std::uint32_t i = 0; i < 20; i += 2) pairs[i].release(wide);
     for (std::uint32_t i = 0; i < 20; i += 2) {
-        pairs[i] = tick_pair(i, i);
+        pairs[i] = tick_pair(i);
         pairs[i].merge(many(most + 1, i), wide);
     }
     for (std::uint32_t i = 0; i < 20; ++i)
@@ -113,69 +113,80 @@ TEST_CASE("pair sums: places of wide sums are used again, and each stays with it
     CHECK(wide.keep(many(1, 1)) == 20); // no more places than pairs
 }
 
-TEST_CASE("pair sums: reals, by adding and by merging") {
+TEST_CASE("pair sums: reals, by adding and by merging, at any offset") {
     std::uint64_t const seed = straggle_test::seed_or(82);
     INFO("seed ", seed);
     std::mt19937_64 draw(seed);
     no_wide_sums none;
     for (int round = 0; round < 300; ++round) {
-        double const offset = std::ldexp(1.0, static_cast<int>(draw() % 40));
-        real_pair added(3, 200), merged(3, 200), part(0, 0);
-        long double sum = 0;
+        double const offset = std::ldexp(1.0, static_cast<int>(draw() % 50));
         std::vector<double> values(1 + draw() % 300);
-        for (double& x : values) {
-            x = offset + std::ldexp(static_cast<double>(draw() >> 11), -53);
-            sum += static_cast<long double>(x - offset);
-            added.add(x, none);
+        for (double& x : values) x = offset + std::ldexp(static_cast<double>(draw() >> 11), -53);
+        real_pair::origin_type const origin = real_pair::origin_type::at(values[0]);
+        real_pair added(3), merged(3), part(0);
+        long double sum = 0;
+        for (double const x : values) {
+            sum += static_cast<long double>(x) - static_cast<long double>(values[0]);
+            added.add(x, origin, none);
             if (draw() % 10 == 0) {
-                merged.merge(part, none);
-                part = real_pair(0, 0);
+                merged.merge(part.moments(none), none);
+                part = real_pair(0);
             }
-            part.add(x, none);
+            part.add(x, origin, none);
         }
-        merged.merge(part, none);
+        merged.merge(part.moments(none), none);
         long double const mean = sum / static_cast<long double>(values.size());
         long double squares = 0;
         for (double const x : values) {
-            long double const d = static_cast<long double>(x - offset) - mean;
+            long double const d = static_cast<long double>(x) - static_cast<long double>(values[0]) - mean;
             squares += d * d;
         }
         for (real_pair const* p : {&added, &merged}) {
             REQUIRE(p->count() == values.size());
-            REQUIRE(p->slot() == 200);
-            // The mean to an ULP or two of the values; squares to what that means for them.
-            double const blur = 4e-16 * offset;
-            double const n = static_cast<double>(values.size());
-            REQUIRE(std::fabs(p->mean() - offset - static_cast<double>(mean)) <= blur * std::sqrt(n) + 1e-14);
+            REQUIRE(p->node == 3);
+            // In proportion to the spread, whatever the offset.
+            REQUIRE(std::fabs(p->mean() - static_cast<double>(mean)) <= 1e-14);
             REQUIRE(std::fabs(p->sum_of_squared_deviations() - static_cast<double>(squares)) <=
-                    1e-13 * static_cast<double>(squares) + 4 * blur * n);
+                    1e-13 * static_cast<double>(squares));
         }
     }
-    real_pair equal(0, 0), more(0, 0);
-    for (int i = 0; i < 1000; ++i) (i % 3 == 0 ? more : equal).add(0.1, none);
-    equal.merge(more, none);
+    real_pair::origin_type const zero;
+    real_pair equal(0), more(0);
+    for (int i = 0; i < 1000; ++i) (i % 3 == 0 ? more : equal).add(0.1, zero, none);
+    equal.merge(more.moments(none), none);
     CHECK(equal.sum_of_squared_deviations() == 0);
     CHECK(equal.mean() == 0.1);
-    equal.merge(real_pair(0, 0), none);
+    equal.merge(real_sums(), none);
     CHECK(equal.count() == 1000);
     CHECK(equal.mean() == 0.1);
 }
 
-TEST_CASE("pair sums: the moments of a job from those of its pairs") {
+TEST_CASE("pair sums: the moments of a job from those of its pairs, wherever its first duration lies") {
     std::mt19937_64 draw(83);
     no_wide_sums none;
-    for (double const offset : {0.0, 1e3, 1e9}) {
-        straggle::stats::moments expected;
-        std::vector<real_pair> pairs(7);
-        for (int i = 0; i < 500; ++i) {
-            double const x = offset + static_cast<double>(draw() % 1000) / 512;
-            expected.add(x);
-            pairs[draw() % 2 == 0 ? 0 : 1 + draw() % 6].add(x, none);
+    for (double const offset : {0.0, 1e3, 1e9, 1e12})
+        for (double const first : {0.0, 1.0, 1e6}) { // from the others
+            straggle::stats::moments expected;
+            std::vector<real_pair> pairs;
+            for (std::uint32_t node = 0; node < 7; ++node) pairs.emplace_back(node);
+            real_pair::origin_type const origin = real_pair::origin_type::at(offset + first);
+            for (int i = 0; i < 500; ++i) {
+                double const x = offset + (i == 0 ? first : static_cast<double>(draw() % 1024) / 512);
+                expected.add(x);
+                pairs[draw() % 2 == 0 ? 0 : 1 + draw() % 6].add(x, origin, none);
+            }
+            auto const total = [&](real_total t) {
+                for (real_pair const& p : pairs) t.add(p.moments(none));
+                return t;
+            };
+            real_total found = total({});
+            if (found.is_skewed()) found = total(found.nearer(origin.value));
+            CHECK_FALSE(found.is_skewed());
+            auto const m = found.moments(origin.value);
+            CHECK(m.count() == 500);
+            // Rounding is in proportion to the spread, of which the first is a part.
+            double const sd = std::sqrt(expected.population_variance());
+            CHECK(std::fabs(m.mean() - expected.mean()) <= 1e-13 * sd + 1e-15 * expected.mean());
+            CHECK(m.population_variance() == doctest::Approx(expected.population_variance()).epsilon(1e-12));
         }
-        auto const found = straggle::detail::moments_of_groups(pairs);
-        CHECK(found.count() == 500);
-        CHECK(found.mean() == doctest::Approx(expected.mean()).epsilon(1e-15));
-        CHECK(found.population_variance() ==
-              doctest::Approx(expected.population_variance()).epsilon(1e-12 + 1e-16 * offset));
-    }
 }

@@ -307,7 +307,7 @@ TEST_CASE("monitor: finishing is refused, dropped or begun anew") {
     CHECK(m.nodes() == 2);
     CHECK(m.rank().usable_jobs() == 2);
     CHECK(m.rank(20).usable_jobs() == 2);
-    CHECK(m.rank(30).usable_jobs() == 1);
+    CHECK(m.rank(30).usable_jobs() == 2); // what is left of job 1 is scored against all it has said
     CHECK(m.rank(40).usable_jobs() == 0); // finished jobs leave with their step
     CHECK(m.rank(60).fleet_size() == 0);
     CHECK(m.nodes() == 0);
@@ -366,7 +366,8 @@ TEST_CASE("monitor: merging shards whose clocks stand differently") {
     int other_counts = 0;
     for (int round = 0; round < 60; ++round) {
         CAPTURE(round);
-        tick_monitor const empty(straggle_test::ticks, {.window = 120, .slide = 40});
+        // A shard that is blind for a while could forget jobs that go on elsewhere.
+        tick_monitor const empty(straggle_test::ticks, {.window = 120, .slide = 40, .remember = 1e9});
         std::vector<tick_monitor> shards(3, empty);
         tick_monitor one = empty;
         auto const all = straggle_test::random_history(draw, 300);

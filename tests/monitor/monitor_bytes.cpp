@@ -15,6 +15,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -85,7 +86,7 @@ byte_writer begun(std::uint64_t ring = 1, std::uint64_t used = 0) {
         out.varint(n);
     out.count(rejection_count);
     for (std::size_t i = 0; i < rejection_count; ++i) out.varint(0);
-    for (int i = 0; i < 3; ++i) out.varint(0);
+    for (int i = 0; i < 6; ++i) out.varint(0);
     out.count(ring);
     return out;
 }
@@ -108,6 +109,16 @@ void bucket(byte_writer& out, std::uint64_t finished, std::uint64_t used) {
 }
 void sums(byte_writer& out, std::vector<std::uint64_t> const& six) {
     for (std::uint64_t const n : six) out.varint(n);
+}
+// A job with one step of time, up to its pairs.
+void job(byte_writer& out, int id, std::uint64_t pairs, std::uint64_t back = 0) {
+    out.identifier(id);
+    out.flag(false); // not finished
+    out.flag(false); // nothing in steps that are gone
+    out.count(1);
+    out.varint(back);
+    out.real(15);
+    out.count(pairs);
 }
 status read(byte_writer out) {
     bytes const sealed = std::move(out).seal(frame_kind("moni"), 1);
@@ -145,7 +156,7 @@ TEST_CASE("monitor bytes: there and back in every state") {
     tick_monitor dropping(straggle_test::ticks, {.window = 20, .max_pairs = 1}), kept = dropping;
     for (std::int64_t const end : {50, 0, 0, 70, 70, 70}) dropping.observe({1, 1, 1, end}, 50);
     for (int i = 0; i < 4; ++i) dropping.observe({2, 2, 2, 50}, 50);
-    CHECK(dropping.counts().late == 2);
+    CHECK(dropping.counts().too_old == 2);
     CHECK(dropping.counts().early == 3);
     CHECK(dropping.counts().over_capacity == 4);
     REQUIRE(kept.deserialize(dropping.serialize()) == status::ok);
@@ -254,15 +265,14 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
                             int back = 0, std::uint64_t more = 0) {
         bucket(out, 0, six[0] - more);
         out.count(1);
-        out.identifier(5);
-        out.count(1);
+        job(out, 5, 1, static_cast<std::uint64_t>(back));
         out.varint(static_cast<std::uint64_t>(node));
-        out.varint(static_cast<std::uint64_t>(back));
         sums(out, six);
         return out;
     };
     std::vector<std::uint64_t> const fine{2, 30, 0, 500, 0, 0};
     CHECK(read(one_job(with_nodes({7}), fine)) == status::ok);
+    CHECK(read(one_job(with_nodes({7}, 1), fine)) == status::corrupt); // without a window there is one step
     CHECK(read(one_job(with_nodes({7}, INT64_MAX), fine)) == status::corrupt);
     CHECK(read(one_job(with_nodes({7}, INT64_MIN), fine)) == status::corrupt);
     CHECK(read(one_job(with_nodes({7}), fine, 1)) == status::corrupt);
@@ -294,10 +304,8 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
         bucket(out, 0, 100);
         out.count(claimed);
         for (int const id : ids) {
-            out.identifier(id);
-            out.count(pairs);
+            job(out, id, pairs);
             for (std::uint64_t p = 0; p < pairs; ++p) {
-                out.varint(0);
                 out.varint(0);
                 sums(out, fine);
             }
@@ -313,13 +321,34 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     bucket(halves, 0, 100);
     halves.count(2);
     for (std::uint64_t node : {0u, 1u}) {
-        halves.identifier(5);
-        halves.count(1);
-        for (std::uint64_t const n : {node, std::uint64_t{0}}) halves.varint(n);
+        job(halves, 5, 1);
+        halves.varint(node);
         sums(halves, fine);
     }
     CHECK(read(std::move(halves)) == status::corrupt);
     CHECK(read(jobs(2, {5}, 1)) == status::truncated);
+    // Of steps that are gone: they cannot be yet to come, nor nothing at all.
+    auto const past = [&](std::int64_t last, double longest, std::vector<std::uint64_t> const& six) {
+        byte_writer out = with_nodes({});
+        bucket(out, 0, 0);
+        out.count(1);
+        out.identifier(5);
+        out.flag(false);
+        out.flag(true);
+        out.i64(last);
+        out.real(longest);
+        sums(out, six);
+        out.count(0);
+        return out;
+    };
+    CHECK(read(past(0, 15, fine)) == status::ok); // and without a window forgotten at once
+    CHECK(read(past(1, 15, fine)) == status::corrupt);
+    CHECK(read(past(INT64_MIN, 15, fine)) == status::corrupt);
+    CHECK(read(past(0, -1, fine)) == status::corrupt);
+    CHECK(read(past(0, std::nan(""), fine)) == status::corrupt);
+    CHECK(read(past(0, 15, {0, 0, 0, 0, 0, 0})) == status::corrupt);
+    CHECK(read(past(0, 15, {2, 30, 0, 449, 0, 0})) == status::corrupt);
+    CHECK(read(past(0, 15, {UINT64_MAX, 30, 0, 450, 0, 0})) == status::corrupt);
     CHECK(read(begun(2)) == status::wrong_kind); // another number of steps
     byte_writer flag = begun();
     flag.u8(2);

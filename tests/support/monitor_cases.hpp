@@ -188,7 +188,7 @@ std::string difference(A const& a, B const& b, order_of_nodes order = order_of_n
 /// What a monitor promises of its counts.
 inline bool adds_up(straggle::monitor_counts const& c) {
     return c.attempts.seen == c.attempts.used + c.attempts.failed + c.attempts.killed +
-                                  c.attempts.superseded + c.attempts.total_rejected() + c.late + c.early +
+                                  c.attempts.superseded + c.attempts.total_rejected() + c.too_old + c.early +
                                   c.over_capacity;
 }
 

@@ -19,7 +19,8 @@ class dsb final : public policy {
     explicit dsb(setup const& where)
         : monitor_(attempt_fields, {.window = 300 * where.heartbeat,
                                     .slide = 0,
-                                    .ranking = straggle::papers::dsb_2019::ranking()}) {}
+                                    .ranking = straggle::papers::dsb_2019::ranking(),
+                                    .baseline = straggle::score_baseline::window}) {}
 
     void on_task_end(attempt_record const& a, double now) override { (void)monitor_.observe(a, now); }
     bool is_due(double now) override { return monitor_.window_number(now) != window_; }

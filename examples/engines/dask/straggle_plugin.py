@@ -21,14 +21,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from straggle_watch import Watch  # noqa: E402
 
 logger = logging.getLogger("distributed.straggle")
+NOTHING = {"nodes": [], "copies": []}
 COPY = "-straggle-copy"  # ends the key of a task's second attempt; see copies.py
 
 
 class Straggle(SchedulerPlugin):
-    name = "straggle"
-
     def __init__(self, every=0.2):
-        self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch").split()
+        self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000").split()
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
         self.own = {}  # address: what the worker itself says, such as that it has no memory left
@@ -47,47 +46,41 @@ class Straggle(SchedulerPlugin):
 
     def set_status(self, address, status):
         worker = self.scheduler.workers.get(address)
-        if worker is None or self.own.get(address, "running") != "running":
-            return  # gone, or not in service by its own will
-        if worker.status in (Status.running, Status.paused):
+        by_itself = self.own.get(address, "running") != "running"  # not in service by its own will
+        if worker is not None and not by_itself and worker.status in (Status.running, Status.paused):
             self.scheduler.handle_worker_status_change(status, address, "straggle-%f" % time.time())
 
-    def hold(self, address):
-        """No more tasks for it; those that wait there go to who has least to do."""
-        self.set_status(address, "paused")
+    def shed(self, address, keep):
+        """All that a held worker has to do but the first `keep` goes to those who have least to do."""
         held = self.scheduler.workers.get(address)
         steal = self.scheduler.extensions.get("stealing")
         given = {w: len(w.processing) / w.nthreads for w in self.scheduler.running if w.address not in self.held}
-        if held is None or steal is None or not given:
-            return
-        for task in list(held.processing):
-            if task.worker_restrictions or task.host_restrictions or task.resource_restrictions or task.actor:
-                continue
-            thief = min(given, key=given.get)
-            given[thief] += 1 / thief.nthreads
-            steal.move_task_request(task, held, thief)
+        for task in list(held.processing)[keep:] if held and steal and given else []:
+            if not (task.worker_restrictions or task.host_restrictions or task.resource_restrictions or task.actor):
+                thief = min(given, key=given.get)
+                given[thief] += 1 / thief.nthreads
+                steal.move_task_request(task, held, thief)
 
     def admit(self, address):
-        """In service while it has less to do than it may; a last resort, while waiting for another would take longer."""
+        """In service while it has less to do than it may; a last resort, while waiting for others takes longer."""
         worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
-        if worker is None:
-            return
-        if slowdown > 0:
+        if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
             slots = worker.nthreads if slowdown * sum(w.nthreads for w in others) < backlog else 0
-        self.set_status(address, "running" if len(worker.processing) < slots else "paused")
+        self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
+        return max(slots, 1)
 
     def transition(self, key, start, finish, *args, worker=None, startstops=None, **kwargs):
         task = self.scheduler.tasks.get(key)
         if finish == "processing" and task is not None and task.processing_on is not None:
             if self.held.get(task.processing_on.address, (0, 0)) != (0, 0):
                 self.admit(task.processing_on.address)
-        elif start == "processing" and finish in ("memory", "erred"):
+        elif start == "processing" and finish in ("memory", "erred") and task and worker and self.watch:
             done = [s for s in startstops or () if s.get("action") == "compute"]
-            if done and task is not None and self.watch is not None and worker is not None:
-                self.watch.ended(**self.named(task, worker), start=done[0]["start"], end=done[-1]["stop"],
-                                 status="success" if finish == "memory" else "failed")
+            status = "success" if finish == "memory" else "failed"
+            if done:
+                self.watch.ended(**self.named(task, worker), start=done[0]["start"], end=done[-1]["stop"], status=status)
 
     @staticmethod
     def named(task, address):
@@ -97,9 +90,8 @@ class Straggle(SchedulerPlugin):
 
     def cluster(self):
         workers = list(self.scheduler.workers.values())
-        nodes = [{"node": w.address, "slots": w.nthreads, "busy": min(len(w.processing), w.nthreads),
-                  "condition": "present" if w.address in self.held or w.status == Status.running else "away"}
-                 for w in workers]
+        nodes = [{"node": w.address, "slots": w.nthreads, "busy": min(len(w.processing), w.nthreads), "condition":
+                  "present" if w.address in self.held or w.status == Status.running else "away"} for w in workers]
         running = [dict(self.named(task, w.address), start=w.last_seen - seconds,
                         may_copy=bool((task.annotations or {}).get("straggle_may_copy")))
                    for w in workers for task, seconds in w.executing.items() if task.processing_on is w]
@@ -117,18 +109,18 @@ class Straggle(SchedulerPlugin):
                 logger.info("straggle: %s: %s", n["node"], n["reason"])
                 self.scheduler.log_event("straggle", dict(n, at=plan["now"]))
             self.states[n["node"]] = n["state"]
-        if self.dry_run:
-            return
+        wanted = {} if self.dry_run else wanted
         for address in [a for a in self.held if a not in wanted]:
             del self.held[address]
             self.set_status(address, "running")
         for address, may in wanted.items():
             was, self.held[address] = self.held.get(address), may
-            if may == (0, 0) and was != may:
-                self.hold(address)
-            elif may != (0, 0):
-                self.admit(address)
-        for copy in plan["copies"]:
+            if may != (0, 0):
+                self.shed(address, self.admit(address))  # work stealing asks nobody
+            elif was != may:
+                self.set_status(address, "paused")
+                self.shed(address, 0)
+        for copy in plan["copies"] if not self.dry_run else []:
             self.scheduler.log_event("straggle-copies", {"key": copy["attempt"], "to": copy["to"]})
 
     async def run(self):
@@ -136,22 +128,18 @@ class Straggle(SchedulerPlugin):
             while True:
                 await asyncio.sleep(self.every)
                 now = time.time()
-                if self.watch is None:
-                    if now < self.next_start:
-                        continue
+                if self.watch is None and now >= self.next_start:
                     self.watch, self.next_start = Watch(self.command, logger.info), now + 5
-                loop = asyncio.get_running_loop()
-                plan = await loop.run_in_executor(None, self.watch.decide, now, *self.cluster())
-                if plan is None:
-                    self.watch.close()
-                    self.watch = None
-                self.obey(plan or {"nodes": [], "copies": []})
-        except OSError:
-            logger.exception("straggle: no straggle-watch")
+                if self.watch is not None:
+                    loop = asyncio.get_running_loop()
+                    plan = await loop.run_in_executor(None, self.watch.decide, now, *self.cluster())
+                    self.watch = self.watch if plan else self.watch.close()
+                    self.obey(plan or NOTHING)
+        except Exception:  # whatever it is, no worker stays held
+            logger.exception("straggle")
         finally:
-            self.obey({"nodes": [], "copies": []})
-            if self.watch is not None:
-                self.watch.close()
+            self.obey(NOTHING)
+            self.watch = self.watch and self.watch.close()
 
     async def close(self):
         self.loop.cancel()

@@ -25,6 +25,8 @@ import straggle_watch  # noqa: E402
 
 NAME = re.compile(r"[\w.:-]+/[\w.:-]+\Z", re.ASCII)  # backend/server
 MOST_SERVERS = 4096
+# Ten decisions a second: not one error in three hours is asked for, and a server that is slow for long is tried every two seconds.
+DECIDES = "straggle-watch --windows-per-error 100000 --longest-exclusion 20"
 
 
 def log(*words):
@@ -228,7 +230,7 @@ def watchdog(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--watch", default="straggle-watch", help="the command that decides")
+    parser.add_argument("--watch", default=DECIDES, help="the command that decides (default: %(default)s)")
     parser.add_argument("--listen", default="127.0.0.1", help="address of both listeners")
     parser.add_argument("--log-port", type=int, default=5514, help="UDP, of HAProxy's log")
     parser.add_argument("--agent-port", type=int, default=9101, help="TCP, of its agent checks")

@@ -14,7 +14,6 @@ import csv
 import gzip
 import os
 import re
-import shlex
 import shutil
 import signal
 import socket
@@ -22,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import adapter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVERS = 6
@@ -255,7 +256,7 @@ def check(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--watch", default="straggle-watch")
+    parser.add_argument("--watch", default=adapter.DECIDES)
     parser.add_argument("--policies", default="roundrobin,leastconn,random,straggle")
     parser.add_argument("--rates", default="300,600")
     parser.add_argument("--what", default="slow", help="slow, fail or none")

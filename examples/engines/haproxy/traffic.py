@@ -68,6 +68,8 @@ class Clients:
     async def one(self, begin, due):
         status, server = 0, "-"
         try:
+            while self.idle and self.idle[-1][0].at_eof():
+                self.idle.pop()[1].close()  # idle for so long that the proxy closed it
             reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
             writer.write(self.request)
             head = await reader.readuntil(b"\r\n\r\n")

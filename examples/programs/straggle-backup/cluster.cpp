@@ -8,6 +8,7 @@
 #include "lessons.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 
 #include <algorithm>
 #include <array>
@@ -243,7 +244,7 @@ void avoid(cluster& c, options const& o, history const& past, name_table const& 
     using by_rack = straggle::blacklist::one_per_domain<rack_of, std::uint32_t>;
     auto const one_per_rack =
         racks ? std::optional<by_rack>(by_rack(rack_of{&by_id})) : std::optional<by_rack>();
-    straggle::blacklister decider(straggle::blacklist::dominated{}, one_per_rack,
+    straggle::blacklister decider(straggle::blacklist::slower_by{}, one_per_rack,
                                   straggle::blacklist::at_most_slot_fraction(0.2, slots_of{&by_id}));
     auto const decision = decider.decide(rank(past));
     for (auto const& v : decision.blacklisted()) mark(v.id, exclusion::by_history);

@@ -31,7 +31,8 @@ using shard = decltype(straggle::monitor_of<attempt>(fields));
 
 // Room for any number of pairs: how many one process has must not matter to the answer.
 inline shard new_shard() {
-    return straggle::monitor_of<attempt>(fields, {.max_pairs = SIZE_MAX});
+    return straggle::monitor_of<attempt>(
+        fields, {.max_pairs = SIZE_MAX, .max_jobs = SIZE_MAX, .max_nodes = SIZE_MAX});
 }
 //! [record]
 

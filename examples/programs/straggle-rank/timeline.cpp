@@ -119,9 +119,13 @@ class row_of_windows {
             throw failure(exit_status::bad_input,
                           "no successful attempt with a known end: there are no windows");
         using monitor = straggle::monitor<attempt<Time>, Fields, decltype(how()), Time>;
-        monitor watch(
-            fields,
-            {.window = window_, .slide = slide_, .ranking = how(), .max_pairs = attempts_.size() + 1});
+        std::size_t const all = attempts_.size() + 1;
+        monitor watch(fields, {.window = window_,
+                               .slide = slide_,
+                               .ranking = how(),
+                               .max_pairs = all,
+                               .max_jobs = all,
+                               .max_nodes = all});
         std::int64_t const reach = t.calendar.lengths().slides() - 1;
         t.first = arrivals.front().step;
         t.last = arrivals.back().step;

@@ -92,10 +92,11 @@ void listener::read(connection& c) {
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     auto const take = [&](journal_entry const& entry) {
         answers_.clear();
+        answers_.wants_plans = c.wants_plans;
         std::uint64_t const lines = session_.take(entry, answers_);
-        if (answers_.wants_plans) c.wants_plans = *answers_.wants_plans;
+        c.wants_plans = answers_.wants_plans;
         say(c, answers_.reply);
-        send_plans(answers_.plans);
+        send_plans(answers_.plans, &c);
         return lines;
     };
     auto const lines = [&](std::string_view block, std::uint64_t first) {
@@ -140,9 +141,9 @@ void listener::write(connection& c) {
     c.sent = 0;
 }
 
-void listener::send_plans(std::string const& plans) {
+void listener::send_plans(std::string const& plans, connection const* but) {
     for (connection& c : connections_)
-        if (c.wants_plans) say(c, plans);
+        if (c.wants_plans && &c != but) say(c, plans);
 }
 
 void listener::remove_closed() {

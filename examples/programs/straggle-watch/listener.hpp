@@ -29,10 +29,6 @@ class listener {
     void wait_for(std::vector<pollfd>& fds) const;
     /// Does what became possible. @param fds what `wait_for` added, in its order
     void handle(std::span<pollfd const> fds);
-    /// Sends a plan to all that want plans.
-    void send_plans(std::string const& plans);
-
-  private:
     struct connection {
         descriptor fd;
         line_buffer in;
@@ -40,6 +36,10 @@ class listener {
         std::size_t sent = 0;
         bool wants_plans = true, is_over = false;
     };
+    /// Sends a plan to all that want plans. @param but not to this one
+    void send_plans(std::string const& plans, connection const* but = nullptr);
+
+  private:
     void accept();
     void read(connection& c);
     void write(connection& c);

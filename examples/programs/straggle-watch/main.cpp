@@ -82,7 +82,6 @@ class program_loop {
         answers_.clear();
         had_input_ = input_->read(answers_);
         print(answers_.reply);
-        say_plans();
         is_over_ = is_over_ || input_->is_over();
     }
     void say_plans() {

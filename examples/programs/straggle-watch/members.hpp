@@ -57,13 +57,13 @@ enum class member : std::uint8_t {
 };
 inline constexpr std::size_t member_count = 35;
 
+inline constexpr std::array<std::string_view, member_count> member_names{
+    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
+    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
+    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
+    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
-    constexpr std::array<std::string_view, member_count> names{
-        "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
-        "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
-        "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
-        "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
-    return names[static_cast<std::size_t>(m)];
+    return member_names[static_cast<std::size_t>(m)];
 }
 
 /// Longest name, in bytes.

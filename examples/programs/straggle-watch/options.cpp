@@ -10,6 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 namespace straggle_watch {
 
 using namespace program;
@@ -31,7 +33,8 @@ struct arguments {
     std::optional<std::string> timer, lease_length, snapshot_every;
     std::optional<std::int64_t> most_nodes, most_running, longest_line, actions, most_connections;
     std::optional<std::string> actions_period;
-    std::optional<double> left_alone;
+    std::optional<double> left_alone, share_of_slots, least_slowdown, windows_per_error, first_exclusion,
+        longest_exclusion;
 };
 
 std::size_t whole(char const* option, std::int64_t n, std::int64_t low, std::int64_t high) {
@@ -42,6 +45,14 @@ std::size_t whole(char const* option, std::int64_t n, std::int64_t low, std::int
 }
 double in_seconds(char const* option, std::string const& text) {
     return static_cast<double>(parse_length(option, text)) / 1000;
+}
+
+// Sets `to` where the option was given.
+void between(char const* option, std::optional<double> const& given, double low, double high, double& to) {
+    if (!given) return;
+    if (!(*given >= low && *given <= high))
+        wrong(option, exact(*given) + " is not from " + exact(low) + " to " + exact(high));
+    to = *given;
 }
 
 void declare(CLI::App& app, options& o, arguments& a) {
@@ -83,6 +94,26 @@ void declare(CLI::App& app, options& o, arguments& a) {
     app.add_option("--most-running", a.most_running, "attempts at a time (default 1048576)")
         ->type_name("N")
         ->group(decision);
+
+    auto const nodes =
+        "Nodes (a window is as long as a task usually takes, or as the time between two decisions)";
+    app.add_option("--share-of-slots", a.share_of_slots, "most of all slots that may be out (default 0.2)")
+        ->type_name("SHARE")
+        ->group(nodes);
+    app.add_option("--least-slowdown", a.least_slowdown, "what is less slow is left in peace (default 1.1)")
+        ->type_name("TIMES")
+        ->group(nodes);
+    app.add_option("--windows-per-error", a.windows_per_error,
+                   "where all is well, at most one exclusion in so many windows (default 1000)")
+        ->type_name("N")
+        ->group(nodes);
+    app.add_option("--first-exclusion", a.first_exclusion,
+                   "in windows; doubled with each relapse (default 5)")
+        ->type_name("N")
+        ->group(nodes);
+    app.add_option("--longest-exclusion", a.longest_exclusion, "in windows (default 160)")
+        ->type_name("N")
+        ->group(nodes);
 
     auto const state = "State";
     app.add_option("--state", o.state, "keep what was learnt there, through restarts and kills")
@@ -132,6 +163,12 @@ std::optional<options> parse_command_line(int argc, char const* const* argv) {
         m.actions.most = whole("--actions", *a.actions, 1, std::int64_t{1} << 40);
         m.actions.period = in_seconds("--actions-period", printable(a.actions_period.value_or("1h")));
     }
+    between("--share-of-slots", a.share_of_slots, 0, 1, m.nodes.share_of_slots);
+    between("--least-slowdown", a.least_slowdown, 1, 1000, m.nodes.evidence.least_slowdown);
+    between("--windows-per-error", a.windows_per_error, 1, 1e12, m.nodes.windows_per_error);
+    between("--longest-exclusion", a.longest_exclusion, 1e-3, 1e9, m.nodes.longest_exclusion);
+    m.nodes.first_exclusion = (std::min)(m.nodes.first_exclusion, m.nodes.longest_exclusion);
+    between("--first-exclusion", a.first_exclusion, 1e-3, m.nodes.longest_exclusion, m.nodes.first_exclusion);
     o.watch.keeps_log = !o.log.empty();
     if (!o.lease.empty()) m.decider = 1; // whoever holds it; the file knows who that is
     return o;

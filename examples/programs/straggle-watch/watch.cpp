@@ -310,7 +310,7 @@ void watch::on_end() {
     if (has_time_) {
         now = time_;
         // Ends move the clock on between decisions, but for one that lies far ahead.
-        if (!m.has(member::now) && attempt.end > now && (!decided_ || attempt.end - now <= 2 * gap_))
+        if (!m.has(member::now) && attempt.end > now && (gap_ == 0 || attempt.end - now <= 2 * gap_))
             now = attempt.end;
     }
     if (!now_ || now > *now_) now_ = now;
@@ -393,6 +393,7 @@ void watch::decide_now(double now, bool is_decider, bool lists_all) {
                                         .lists_all = lists_all},
                                        listed_);
     out_->plans += text;
+    if (out_->wants_plans) out_->reply += text;
     if (options_.keeps_log) out_->log += text;
     ended_ = {};
     faults_told_ = 0;

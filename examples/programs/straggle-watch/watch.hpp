@@ -43,15 +43,14 @@ struct arrival {
 
 /// What lines gave rise to, appended.
 struct answers {
-    std::string reply; ///< for who sent them
-    std::string plans; ///< for everybody
+    std::string reply; ///< for who sent them, with the plans in their order if it wants them
+    std::string plans; ///< for everybody else
     std::string log;   ///< for the plan log, plans too
-    std::optional<bool> wants_plans{};
+    bool wants_plans = true; ///< who sent them does
     void clear() {
         reply.clear();
         plans.clear();
         log.clear();
-        wants_plans.reset();
     }
 };
 

@@ -8,9 +8,9 @@
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
-#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -20,10 +20,11 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, on one ranking and without memory; `ranked_blacklist` remembers.
+/// Decides which nodes to avoid, on one ranking and without memory; `dynamic_blacklist`
+/// remembers, and knows more.
 ///
 /// @par Example
-/// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `dominated`, and never
+/// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `slower_by`, and never
 /// more than a fifth of the slots. `blacklister{weakest_level{}, at_most{3}, one_per_domain{rack_of}}` names
 /// a policy and limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
@@ -32,7 +33,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
 /// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
 /// gone).
-template <class Selection = blacklist::dominated, class... Limits>
+template <class Selection = blacklist::slower_by, class... Limits>
 class blacklister {
     static_assert(detail::explain_selection<Selection>());
     static_assert((detail::explain_limit_name<Limits>() && ...));

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are provably slower than a good part of the fleet: the library's default selection; the same
+/// Nodes that are provably slower than a good part of the fleet, however little; the same
 /// where tasks are not independent, and with the rate of false alarms held down over the whole fleet.
 #pragma once
 
@@ -67,7 +67,7 @@ select_dominated(std::span<Node const> nodes, double q, double least_mean, Low c
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Weak is a node whose whole interval lies above the whole intervals of at least ceil(q * (ranked - 1))
-/// other nodes. The library's default, with q = 1/2.
+/// other nodes; q = 1/2 unless said otherwise. `slower_by` asks how much slower, too.
 ///
 /// Source: ours. The paper's level 0 is absence of evidence ("nobody is provably slower"); this asks for
 /// evidence. Twenty equal nodes with fifty tasks each: level 0 selects 96 % of them, `dominated{0.5}` 0.01 %,
@@ -94,7 +94,7 @@ struct dominated {
 };
 
 /// `dominated` where tasks are not independent: intervals count as the root of `design_effect` times as wide
-/// as they are. The default of `ranked_blacklist`.
+/// as they are.
 ///
 /// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
 /// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the

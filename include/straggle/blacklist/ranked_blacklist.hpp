@@ -13,10 +13,10 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/exclusion_turns.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
-#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -28,7 +28,10 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Decides which nodes to avoid, window after window.
+/// Decides which nodes to avoid, window after window, by rankings and with policies of your own.
+///
+/// `dynamic_blacklist` is what to use where attempts can be told: it knows those that run and fail, evidence
+/// adds up, and it asks what an exclusion would cost. This one is for papers, and for those who bring rules.
 ///
 /// Each window the selection policy names the weak nodes, the exclusion policy says what becomes of every
 /// node, and the limits see to it that not too many are out: avoided or on probation. A node they do not
@@ -40,7 +43,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// avoided, and two nodes of a kind do not take turns.
 ///
 /// @par Example
-/// `ranked_blacklist<std::string> list;` has the defaults: `clearly_dominated`, `probation<escalating>`,
+/// `ranked_blacklist<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
 /// and never more than a fifth of the slots. `ranked_blacklist_of<std::string>(weakest_level{},
 /// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
 /// `unlimited{}` removes it.
@@ -56,7 +59,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
 /// and all exclusions stand then, and the same window can be decided on again.
 /// @tparam NodeId as in the rankings
-template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
+template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
@@ -362,7 +365,7 @@ class ranked_blacklist {
 /// A `ranked_blacklist` with policies and limits of types that need not be written: only the nodes' is.
 /// @par Example
 /// `auto list = ranked_blacklist_of<std::string>(dominated{}, hysteresis{}, one_per_domain{rack_of});`
-template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::clearly_dominated,
+template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)

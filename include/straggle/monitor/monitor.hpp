@@ -10,22 +10,31 @@
 /// then: with `slide` left out, windows do not overlap (the paper's). A step that is still going on is in no
 /// window yet; `rank()` without a time looks at it all the same.
 ///
-/// Late and out-of-order attempts go into the step they ended in as long as the monitor holds it: the steps
-/// of the window and the one going on. Earlier ones are dropped and counted as late. The clock that moves the
-/// window is the end of the attempts themselves, or the caller's own where `observe(attempt, now)` is used;
-/// then an attempt that claims to end in a step to come is dropped and counted as early, and one node with a
-/// wrong clock cannot push the others out of the window.
+/// Attempts that come late or out of order go into the step they ended in as long as the monitor holds it:
+/// the steps of the window and the one going on. Earlier ones are dropped and counted as too old. The clock
+/// that moves the window is the end of the attempts themselves, or the caller's own where
+/// `observe(attempt, now)` is used; then an attempt that claims to end in a step to come is dropped and
+/// counted as early, and one node with a wrong clock cannot push the others out of the window.
+///
+/// What is scored are the attempts of the window. What they are scored against, the baseline, is all that is
+/// known of their job: a task that is slow ends when its siblings have long left the window, and among the
+/// few that are left with it nobody could tell. So a job is remembered by one sum after its steps are gone,
+/// until `finish`, or until nothing was seen of it for three times its longest attempt.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/monitor/detail/bucket_clock.hpp>
+#include <straggle/monitor/detail/look_ahead.hpp>
 #include <straggle/monitor/detail/monitor_bytes.hpp>
 #include <straggle/monitor/detail/monitor_fields.hpp>
 #include <straggle/monitor/detail/window_ranker.hpp>
 #include <straggle/monitor/detail/window_store.hpp>
+#include <straggle/monitor/monitor_counts.hpp>
+#include <straggle/monitor/monitor_options.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <concepts>
@@ -34,47 +43,34 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// What became of all attempts a monitor was ever shown.
-/// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
-/// attempts.total_rejected() + late + early + over_capacity`
-struct monitor_counts {
-    attempt_counts attempts;         ///< as for a ranking; `used` ones entered the statistics
-    std::uint64_t late = 0;          ///< dropped: ended before everything the monitor still holds
-    std::uint64_t early = 0;         ///< dropped: ended after the caller's `now`
-    std::uint64_t over_capacity = 0; ///< dropped: the pair would have been more than `max_pairs`
-    constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
-        attempts += other.attempts;
-        late += other.late;
-        early += other.early;
-        over_capacity += other.over_capacity;
-        return *this;
-    }
-    friend constexpr bool operator==(monitor_counts const&, monitor_counts const&) = default;
-};
-
 /// Watches how nodes run tasks.
 ///
-/// Source: DSB algorithm 1. Ours: windows that slide, late attempts, jobs that end, merging and storing. The
-/// result is that of `rank_nodes` over the same attempts (every success counts: report the loser of a race as
-/// killed, or by `observe_censored`): for integer durations the same bits in any order of arrival, for
-/// floating ones within 1e-12 of a score. Nodes come in order of first appearance since they were last
-/// without evidence.
+/// Source: DSB algorithm 1. Ours: windows that slide, a baseline that is longer than the window, late
+/// attempts, jobs that end, merging and storing. The result is that of `rank_nodes` over the same attempts,
+/// and with windows that of `rank_window` (every success counts: report the loser of a race as killed, or by
+/// `observe_censored`). As long as no bound has bitten and no job was forgotten, which `counts` tells, it is
+/// for integer durations the same bits in any order of arrival, and for floating ones within 1e-12 of a
+/// score, whatever they have in common. Nodes come in order of first appearance since they were last without
+/// evidence.
 ///
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`; left out, those of `task_traits`
 /// @tparam Ranking a `rank_options` with a `moment_normalizer`
 /// @tparam Time what attempts end at; `std::int64_t` where the fields name no end
-/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step.
-/// `rank` O(pairs + nodes log nodes), allocates nothing in the steady state. A pair is one job on one node in
-/// one step of time and takes 32 bytes, at most 96 with the slack of tables; a job about 100 beside its name;
-/// a node about 80 per step in which jobs of it were finished. For speed see the speed chapter.
-/// @par Guarantees deterministic; only allocation can throw, and then nothing has changed but time: where the
-/// window had to move for an attempt or a ranking it has moved, and doing the same again comes to what it
-/// would have come to. One thread at a time; see the chapter on threads.
+/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor
+/// for new jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes),
+/// allocates nothing in the steady state. A pair is one job on one node in one step of time and takes 32
+/// bytes, at most 96 with the slack of tables; a job about 300 with its first four pairs; a node about 80 per
+/// step in which jobs of it were finished. For speed see the speed chapter.
+/// @par Guarantees deterministic; what throws, an allocation or what the user passes in, leaves all as it was
+/// but for time: where the window had to move for an attempt or a ranking it has moved, and doing the same
+/// again comes to what it would have come to. A monitor that was moved from is empty. One thread at a time;
+/// see the chapter on threads.
 /// @snippet monitor.cpp watch
 template <class Record, class Fields = typename detail::traits_fields<Record>::type,
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
@@ -84,7 +80,7 @@ class monitor {
     using reading = detail::reading_t<Fields, Record>;
     static constexpr bool exact = std::integral<reading>;
     using pair = std::conditional_t<exact, detail::tick_pair, detail::real_pair>;
-    using scores_type = detail::score_moments_of<reading>;
+    using scores_type = detail::timed_scores<detail::score_moments_of<reading>, std::integral<reading>>;
 
   public:
     /// How jobs are named.
@@ -97,19 +93,8 @@ class monitor {
     using time_type = Time;
     /// Lengths of time.
     using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
-
     /// How to watch.
-    struct options {
-        /// Length of the window; zero: everything counts for ever (but see `finish` and `clear`).
-        span_type window{};
-        /// By how much the window moves; zero: by its own length. @pre `window` is a whole number of slides,
-        /// at most 254
-        span_type slide{};
-        /// How nodes are ranked; `counted` makes no difference here.
-        Ranking ranking{};
-        /// Most pairs of a job and a node, per step of time: what bounds the memory.
-        std::size_t max_pairs = std::size_t{1} << 24;
-    };
+    using options = monitor_options<span_type, Ranking>;
 
     /// A monitor of records whose `task_traits` name the fields.
     explicit monitor(options how = {})
@@ -121,10 +106,12 @@ class monitor {
     explicit monitor(Fields record_fields, options how = {})
         : fields_(std::move(record_fields)),
           options_(std::move(how)),
-          clock_(step(options_)),
-          evidence_(steps(options_) + (clock_.is_running() ? 1 : 0)),
+          clock_(detail::step_length(options_)),
+          evidence_(detail::steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
           ranker_(options_.ranking.edges) {}
+    /// Copies all but spare memory.
     monitor(monitor const&) = default;
+    /// Leaves the other one empty, and of as much use as its fields and rules are.
     monitor(monitor&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
     monitor& operator=(monitor const& other)
@@ -132,6 +119,7 @@ class monitor {
     {
         return *this = monitor(other);
     }
+    /// Leaves the other one empty, and of as much use as its fields and rules are.
     monitor& operator=(monitor&&) = default;
     ~monitor() = default;
 
@@ -144,20 +132,43 @@ class monitor {
     /// attempt is taken to end now.
     bool observe(Record const& attempt, time_type now) { return observe_by(fields_, attempt, now); }
 
+    /// Takes in many attempts that have ended, as a heartbeat brings them, one after the other: the same as
+    /// `observe` for each, and faster, as what one needs comes from memory while others are worked on.
+    /// @return how many entered the statistics
+    std::size_t observe(std::span<Record const> attempts) {
+        return observe_all(attempts, [this](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
+            return observe_by(fields_, attempt, known);
+        });
+    }
+    /// The same by the caller's clock.
+    std::size_t observe(std::span<Record const> attempts, time_type now) {
+        return observe_all(attempts, [&](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
+            return observe_by(fields_, attempt, now, known);
+        });
+    }
+
+    /// Says that an attempt of a job is still running, and since when: a job of which something runs is not
+    /// over, and the longer it runs the longer its siblings are remembered. Enters no statistics.
+    /// @param job which one
+    /// @param age how long the attempt has run
+    /// @param now the caller's clock; as in `observe` it moves the window
+    /// @return whether anything is known of the job
+    bool observe_running(typename interner<job_id>::key_type job, span_type age, time_type now) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        evidence_.advance(*present);
+        double const length = static_cast<double>(detail::ticks_of(age)) / durations_in_time();
+        return evidence_.note_running(job, *present, detail::as_length(length > 0 ? length : 0.0));
+    }
+
     /// Takes in an attempt that was killed because a later copy of its task was faster: as if it had ended
-    /// when it was killed. To be called instead of `observe`; what its `status` says is not read.
+    /// when it was killed. To be called instead of `observe`; what its `status` says is not read. Not for the
+    /// copy that lost, which began later, nor for attempts that were killed for room or by a user.
     ///
-    /// Source: ours. A killed attempt says nothing of how long it would have taken, but that it took at least
-    /// so long. Left out, the better the copies the less is known of the machines that make them necessary.
-    ///
-    /// What it enters as: a duration like any other, in the mean and the deviation of its job and in the
-    /// score of its node; in batch, `rank_nodes` gives the same for records whose status says success. Its
-    /// bias: the true duration is longer, and the score of an attempt grows with its duration, so its own
-    /// score is too low, never too high; the mean of the job is too low as well, by a share of the same. Left
-    /// out, the slowest attempts of the slowest nodes are missing, which is worse in the same direction.
-    ///
-    /// Not for the copy that lost: it began later, and that it was killed early says nothing. Not for
-    /// attempts that were killed for room or by a user.
+    /// Source: ours. It took at least so long, and left out, the better the copies the less is known of the
+    /// machines that make them necessary. It enters as a duration like any other; the true one is longer, so
+    /// its score is too low, never too high. In batch, `rank_nodes` gives the same for records whose status
+    /// says success.
     /// @return whether it entered the statistics; if not, `counts` tells why. Counted as `used`.
     bool observe_censored(Record const& attempt)
         requires std::copy_constructible<Fields>
@@ -175,18 +186,19 @@ class monitor {
     /// window.
     /// @return the ranking, valid until the next call
     ranking_type const& rank() {
-        if (evidence_.empty()) return rank_steps(0, -1);
+        if (evidence_.empty()) return rank_steps(0, -1, -1);
         std::int64_t const last = evidence_.head();
-        return rank_steps(first_of_window(last), last);
+        return rank_steps(first_of_window(last), last, last);
     }
 
     /// Ranks the nodes over the window at `now`, which also moves it on; a `now` in the past is answered
-    /// with what is still held of the window then. Without windows the same as `rank()`.
+    /// with what is still held of the window then. The baseline of a job is what ended in the step of `now`
+    /// or before. Without windows the same as `rank()`.
     ranking_type const& rank(time_type now) {
         if (!clock_.is_running()) return rank();
         std::int64_t const last = window_number(now);
         evidence_.advance(last + 1);
-        return rank_steps(first_of_window(last), last);
+        return rank_steps(first_of_window(last), last, last + 1);
     }
 
     /// The number of the window at `now`, by its last step: goes up by one per slide, and is -1 for a monitor
@@ -206,18 +218,27 @@ class monitor {
     }
 
     /// Says that a job has ended, so that its memory can be used again: its scores are reckoned for good.
-    /// @return whether it was given back at once. A job with attempts in several steps of time stays until
-    /// they leave the window, because its scores still change then; an unknown job has nothing to give
-    /// back. What a finished job had too few tasks to say is dropped. Siblings that end after this
-    /// are a job of their own.
+    /// @return whether it was given back at once. One with attempts in several steps of time stays until the
+    /// last of them leaves the window; so does one where `max_finished` allows no more, which is counted; an
+    /// unknown job has nothing to give back. What it had too few tasks to say is dropped. Siblings that end
+    /// after it was given back are a job of their own.
     bool finish(typename interner<job_id>::key_type job) {
-        std::uint32_t const j = evidence_.jobs().find(job);
-        if (j == interner<job_id>::none) return false;
-        std::span<pair const> const pairs = evidence_.pairs_of(j).all();
-        for (pair const& p : pairs)
-            if (p.slot() != pairs.front().slot()) return false;
-        ranker_.fold(evidence_, options_.ranking, pairs);
-        evidence_.erase_job(j);
+        auto& held = evidence_.held();
+        std::uint32_t const j = held.jobs().find(job);
+        if (j == evidence_type::none) return false;
+        if (held.is_in_ring(j)) {
+            if (held.after(held.row(j).first) != nullptr) {
+                held.past(j).is_finished = true;
+                return false;
+            }
+            if (!ranker_.fold(evidence_, options_.ranking, j, options_.max_finished, is_window_alone())) {
+                ++counts_.value.unfinished_jobs;
+                held.past(j).is_finished = true;
+                return false;
+            }
+        }
+        held.erase(j);
+        held.tidy();
         return true;
     }
 
@@ -231,78 +252,82 @@ class monitor {
         STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
                          evidence_.ring() == other.evidence_.ring());
         evidence_type merged = evidence_;
-        std::uint64_t const over_capacity = merged.merge(other.evidence_, options_.max_pairs);
+        std::uint64_t const over_capacity = merged.merge(other.evidence_, bounds());
         evidence_ = std::move(merged);
-        counts_ += other.counts_;
-        counts_.attempts.used -= over_capacity;
-        counts_.over_capacity += over_capacity;
+        counts_.value += other.counts_.value;
+        counts_.value.attempts.used -= over_capacity;
+        counts_.value.over_capacity += over_capacity;
     }
 
     /// All that was seen, as bytes that `deserialize` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        return detail::monitor_bytes::write(evidence_, counts_, clock_.step());
+        return detail::monitor_bytes::write(evidence_, counts_.value, clock_.step());
     }
 
     /// Becomes what was serialised; nothing changes when that fails.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other
-    /// durations, identifiers or windows; `out_of_range` for more than `max_pairs`
+    /// durations, identifiers or windows; `out_of_range` for more than the options
+    /// allow
     /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        evidence_type read(evidence_.ring());
+        evidence_type read(evidence_.ring(), memory(options_));
         monitor_counts counts;
-        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), options_.max_pairs);
+        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), bounds());
         if (s != status::ok) return s;
         evidence_ = std::move(read);
-        counts_ = counts;
+        counts_.value = counts;
         return status::ok;
     }
 
     /// Forgets everything but the options.
     void clear() noexcept {
         evidence_.clear();
-        counts_ = {};
+        counts_.value = {};
     }
 
     /// The result of the last `rank`; empty before it.
     [[nodiscard]] ranking_type const& ranking() const& noexcept { return ranker_.ranking(); }
     void ranking() const&& = delete; // keep the monitor in a variable first
     /// What became of all attempts there ever were.
-    [[nodiscard]] monitor_counts const& counts() const noexcept { return counts_; }
-    /// Pairs of a job and a node held, per step of time.
-    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.pairs(); }
-    /// Jobs held.
-    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.jobs().size(); }
+    [[nodiscard]] monitor_counts counts() const noexcept {
+        monitor_counts all = counts_.value;
+        all.forgotten_jobs += evidence_.held().forgotten();
+        all.evicted_jobs += evidence_.held().evicted();
+        return all;
+    }
+    /// Pairs of a job and a node held, of all steps of time together.
+    [[nodiscard]] std::size_t pairs() const noexcept { return evidence_.held().pairs(); }
+    /// Jobs remembered, with attempts in the window or without.
+    [[nodiscard]] std::size_t jobs() const noexcept { return evidence_.held().jobs().size(); }
     /// Nodes with evidence that is held.
-    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.nodes().size(); }
+    [[nodiscard]] std::size_t nodes() const noexcept { return evidence_.held().nodes().size(); }
+    /// Scores of nodes by finished jobs that are held, of all steps of time together.
+    [[nodiscard]] std::size_t finished_scores() const noexcept { return evidence_.finished(); }
 
   private:
-    using evidence_type = detail::evidence<job_id, node_id, pair, scores_type>;
+    using evidence_type = detail::window_store<job_id, node_id, pair, scores_type>;
     using clock = detail::bucket_clock<Time>;
-    using ticks = typename clock::ticks;
 
-    static ticks step(options const& o) {
-        ticks const window = detail::ticks_of(o.window), slide = detail::ticks_of(o.slide);
-        STRAGGLE_EXPECTS(window >= 0 && slide >= 0 && slide <= window);
-        return slide > 0 ? slide : window;
+    // How many units of time a unit of durations is.
+    static constexpr double durations_in_time() noexcept {
+        return detail::units_in<typename detail::duration_of<Fields, Record>::type, span_type>();
     }
-    static std::size_t steps(options const& o) {
-        ticks const window = detail::ticks_of(o.window), length = step(o);
-        if (!(length > 0)) return 1;
-        ticks const n = static_cast<ticks>(window / length);
-        STRAGGLE_EXPECTS(n <= 254);
-        std::size_t whole = static_cast<std::size_t>(n);
-        if constexpr (std::is_floating_point_v<ticks>) whole = static_cast<std::size_t>(n + ticks{0.5});
-        ticks const rest = window - static_cast<ticks>(whole) * length;
-        if constexpr (std::is_floating_point_v<ticks>)
-            STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
-        else
-            STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
-        return whole;
+    static detail::remembered_steps memory(options const& o) {
+        STRAGGLE_EXPECTS(o.remember >= 0);
+        double const step = static_cast<double>(detail::step_length(o));
+        if (!(step > 0) || o.baseline == score_baseline::window) return {};
+        return detail::remembered_steps(o.remember * durations_in_time() / step);
+    }
+    [[nodiscard]] detail::store_bounds bounds() const noexcept {
+        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
+    }
+    [[nodiscard]] bool is_window_alone() const noexcept {
+        return options_.baseline == score_baseline::window;
     }
     [[nodiscard]] std::int64_t first_of_window(std::int64_t last) const noexcept {
         return clock_.is_running() ? last - static_cast<std::int64_t>(evidence_.ring()) + 2 : last;
@@ -315,55 +340,79 @@ class monitor {
         return clock_.bucket_of(detail::unwrap(end));
     }
 
+    using ids = detail::looked_up;
+
     // `fields`: as the attempt is to be read.
     template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt) {
+    bool observe_by(Read const& fields, Record const& attempt, ids const& known = {}) {
         std::optional<std::int64_t> number = 0;
         if constexpr (detail::given<decltype(Fields::end)>)
             number = bucket_of_end(attempt);
         else
             STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
         if (number) evidence_.advance(*number);
-        return take(fields, attempt, number);
+        return take(fields, attempt, number, known);
     }
     template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt, time_type now) {
+    bool observe_by(Read const& fields, Record const& attempt, time_type now, ids const& known = {}) {
         std::optional<std::int64_t> const present = clock_.bucket_of(now);
         STRAGGLE_EXPECTS(present.has_value());
         evidence_.advance(*present);
         if constexpr (detail::given<decltype(Fields::end)>)
-            return take(fields, attempt, bucket_of_end(attempt));
+            return take(fields, attempt, bucket_of_end(attempt), known);
         else
-            return take(fields, attempt, present);
+            return take(fields, attempt, present, known);
+    }
+
+    template <class Observe>
+    std::size_t observe_all(std::span<Record const> attempts, Observe&& observe) {
+        return detail::observe_ahead(
+            evidence_.held(), attempts, [this](Record const& a) { return look_up(a); }, observe);
+    }
+    [[nodiscard]] ids look_up(Record const& attempt) const {
+        auto const& held = evidence_.held();
+        auto&& job = detail::project(fields_.job, attempt);
+        auto&& node = detail::project(fields_.node, attempt);
+        if (!detail::is_present(job) || !detail::is_present(node)) return {};
+        if (detail::is_nameless(detail::unwrap(job)) || detail::is_nameless(detail::unwrap(node))) return {};
+        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node)),
+                held.erasures()};
     }
 
     // `number`: the step the attempt belongs to, nothing if that is not known.
     template <class Read>
-    bool take(Read const& fields, Record const& attempt, std::optional<std::int64_t> number) {
+    STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
+                                     std::optional<std::int64_t> number, ids const& known) {
         attempt_counts tally;
-        tally.seen = 1;
         bool entered = false;
         detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
             if (!number) {
                 ++tally.rejected[rejection::missing_time];
                 return;
             }
-            if (evidence_.empty() || *number > evidence_.head())
-                ++counts_.early;
-            else if (!evidence_.holds(*number))
-                ++counts_.late;
-            else if (!evidence_.add(job, node, *number, value, options_.max_pairs))
-                ++counts_.over_capacity;
-            else
-                entered = true;
+            if (evidence_.empty() || *number > evidence_.head()) {
+                ++counts_.value.early;
+            } else if (!evidence_.holds(*number)) {
+                ++counts_.value.too_old;
+            } else {
+                auto& held = evidence_.held();
+                bool const fresh = known.erasures == held.erasures();
+                std::uint32_t const j =
+                    fresh && known.job != evidence_type::none ? known.job : held.jobs().find(job);
+                std::uint32_t const n =
+                    fresh && known.node != evidence_type::none ? known.node : held.nodes().find(node);
+                entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
+                if (!entered) ++counts_.value.over_capacity;
+            }
         });
         if (entered) [[likely]] {
-            ++counts_.attempts.seen;
-            ++counts_.attempts.used;
+            ++counts_.value.attempts.seen;
+            ++counts_.value.attempts.used;
             evidence_.count_used(*number);
             return true;
         }
-        counts_.attempts += tally;
+        tally.seen = 1;
+        counts_.value.attempts += tally;
         // What was dropped belongs to no window; what has no time of its own, to the step going on.
         bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
         bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
@@ -371,15 +420,15 @@ class monitor {
         return false;
     }
 
-    ranking_type const& rank_steps(std::int64_t first, std::int64_t last) {
-        return ranker_.rank(evidence_, options_.ranking, first, last);
+    ranking_type const& rank_steps(std::int64_t first, std::int64_t last, std::int64_t known_by) {
+        return ranker_.rank(evidence_, options_.ranking, first, last, known_by, is_window_alone());
     }
 
     Fields fields_;
     options options_;
     clock clock_;
     evidence_type evidence_;
-    monitor_counts counts_;
+    detail::emptied_by_moving<monitor_counts> counts_;
 
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
@@ -392,7 +441,7 @@ template <class Record, class Fields, class Ranking = rank_options<>>
     return monitor<Record, Fields, Ranking>(std::move(fields), std::move(how));
 }
 
-/// Is no monitor: the compiler says in one line which field does not fit.
+/// Is no monitor: says which field does not fit.
 template <class Record, class Fields, class... Options>
     requires(!record::attempt_fields_for<Fields, Record>)
 auto monitor_of(Fields const&, Options const&...) {

@@ -12,11 +12,13 @@
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -38,6 +40,8 @@ template <class Record, record::attempt_fields_for<Record> Fields, class Options
 class node_ranker {
     using engine = detail::batch_scorer<Record, Fields, Options, false>;
     using scores_type = detail::score_table<detail::score_moments_of<detail::reading_t<Fields, Record>>>;
+    static constexpr bool exact = std::integral<detail::reading_t<Fields, Record>>;
+    using times_type = detail::relative_times<exact>;
 
   public:
     /// How jobs are named in the ranking.
@@ -78,13 +82,18 @@ class node_ranker {
         template <class Table>
         void begin(Table const& table) {
             self.scores_.reset(table.nodes().slots());
+            self.times_.assign(table.nodes().slots(), {});
         }
-        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
+        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score,
+                                          double relative) {
             self.scores_.add(node, score);
+            self.times_[node].add(relative);
         }
         void group(std::size_t node, stats::tick_moments const& durations,
-                   rank::affine_scale<std::int64_t> const& scale) {
+                   rank::affine_scale<std::int64_t> const& scale, double unit) {
             self.scores_.add_group(node, durations, scale);
+            detail::timed_scores<rank::score_moments, exact>::add_times(self.times_[node], durations, scale,
+                                                                        unit);
         }
         template <class Table>
         void end(Table const& table) {
@@ -103,6 +112,9 @@ class node_ranker {
             next_, ranking_scratch_, nodes.size(), options_.interval_of_mean,
             [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); });
+        detail::ranking_access::write_slowdowns(
+            next_, ranking_scratch_,
+            [&](std::uint32_t seen) -> times_type const& { return times_[nodes.slot_at(seen)]; });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);
         std::swap(ranking_, next_);
@@ -112,6 +124,7 @@ class node_ranker {
     Options options_;
     engine engine_;
     scores_type scores_;
+    std::vector<times_type> times_;
     detail::ranking_scratch ranking_scratch_;
     ranking_type ranking_, next_;
 };

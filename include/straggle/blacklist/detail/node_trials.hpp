@@ -25,14 +25,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class node_trials {
+template <class = void>
+class basic_node_trials {
   protected:
     using record = exclusion_record;
     using condition = straggle::record::condition;
     using cause = blacklist::cause;
     using spared = blacklist::spared;
 
-    explicit node_trials(node_decisions_options const& options)
+    explicit basic_node_trials(node_decisions_options const& options)
         : options_(options), evidence_(options.evidence) {}
 
     void forget(std::uint32_t node) {
@@ -204,8 +205,13 @@ class node_trials {
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
         bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
-        bool const hangs = evidence_.hung_evidence(row.node) > relief && evidence_.stuck_for(row.node) > 2;
-        if (fails || hangs || (against > relief && tasks >= 3)) {
+        // What hung before and still runs is no good sign, even if nothing new was tried.
+        double const stuck = evidence_.stuck_for(row.node);
+        bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
+                           (blacklist::has(r.causes, cause::hung) && stuck > 8);
+        // Slow probes are few: after long enough it is decided by what there is.
+        bool const is_over = now_ - r.stage_since > 8 * window;
+        if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
@@ -261,5 +267,6 @@ class node_trials {
     std::uint64_t refilled_at_ = 0;
     bool refilled_ = false;
 };
+using node_trials = basic_node_trials<>;
 
 } // namespace straggle::detail

@@ -3,7 +3,7 @@
 
 /// @file
 /// Private part of `monitor/monitor.hpp`: what is kept of the attempts that one job has on one node within
-/// one bucket of time, in 32 bytes.
+/// one step of time, in 32 bytes; and what is kept of a job when its steps are gone.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -58,19 +58,20 @@ class tick_pair {
     using value_type = std::int64_t;
     using moments_type = stats::tick_moments;
     using wide_type = wide_sums;
+    // Ticks are exact wherever they are.
+    struct origin_type {
+        [[nodiscard]] static constexpr origin_type at(std::int64_t) noexcept { return {}; }
+    };
 
     std::uint32_t node = 0;
 
-    tick_pair() = default;
-    tick_pair(std::uint32_t its_node, std::uint32_t its_slot) noexcept : node(its_node), tail_(its_slot) {}
+    explicit tick_pair(std::uint32_t its_node) noexcept : node(its_node) {}
 
-    [[nodiscard]] std::uint32_t slot() const noexcept { return tail_ & slot_mask; }
-
-    void add(std::int64_t ticks, wide_sums& wide) {
+    STRAGGLE_ALWAYS_INLINE void add(std::int64_t ticks, origin_type, wide_sums& wide) {
         std::uint64_t const sum = sum_ + static_cast<std::uint64_t>(ticks);
         uint128 square = square_;
         std::uint64_t const lost = detail::add(square, default_wide::square(ticks));
-        if ((lost | static_cast<std::uint64_t>(sum < sum_)) != 0 || n() >= most) [[unlikely]] {
+        if ((lost | static_cast<std::uint64_t>(sum < sum_)) != 0 || n_ >= most) [[unlikely]] {
             stats::tick_moments m;
             m.add(ticks);
             merge(m, wide);
@@ -78,7 +79,7 @@ class tick_pair {
         }
         sum_ = sum;
         square_ = square;
-        tail_ += slot_mask + 1;
+        ++n_;
     }
 
     void merge(stats::tick_moments const& other, wide_sums& wide) {
@@ -92,16 +93,16 @@ class tick_pair {
         if (s.n <= most && s.sum.hi == 0 && s.squares.top == 0) {
             sum_ = s.sum.lo;
             square_ = s.squares.low;
-            tail_ = (static_cast<std::uint32_t>(s.n) << slot_bits) | slot();
+            n_ = static_cast<std::uint32_t>(s.n);
         } else {
             sum_ = wide.keep(m);
-            tail_ |= ~slot_mask;
+            n_ = in_wide;
         }
     }
 
     [[nodiscard]] stats::tick_moments moments(wide_sums const& wide) const noexcept {
         if (is_wide()) return wide[sum_];
-        return stats::tick_moments::from({n(), {sum_, 0}, {square_, 0}});
+        return stats::tick_moments::from({n_, {sum_, 0}, {square_, 0}});
     }
 
     void release(wide_sums& wide) const noexcept {
@@ -115,20 +116,20 @@ class tick_pair {
         // As in tick_moments::add_all: as long as nothing can leave the low words, nobody asks about carries.
         // A pair that went wide has all bits of its count set.
         std::uint64_t n = 0, low_sum = 0, sum_bits = 0, square_bits = 0;
-        std::uint32_t tail_bits = 0;
+        std::uint32_t count_bits = 0;
         uint128 square{};
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             tick_pair const& p = pairs[i];
             visit(p, i);
-            n += p.n();
-            tail_bits |= p.tail_;
+            n += p.n_;
+            count_bits |= p.n_;
             low_sum += p.sum_;
             sum_bits |= p.sum_;
             square_bits |= p.square_.hi;
             default_wide::accumulate(square, p.square_);
         }
         std::uint64_t const bits = sum_bits | square_bits, size = pairs.size();
-        if (tail_bits >> 31 == 0 && (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
+        if (count_bits >> 31 == 0 && (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
             return stats::tick_moments::from({n, {low_sum, 0}, {square, 0}});
         stats::tick_moments m;
         for (tick_pair const& p : pairs) m.merge(p.moments(wide));
@@ -136,65 +137,54 @@ class tick_pair {
     }
 
     // The duration, when there is but one.
-    [[nodiscard]] bool is_single() const noexcept { return n() == 1; }
+    [[nodiscard]] bool is_single() const noexcept { return n_ == 1; }
     [[nodiscard]] std::int64_t single() const noexcept { return static_cast<std::int64_t>(sum_); }
 
   private:
-    static constexpr std::uint32_t slot_bits = 8;
-    static constexpr std::uint32_t slot_mask = (1u << slot_bits) - 1;
-    static constexpr std::uint32_t most = (1u << 24) - 2;
+    static constexpr std::uint32_t in_wide = 0xffffffffu, most = in_wide - 1;
 
-    [[nodiscard]] std::uint32_t n() const noexcept { return tail_ >> slot_bits; }
-    [[nodiscard]] bool is_wide() const noexcept { return n() > most; }
+    [[nodiscard]] bool is_wide() const noexcept { return n_ == in_wide; }
 
-    std::uint32_t tail_ = 0; // count and slot
-    std::uint64_t sum_ = 0;  // or the place in wide_sums
+    std::uint32_t n_ = 0;
+    std::uint64_t sum_ = 0; // or the place in wide_sums
     uint128 square_{};
 };
 
 // Nothing outgrows a pair of reals.
 struct no_wide_sums {};
 
-// Running mean and squared deviations (Welford 1962, Chan et al. 1979), for floating-point durations.
-class real_pair {
+// Running mean and squared deviations (Welford 1962, Chan et al. 1979) of floating-point durations, less an
+// origin that the whole job has in common: its first duration. As that is one of the job's own, it is at most
+// sqrt(n) standard deviations from the mean of its n durations, and what rounding loses is in proportion to
+// that, not to how large the durations are.
+class real_sums {
   public:
-    using value_type = double;
-    using moments_type = real_pair;
-    using wide_type = no_wide_sums;
-
-    std::uint32_t node = 0;
-
-    real_pair() = default;
-    real_pair(std::uint32_t its_node, std::uint32_t its_slot) noexcept : node(its_node), slot_(its_slot) {}
-
-    [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     [[nodiscard]] std::uint64_t count() const noexcept { return n_; }
+    // Of the durations less the origin.
     [[nodiscard]] double mean() const noexcept { return mean_; }
     [[nodiscard]] double sum_of_squared_deviations() const noexcept { return m2_; }
-    // Itself: it keeps all there is to know.
-    [[nodiscard]] real_pair const& moments(no_wide_sums const&) const noexcept { return *this; }
-    [[nodiscard]] static real_pair from(std::uint64_t n, double mean, double m2) noexcept {
-        real_pair p;
-        p.n_ = n;
-        p.mean_ = mean;
-        p.m2_ = m2;
-        return p;
+    [[nodiscard]] static real_sums from(std::uint64_t n, double mean, double m2) noexcept {
+        real_sums s;
+        s.n_ = n;
+        s.mean_ = mean;
+        s.m2_ = m2;
+        return s;
     }
+    // The same less an origin that is further by so much.
+    [[nodiscard]] real_sums moved(double by) const noexcept { return from(n_, mean_ - by, m2_); }
 
-    void add(double x, no_wide_sums&) noexcept {
+    STRAGGLE_ALWAYS_INLINE void add(double x) noexcept {
         ++n_;
         double const d = x - mean_;
         mean_ += d / static_cast<double>(n_);
         m2_ += d * (x - mean_);
     }
-
-    void merge(real_pair const& other, no_wide_sums&) noexcept {
+    void merge(real_sums const& other) noexcept {
         if (n_ == 0) {
-            n_ = other.n_;
-            mean_ = other.mean_;
-            m2_ = other.m2_;
+            *this = other;
             return;
         }
+        if (other.n_ == 0) return;
         double const mine = static_cast<double>(n_), theirs = static_cast<double>(other.n_);
         double const step = other.mean_ - mean_, share = theirs / (mine + theirs);
         n_ += other.n_;
@@ -202,32 +192,73 @@ class real_pair {
         m2_ += other.m2_ + step * (step * (mine * share));
     }
 
-    void release(no_wide_sums&) const noexcept {}
-
   private:
-    std::uint32_t slot_ = 0;
     std::uint64_t n_ = 0;
     double mean_ = 0;
     double m2_ = 0;
 };
 
-// The moments of a whole job from those of its pairs, in two passes: nothing cancels.
-inline stats::moments moments_of_groups(std::span<real_pair const> pairs) noexcept {
-    double const base = pairs.front().mean();
-    std::uint64_t n = 0;
-    double sum = 0;
-    for (real_pair const& p : pairs) {
-        n += p.count();
-        sum += static_cast<double>(p.count()) * (p.mean() - base);
+class real_pair {
+  public:
+    using value_type = double;
+    using moments_type = real_sums;
+    using wide_type = no_wide_sums;
+    struct origin_type {
+        double value = 0;
+        [[nodiscard]] static constexpr origin_type at(double first) noexcept { return {first}; }
+    };
+
+    std::uint32_t node = 0;
+
+    explicit real_pair(std::uint32_t its_node) noexcept : node(its_node) {}
+
+    STRAGGLE_ALWAYS_INLINE void add(double x, origin_type origin, no_wide_sums&) noexcept {
+        sums_.add(x - origin.value);
     }
-    double const origin = base + sum / static_cast<double>(n);
-    double rest = 0, squares = 0;
-    for (real_pair const& p : pairs) {
-        double const d = p.mean() - origin, weighted = static_cast<double>(p.count()) * d;
-        rest += weighted;
-        squares += p.sum_of_squared_deviations() + weighted * d;
+    void merge(real_sums const& other, no_wide_sums&) noexcept { sums_.merge(other); }
+    [[nodiscard]] real_sums const& moments(no_wide_sums const&) const noexcept { return sums_; }
+    void release(no_wide_sums&) const noexcept {}
+
+    [[nodiscard]] std::uint64_t count() const noexcept { return sums_.count(); }
+    [[nodiscard]] double mean() const noexcept { return sums_.mean(); }
+    [[nodiscard]] double sum_of_squared_deviations() const noexcept {
+        return sums_.sum_of_squared_deviations();
     }
-    return stats::moments::from({origin, n, rest, squares});
-}
+
+  private:
+    real_sums sums_;
+};
+
+// Moments of a whole job from those of its pairs, less the job's origin.
+class real_total {
+  public:
+    STRAGGLE_ALWAYS_INLINE void add(std::uint64_t n, double mean, double m2) noexcept {
+        double const weighted = static_cast<double>(n) * (mean - step_);
+        n_ += n;
+        sum_ += weighted;
+        squares_ += m2 + weighted * (mean - step_);
+    }
+    void add(real_sums const& s) noexcept { add(s.count(), s.mean(), s.sum_of_squared_deviations()); }
+    [[nodiscard]] std::uint64_t count() const noexcept { return n_; }
+    // Whether the origin is so far from the mean that squares have lost a digit: then once more, nearer.
+    [[nodiscard]] bool is_skewed() const noexcept {
+        double const between = sum_ / static_cast<double>(n_) * sum_;
+        return between > 0.9 * squares_;
+    }
+    // Begins anew, around an origin that is about the mean.
+    [[nodiscard]] real_total nearer(double origin) const noexcept {
+        real_total t;
+        double const moved = origin + (step_ + sum_ / static_cast<double>(n_));
+        t.step_ = moved - origin; // what rounding makes of it
+        return t;
+    }
+    [[nodiscard]] stats::moments moments(double origin) const noexcept {
+        return stats::moments::from({origin + step_, n_, sum_, squares_});
+    }
+
+  private:
+    std::uint64_t n_ = 0;
+    double step_ = 0, sum_ = 0, squares_ = 0;
+};
 
 } // namespace straggle::detail

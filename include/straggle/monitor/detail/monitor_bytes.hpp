@@ -11,6 +11,7 @@
 #include <straggle/base/storable.hpp>
 #include <straggle/monitor/detail/window_store.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,124 +30,224 @@ struct monitor_bytes {
 
     template <class Evidence, class Counts, class Ticks>
     [[nodiscard]] static std::vector<std::byte> write(Evidence const& e, Counts const& counts, Ticks step) {
+        auto const& held = e.held();
         byte_writer out;
         write_types<Evidence>(out, step);
         write_counts(out, counts.attempts);
-        for (std::uint64_t const n : {counts.late, counts.early, counts.over_capacity}) out.varint(n);
+        for (std::uint64_t const n : {counts.too_old, counts.early, counts.over_capacity,
+                                      counts.unfinished_jobs, held.forgotten(), held.evicted()})
+            out.varint(n);
         out.count(e.ring());
         out.flag(!e.empty());
         if (e.empty()) return std::move(out).seal(kind, version);
 
         out.i64(e.head());
-        std::vector<std::size_t> place(e.nodes().bound()); // of a node in the order of first appearance
-        out.count(e.order().size());
-        for (std::size_t i = 0; i < e.order().size(); ++i) {
-            place[e.order()[i]] = i;
-            out.identifier(e.nodes()[e.order()[i]]);
+        std::vector<std::size_t> place(held.nodes().bound()); // of a node in the order of first appearance
+        out.count(held.order().size());
+        for (std::size_t i = 0; i < held.order().size(); ++i) {
+            place[held.order()[i]] = i;
+            out.identifier(held.nodes()[held.order()[i]]);
         }
-        for (std::int64_t number = e.oldest(); number <= e.head(); ++number) {
-            auto const& bucket = e.at(number);
-            write_counts(out, bucket.counts);
-            out.varint(bucket.finished.scored);
-            out.varint(bucket.finished.jobs);
-            std::uint64_t known = 0;
-            bucket.finished.for_each([&](std::uint32_t, auto const&) { ++known; });
-            out.count(known);
-            for (std::uint32_t const node : e.order()) {
-                auto const* const scores = bucket.finished.find(node);
-                if (scores == nullptr) continue;
-                out.varint(place[node]);
-                write_scores(out, *scores);
-            }
-        }
-        std::vector<std::uint32_t> const jobs = e.jobs_in_order();
+        for (std::int64_t number = e.oldest(); number <= e.head(); ++number)
+            write_bucket(out, e.at(number), held.order(), place);
+        std::vector<std::uint32_t> const jobs = held.jobs_in_order();
         out.count(jobs.size());
-        for (std::uint32_t const job : jobs) {
-            out.identifier(e.jobs()[job]);
-            auto const pairs = e.pairs_of(job).all();
-            out.count(pairs.size());
-            for (auto const& pair : pairs) {
-                out.varint(place[pair.node]);
-                out.varint(static_cast<std::uint64_t>(e.head() - e.number_of(pair.slot())));
-                write_sums(out, pair.moments(e.wide()));
-            }
-        }
+        for (std::uint32_t const job : jobs) write_job(out, e, job, place);
         return std::move(out).seal(kind, version);
     }
 
     // Into evidence that is empty. `e` and `counts` may be anything after a failure.
     template <class Evidence, class Counts, class Ticks>
     [[nodiscard]] static status read(std::span<std::byte const> bytes, Evidence& e, Counts& counts,
-                                     Ticks step, std::size_t most_pairs) {
-        using node_id = std::remove_cvref_t<decltype(e.nodes()[0])>;
-        using job_id = std::remove_cvref_t<decltype(e.jobs()[0])>;
+                                     Ticks step, store_bounds const& bounds) {
+        using node_id = typename Evidence::node_id;
         auto const frame = open_frame(bytes, kind, version);
         if (!frame) return frame.reason();
         byte_reader in = frame->payload;
         if (status const s = read_types<Evidence>(in, step); s != status::ok) return s;
         counts.attempts = read_counts(in);
-        for (std::uint64_t* const n : {&counts.late, &counts.early, &counts.over_capacity}) *n = in.varint();
+        std::uint64_t forgotten = 0, evicted = 0;
+        for (std::uint64_t* const n : {&counts.too_old, &counts.early, &counts.over_capacity,
+                                       &counts.unfinished_jobs, &forgotten, &evicted})
+            *n = in.varint();
+        e.held().count_lost_jobs(forgotten, evicted);
         if (in.varint() != e.ring()) return in.ok() ? status::wrong_kind : in.reason();
         if (!in.flag()) return in.finish();
 
         std::int64_t const head = in.i64();
-        constexpr std::int64_t far_out = (std::int64_t{1} << 62) + 1;
-        if (head < -far_out || head > far_out) return status::corrupt;
+        if (head < -latest || head > latest || (!(step > 0) && head != 0)) return status::corrupt;
         e.advance(head);
         std::vector<node_id> nodes(in.count(1));
         for (node_id& node : nodes) in.identifier(node);
-        // Attempts in pairs and finished jobs, of all and of each bucket: no more than it says were used.
-        std::uint64_t attempts = 0;
-        std::vector<std::uint64_t> found(e.ring(), 0);
-        auto const plausible = [&](std::uint64_t n, std::int64_t number) {
-            if (n < 1 || n > most_attempts || attempts > most_attempts) return false;
-            attempts += n;
-            found[e.slot(number)] += n;
-            return found[e.slot(number)] <= e.at(number).counts.used;
-        };
-        for (std::int64_t number = e.oldest(); number <= head && in.ok(); ++number) {
-            auto& bucket = e.at(number);
-            bucket.counts = read_counts(in);
-            bucket.finished.scored = in.varint();
-            std::uint64_t const finished_jobs = in.varint();
-            bucket.finished.jobs = static_cast<std::size_t>(finished_jobs);
-            if (bucket.finished.jobs != finished_jobs) return status::out_of_range; // of a larger machine
-            for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
-                std::uint64_t const node = in.varint();
-                typename Evidence::scores_type scores;
-                if (!read_scores(in, scores) || node >= nodes.size() || !plausible(scores.count(), number))
-                    return failed(in);
-                node_id const& id = nodes[static_cast<std::size_t>(node)];
-                std::uint32_t const known = e.nodes().find(id);
-                if (known != e.nodes().none && bucket.finished.find(known) != nullptr)
-                    return status::corrupt; // twice
-                e.add_finished(id, number, scores);
-            }
-        }
-        for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
-            job_id job{};
-            in.identifier(job);
-            std::size_t const pairs = in.count(4);
-            if (!in.ok() || pairs == 0 || e.jobs().find(job) != e.jobs().none) return failed(in);
-            for (std::size_t i = 0; i < pairs; ++i) {
-                std::uint64_t const node = in.varint(), back = in.varint();
-                typename Evidence::pair_type::moments_type sums;
-                if (!read_sums(in, sums) || node >= nodes.size() || back >= e.ring()) return failed(in);
-                std::int64_t const number = head - static_cast<std::int64_t>(back);
-                if (!plausible(sums.count(), number)) return status::corrupt;
-                std::size_t const before = e.pairs();
-                node_id const& id = nodes[static_cast<std::size_t>(node)];
-                auto* const pair = e.find_or_insert(job, id, number, most_pairs);
-                if (pair == nullptr) return status::out_of_range;
-                if (e.pairs() == before) return status::corrupt; // twice
-                e.merge_into(*pair, sums);
-            }
-        }
+        tally found{std::vector<std::uint64_t>(e.ring(), 0)};
+        for (std::int64_t number = e.oldest(); number <= head && in.ok(); ++number)
+            if (status const s = read_bucket(in, e, number, nodes, found, bounds); s != status::ok) return s;
+        for (std::size_t left = in.count(2); left != 0 && in.ok(); --left)
+            if (status const s = read_job(in, e, nodes, found, bounds); s != status::ok) return s;
         if (status const s = in.finish(); s != status::ok) return s;
-        return restore_order(e, nodes);
+        return restore_order(e.held(), nodes);
     }
 
   private:
+    // One more than the latest step there is.
+    static constexpr std::int64_t latest = (std::int64_t{1} << 62) + 1;
+
+    // Attempts in pairs and finished jobs, of all and of each bucket: no more than it says were used.
+    struct tally {
+        std::vector<std::uint64_t> by_slot;
+        std::uint64_t all = 0;
+
+        template <class Evidence>
+        [[nodiscard]] bool takes(std::uint64_t n, Evidence const& e, std::int64_t number) {
+            if (n < 1 || n > most_attempts || all > most_attempts) return false;
+            all += n;
+            std::uint64_t& here = by_slot[e.slot(number)];
+            here += n;
+            return here <= e.at(number).counts.used;
+        }
+    };
+
+    template <class Bucket>
+    static void write_bucket(byte_writer& out, Bucket const& bucket, std::span<std::uint32_t const> order,
+                             std::vector<std::size_t> const& place) {
+        write_counts(out, bucket.counts);
+        out.varint(bucket.finished.scored);
+        out.varint(bucket.finished.jobs);
+        std::uint64_t known = 0;
+        bucket.finished.for_each([&](std::uint32_t, auto const&) { ++known; });
+        out.count(known);
+        for (std::uint32_t const node : order) {
+            auto const* const scores = known == 0 ? nullptr : bucket.finished.find(node);
+            if (scores == nullptr) continue;
+            out.varint(place[node]);
+            write_scores(out, *scores);
+            scores->times().write(out);
+        }
+    }
+    template <class Evidence, class NodeId>
+    [[nodiscard]] static status read_bucket(byte_reader& in, Evidence& e, std::int64_t number,
+                                            std::vector<NodeId> const& nodes, tally& found,
+                                            store_bounds const& bounds) {
+        auto& bucket = e.at(number);
+        bucket.counts = read_counts(in);
+        bucket.finished.scored = in.varint();
+        std::uint64_t const jobs = in.varint();
+        bucket.finished.jobs = static_cast<std::size_t>(jobs);
+        if (bucket.finished.jobs != jobs) return status::out_of_range; // of a larger machine
+        for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
+            std::uint64_t const node = in.varint();
+            typename Evidence::scores_type scores;
+            bool const is_read = read_scores(in, scores);
+            scores.times().read(in);
+            if (!is_read || node >= nodes.size() || !found.takes(scores.count(), e, number))
+                return failed(in);
+            NodeId const& id = nodes[static_cast<std::size_t>(node)];
+            std::uint32_t const known = e.held().nodes().find(id);
+            if (known != Evidence::none && bucket.finished.find(known) != nullptr)
+                return status::corrupt; // twice
+            if (!e.add_finished(id, number, scores, bounds)) return status::out_of_range;
+        }
+        return status::ok;
+    }
+
+    template <class Evidence>
+    static void write_job(byte_writer& out, Evidence const& e, std::uint32_t job,
+                          std::vector<std::size_t> const& place) {
+        auto const& held = e.held();
+        auto const& row = held.row(job);
+        auto const& past = held.past(job);
+        out.identifier(held.jobs()[job]);
+        write_origin(out, row.origin);
+        out.flag(past.is_finished);
+        bool const has_past = past.gone.count() != 0 || past.longest > 0;
+        out.flag(has_past);
+        if (has_past) {
+            out.i64(past.last);
+            out.real(static_cast<double>(past.longest));
+            write_sums(out, past.gone);
+        }
+        // Steps in order, so that the latest is the one that is read last, and found first.
+        using span_type = typename Evidence::store_type::job_span;
+        std::vector<span_type const*> spans;
+        for (auto const* s = held.is_in_ring(job) ? &row.first : nullptr; s != nullptr; s = held.after(*s))
+            spans.push_back(s);
+        std::sort(spans.begin(), spans.end(), [&](span_type const* a, span_type const* b) {
+            return e.number_of(a->table.slot) < e.number_of(b->table.slot);
+        });
+        out.count(spans.size());
+        for (span_type const* const s : spans) {
+            out.varint(static_cast<std::uint64_t>(e.head() - e.number_of(s->table.slot)));
+            out.real(static_cast<double>(s->longest));
+            out.count(s->table.size());
+            for (auto const& pair : s->table.all()) {
+                out.varint(place[pair.node]);
+                write_sums(out, pair.moments(held.wide()));
+            }
+        }
+    }
+    template <class Evidence, class NodeId>
+    [[nodiscard]] static status read_job(byte_reader& in, Evidence& e, std::vector<NodeId> const& nodes,
+                                         tally& found, store_bounds const& bounds) {
+        auto& held = e.held();
+        typename Evidence::job_id id{};
+        in.identifier(id);
+        typename Evidence::origin_type origin;
+        if (!read_origin(in, origin) || held.jobs().find(id) != Evidence::none) return failed(in);
+        if (held.jobs().size() >= bounds.jobs) return status::out_of_range;
+        std::uint32_t const job = held.find_or_insert(id, origin, bounds);
+        bool const is_finished = in.flag();
+        if (in.flag()) {
+            auto& past = held.past(job);
+            past.last = in.i64();
+            if (!read_length(in, past.longest) || !read_sums(in, past.gone, origin)) return failed(in);
+            if (past.last < -latest || past.last > e.head()) return status::corrupt;
+            if (past.gone.count() > most_attempts) return status::corrupt;
+        }
+        std::uint64_t before = e.ring();
+        for (std::size_t spans = in.count(13); spans != 0 && in.ok(); --spans) {
+            std::uint64_t const back = in.varint();
+            float longest = 0;
+            if (!read_length(in, longest) || back >= before) return failed(in);
+            before = back;
+            std::int64_t const number = e.head() - static_cast<std::int64_t>(back);
+            std::size_t const pairs = in.count(3);
+            if (pairs == 0) return failed(in);
+            for (std::size_t i = 0; i < pairs; ++i) {
+                std::uint64_t const node = in.varint();
+                typename Evidence::moments_type sums;
+                if (!read_sums(in, sums, origin) || node >= nodes.size()) return failed(in);
+                if (!found.takes(sums.count(), e, number)) return status::corrupt;
+                std::size_t const known = held.pairs();
+                auto const at = held.find_or_insert(id, nodes[static_cast<std::size_t>(node)], e.slot(number),
+                                                    origin, bounds);
+                if (at.pair == nullptr) return status::out_of_range;
+                if (held.pairs() == known) return status::corrupt; // twice
+                at.pair->merge(sums, held.wide());
+                at.span->longest = longest;
+            }
+        }
+        // What is idle has something to remember.
+        if (!in.ok() || (!held.is_in_ring(job) && held.past(job).gone.count() == 0)) return failed(in);
+        held.past(job).is_finished = is_finished;
+        held.rest(job);
+        return status::ok;
+    }
+
+    [[nodiscard]] static bool read_length(byte_reader& in, float& length) {
+        double const x = in.real();
+        if (!in.ok() || !is_finite(x) || x < 0) return false;
+        length = as_length(x);
+        return true;
+    }
+
+    static void write_origin(byte_writer&, tick_pair::origin_type) {}
+    [[nodiscard]] static bool read_origin(byte_reader&, tick_pair::origin_type&) { return true; }
+    static void write_origin(byte_writer& out, real_pair::origin_type origin) { out.real(origin.value); }
+    [[nodiscard]] static bool read_origin(byte_reader& in, real_pair::origin_type& origin) {
+        origin.value = in.real();
+        return is_finite(origin.value) && origin.value >= 0;
+    }
+
     static status failed(byte_reader const& in) { return in.ok() ? status::corrupt : in.reason(); }
 
     // All nodes in the order they had; each is there once, and has something to say.
@@ -175,10 +276,8 @@ struct monitor_bytes {
             out.u64(static_cast<std::uint64_t>(step));
         else
             out.real(static_cast<double>(step));
-        out.tag(
-            base::identifier_form<std::remove_cvref_t<decltype(std::declval<Evidence const&>().jobs()[0])>>);
-        out.tag(
-            base::identifier_form<std::remove_cvref_t<decltype(std::declval<Evidence const&>().nodes()[0])>>);
+        out.tag(base::identifier_form<typename Evidence::job_id>);
+        out.tag(base::identifier_form<typename Evidence::node_id>);
     }
     template <class Evidence, class Ticks>
     [[nodiscard]] static status read_types(byte_reader& in, Ticks step) {
@@ -230,16 +329,20 @@ struct monitor_bytes {
         m = stats::tick_moments::from(s);
         return in.ok() && m.is_plausible();
     }
-    static void write_sums(byte_writer& out, real_pair const& p) {
+    static void write_sums(byte_writer& out, real_sums const& p) {
         out.varint(p.count());
         out.real(p.mean());
         out.real(p.sum_of_squared_deviations());
     }
-    [[nodiscard]] static bool read_sums(byte_reader& in, real_pair& p) {
+    [[nodiscard]] static bool read_sums(byte_reader& in, real_sums& p, real_pair::origin_type origin) {
         std::uint64_t const n = in.varint();
         double const mean = in.real(), m2 = in.real();
-        p = real_pair::from(n, mean, m2);
-        return in.ok() && is_finite(mean) && mean >= 0 && m2 >= 0;
+        p = real_sums::from(n, mean, m2);
+        // No duration is below zero, and rounding no further below than that.
+        return in.ok() && is_finite(mean + origin.value) && mean >= -(1 + 0x1p-30) * origin.value && m2 >= 0;
+    }
+    [[nodiscard]] static bool read_sums(byte_reader& in, stats::tick_moments& m, tick_pair::origin_type) {
+        return read_sums(in, m);
     }
 
     [[nodiscard]] static bool is_within(double x, double bound) { return -bound <= x && x <= bound; }

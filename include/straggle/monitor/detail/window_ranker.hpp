@@ -3,7 +3,7 @@
 
 /// @file
 /// Private part of `monitor/monitor.hpp`: from the evidence in a window to ranked nodes. Each job is scaled
-/// by its own sums, and each of its pairs scored as one; see `score_moments`.
+/// by all that is known of it, and each of its pairs in the window scored as one; see `score_moments`.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -12,6 +12,7 @@
 #include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -36,28 +37,30 @@ class evidence_ranker {
 
     [[nodiscard]] ranking_type const& ranking() const noexcept { return ranking_; }
 
-    // Ranks over the buckets `first` to `last`.
+    // Ranks over the buckets `first` to `last`, against what jobs have said up to bucket `known_by`; or
+    // against what they said in the window alone.
     ranking_type const& rank(Evidence const& evidence, Ranking const& rules, std::int64_t first,
-                             std::int64_t last) {
-        std::size_t const nodes = evidence.nodes().bound();
+                             std::int64_t last, std::int64_t known_by, bool window_alone) {
+        auto const& held = evidence.held();
+        std::size_t const nodes = held.nodes().bound();
         scores_.assign(nodes, {});
         present_.assign(nodes, 0);
         joiner_.prepare(nodes);
-        distinct_ = evidence.ring() == 1;
         scoreless_.clear();
         attempt_counts counts;
         std::uint64_t scored = 0;
         std::size_t usable_jobs = 0;
-        bool whole = true; // the window is all that is held
-        slots_.assign(evidence.ring(), 0);
+        bool whole = true; // the window is all that is in the ring
+        slots_.assign(evidence.ring(), outside);
         if (!evidence.empty()) {
             for (std::int64_t number = evidence.oldest(); number <= evidence.head(); ++number) {
                 if (number < first || number > last) {
                     whole = false;
+                    if (number <= known_by && !window_alone) slots_[evidence.slot(number)] = as_baseline;
                     continue;
                 }
                 auto const& bucket = evidence.at(number);
-                slots_[evidence.slot(number)] = 1;
+                slots_[evidence.slot(number)] = inside;
                 counts += bucket.counts;
                 scored += bucket.finished.scored;
                 usable_jobs += bucket.finished.jobs;
@@ -67,115 +70,186 @@ class evidence_ranker {
                 });
             }
         }
-        for (std::uint32_t job = 0; job < evidence.jobs().bound(); ++job) {
-            std::span<pair const> pairs = evidence.pairs_of(job).all();
-            if (!whole) pairs = those_in_window(pairs);
-            if (pairs.empty()) continue;
-            next_pairs_ =
-                job + 1 < evidence.jobs().bound() ? evidence.pairs_of(job + 1).all().data() : nullptr;
+        std::uint32_t const jobs = static_cast<std::uint32_t>(held.jobs().bound());
+        for (std::uint32_t job = 0; job < jobs; ++job) {
+            if (!held.is_in_ring(job)) continue;
+            next_pairs_ = job + 1 < jobs ? held.row(job + 1).first.table.all().data() : nullptr;
+            job_evidence const e = gather(held, job, window_alone);
+            if (e.pairs.empty()) continue;
             if (!whole)
-                for (pair const& p : pairs) present_[p.node] = 1;
-            if (outcome<std::uint64_t> const n = score_job(evidence, rules, pairs, scores_.data())) {
+                for (pair const& p : e.pairs) present_[p.node] = 1;
+            if (outcome<std::uint64_t> const n = score_job(held, job, rules, e, scores_.data())) {
                 scored += *n;
                 ++usable_jobs;
             } else {
                 scoreless_.push_back({job, total_, n.reason()});
             }
         }
-        finish(evidence, rules, whole, counts, scored, usable_jobs);
+        finish(held, rules, whole, counts, scored, usable_jobs);
         return ranking_;
     }
 
-    // Adds what a finished job says to the finished scores of the bucket its pairs are in. Strong guarantee.
-    void fold(Evidence& evidence, Ranking const& rules, std::span<pair const> pairs) {
-        auto& bucket = evidence.at(evidence.number_of(pairs.front().slot()));
-        std::size_t const nodes = evidence.nodes().bound();
+    // Adds what a finished job says to the finished scores of the bucket all its pairs are in. False if there
+    // would be too many. Strong guarantee.
+    [[nodiscard]] bool fold(Evidence& evidence, Ranking const& rules, std::uint32_t job, std::size_t most,
+                            bool window_alone) {
+        auto const& held = evidence.held();
+        auto const& table = held.row(job).first.table;
+        std::span<pair const> const pairs = table.all();
+        auto& bucket = evidence.at(evidence.number_of(table.slot));
+        std::size_t const nodes = held.nodes().bound();
         if (scores_.size() < nodes) scores_.resize(nodes);
         joiner_.prepare(nodes);
+        std::size_t added = 0;
+        for (pair const& p : pairs) added += bucket.finished.find(p.node) == nullptr ? 1u : 0u;
+        if (evidence.finished() + added > most) return false;
         for (pair const& p : pairs) bucket.finished.make_place(p.node);
 
-        distinct_ = true;
         next_pairs_ = nullptr;
+        slots_.assign(evidence.ring(), outside);
+        slots_[table.slot] = inside;
         for (pair const& p : pairs) scores_[p.node] = {};
-        outcome<std::uint64_t> const scored = score_job(evidence, rules, pairs, scores_.data());
-        if (!scored) return;
+        outcome<std::uint64_t> const scored =
+            score_job(held, job, rules, gather(held, job, window_alone), scores_.data());
+        if (!scored) return true;
         for (pair const& p : pairs) evidence.add_finished(p.node, bucket, scores_[p.node]);
         bucket.finished.scored += *scored;
         ++bucket.finished.jobs;
+        return true;
     }
 
   private:
-    [[nodiscard]] std::span<pair const> those_in_window(std::span<pair const> pairs) {
-        in_window_.clear();
-        for (pair const& p : pairs)
-            if (slots_[p.slot()] != 0) in_window_.push_back(p);
-        return in_window_;
+    enum use_of_slot : unsigned char { outside, as_baseline, inside };
+    // What is known of a job: its pairs in the window, and the rest of its baseline.
+    struct job_evidence {
+        std::span<pair const> pairs;
+        bool distinct = true; // no node has two of them
+        bool has_rest = false;
+    };
+
+    template <class Held>
+    [[nodiscard]] job_evidence gather(Held const& held, std::uint32_t job, bool window_alone) {
+        auto const& span = held.row(job).first;
+        job_evidence e;
+        // Most jobs are in one step, and where there are no steps all of them.
+        if (held.after(span) == nullptr && slots_[span.table.slot] == inside) {
+            e.pairs = span.table.all();
+        } else {
+            in_window_.clear();
+            rest_ = {};
+            std::size_t spans = 0;
+            for (auto const* s = &span; s != nullptr; s = held.after(*s)) {
+                use_of_slot const use = slots_[s->table.slot];
+                if (use == inside) {
+                    in_window_.insert(in_window_.end(), s->table.all().begin(), s->table.all().end());
+                    ++spans;
+                }
+                if (use != as_baseline) continue;
+                for (pair const& p : s->table.all()) rest_.merge(p.moments(held.wide()));
+                e.has_rest = true;
+            }
+            e.pairs = in_window_;
+            e.distinct = spans < 2;
+        }
+        if (held.slots() > 1 && !window_alone && !e.pairs.empty()) {
+            if (auto const& gone = held.past(job).gone; gone.count() != 0) {
+                if (!e.has_rest) rest_ = {};
+                rest_.merge(gone);
+                e.has_rest = true;
+            }
+        }
+        return e;
     }
 
     // `whole`: every node that is known has evidence in the window.
-    void finish(Evidence const& evidence, Ranking const& rules, bool whole, attempt_counts const& counts,
+    template <class Held>
+    void finish(Held const& held, Ranking const& rules, bool whole, attempt_counts const& counts,
                 std::uint64_t scored, std::size_t usable_jobs) {
         order_.clear();
-        for (std::uint32_t const node : evidence.order())
+        for (std::uint32_t const node : held.order())
             if (whole || present_[node] != 0) order_.push_back(node);
         std::sort(scoreless_.begin(), scoreless_.end(), [&](auto const& a, auto const& b) {
-            return evidence.pairs_of(static_cast<std::uint32_t>(a.slot)).seen <
-                   evidence.pairs_of(static_cast<std::uint32_t>(b.slot)).seen;
+            return held.past(static_cast<std::uint32_t>(a.slot)).seen <
+                   held.past(static_cast<std::uint32_t>(b.slot)).seen;
         });
         // Built beside the last answer, which stays whole should an allocation fail.
         ranking_access::write_degenerate(next_, scoreless_, [&](std::size_t job) -> auto const& {
-            return evidence.jobs()[static_cast<std::uint32_t>(job)];
+            return held.jobs()[static_cast<std::uint32_t>(job)];
         });
         ranking_access::rank(
             next_, scratch_, order_.size(), rules.interval_of_mean,
             [&](std::size_t i) -> auto const& { return scores_[order_[i]]; },
-            [&](std::size_t i) -> decltype(auto) { return evidence.nodes()[order_[i]]; });
+            [&](std::size_t i) -> decltype(auto) { return held.nodes()[order_[i]]; });
+        ranking_access::write_slowdowns(next_, scratch_, [&](std::uint32_t seen) -> auto const& {
+            return scores_[order_[seen]].times();
+        });
         ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
         std::swap(ranking_, next_);
     }
 
     // Adds what a job says of its nodes to `scores`; how many scores that were, or why there are none, and
     // then total_ attempts. @pre some pairs, and the joiner is prepared
-    [[nodiscard]] outcome<std::uint64_t> score_job(Evidence const& evidence, Ranking const& rules,
-                                                   std::span<pair const> pairs, scores_type* scores) {
-        auto const& wide = evidence.wide();
+    template <class Held>
+    [[nodiscard]] outcome<std::uint64_t> score_job(Held const& held, std::uint32_t job, Ranking const& rules,
+                                                   job_evidence const& e, scores_type* scores) {
+        auto const& wide = held.wide();
         auto const& norm = rules.normalizer;
         if constexpr (exact) {
-            stats::tick_moments const job =
-                distinct_ ? pair::together(pairs, wide, [](pair const&, std::size_t) {})
-                          : pair::together(pairs, wide,
-                                           [this](pair const& p, std::size_t i)
-                                               STRAGGLE_INLINE_LAMBDA { joiner_.note(p.node, i); });
-            total_ = job.count();
-            auto const fitted = norm.fit(job);
+            stats::tick_moments whole =
+                e.distinct ? pair::together(e.pairs, wide, [](pair const&, std::size_t) {})
+                           : pair::together(e.pairs, wide,
+                                            [this](pair const& p, std::size_t i)
+                                                STRAGGLE_INLINE_LAMBDA { joiner_.note(p.node, i); });
+            std::uint64_t const scored = whole.count();
+            if (e.has_rest) whole.merge(rest_);
+            total_ = whole.count();
+            auto const fitted = norm.fit(whole);
             if (!fitted) return fitted.reason();
+            double const unit = relative_unit(*fitted);
             auto const alone = [&, scale = *fitted](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 if (p.is_single())
-                    scores[p.node].add(scale(p.single()));
+                    scores[p.node].add(scale(p.single()), unit);
                 else
-                    scores[p.node].add_group(p.moments(wide), *fitted);
+                    scores[p.node].add_group(p.moments(wide), *fitted, unit);
             };
-            if (distinct_) {
-                for_each_prefetched(pairs, scores, alone);
-                return total_;
+            if (e.distinct) {
+                for_each_prefetched(e.pairs, scores, alone);
+                return scored;
             }
             joiner_.join(
-                pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
+                e.pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
                 [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); }, alone,
                 [&](std::size_t node, stats::tick_moments const& together) {
-                    scores[node].add_group(together, *fitted);
+                    scores[node].add_group(together, *fitted, unit);
                 });
+            return scored;
         } else {
-            stats::moments const job = moments_of_groups(pairs);
-            total_ = job.count();
-            auto const scale = norm.fit(job);
+            double const origin = held.row(job).origin.value;
+            real_total whole = sum_of(e, real_total());
+            if (whole.is_skewed()) [[unlikely]]
+                whole = sum_of(e, whole.nearer(origin));
+            total_ = whole.count();
+            auto const scale = norm.fit(whole.moments(origin));
             if (!scale) return scale.reason();
-            for_each_prefetched(pairs, scores, [&, by = *scale](pair const& p) STRAGGLE_INLINE_LAMBDA {
-                scores[p.node].add_group(p.count(), by(p.mean()),
-                                         p.sum_of_squared_deviations() * by.factor * by.factor);
+            // Of durations less the origin.
+            double const shift = (scale->origin - origin) + scale->shift, factor = scale->factor;
+            double const unit = relative_unit(*scale);
+            std::uint64_t scored = 0;
+            for_each_prefetched(e.pairs, scores, [&](pair const& p) STRAGGLE_INLINE_LAMBDA {
+                scored += p.count();
+                scores[p.node].add_group(p.count(), (p.mean() - shift) * factor,
+                                         p.sum_of_squared_deviations() * factor * factor, unit);
             });
+            return scored;
         }
-        return total_;
+    }
+
+    [[nodiscard]] real_total sum_of(job_evidence const& e, real_total total) const
+        requires(!exact)
+    {
+        for (pair const& p : e.pairs) total.add(p.count(), p.mean(), p.sum_of_squared_deviations());
+        if (e.has_rest) total.add(rest_);
+        return total;
     }
 
     // Work on a pair takes long enough for what comes later to arrive: the scores of nodes further down, and
@@ -199,13 +273,13 @@ class evidence_ranker {
     node_joiner joiner_;
     std::vector<scores_type> scores_;    // by node
     std::vector<unsigned char> present_; // by node: has evidence in the window
-    std::vector<unsigned char> slots_;   // by slot: the bucket is in the window
+    std::vector<use_of_slot> slots_;     // by slot: what its bucket is there for
     std::vector<std::uint32_t> order_;   // nodes in the window, by first appearance
     std::vector<pair> in_window_;        // of one job
     std::vector<scoreless_job> scoreless_;
-    bool distinct_ = false;            // no job has two pairs with one node
-    pair const* next_pairs_ = nullptr; // of the job after this one
-    std::uint64_t total_ = 0;          // attempts of the job that was scored last
+    typename pair::moments_type rest_{}; // of a job: its baseline but for the window
+    pair const* next_pairs_ = nullptr;   // of the job after this one
+    std::uint64_t total_ = 0;            // attempts in the baseline of the job that was scored last
     ranking_scratch scratch_;
     ranking_type ranking_, next_;
 };

@@ -3,21 +3,22 @@
 
 /// @file
 /// Private part of `monitor/monitor.hpp`: what is remembered. A ring of time buckets; for each job that has
-/// attempts in them, its pairs with nodes; for jobs that are finished, only what they say of each node.
+/// attempts in them, its pairs with nodes; for what is older, one sum per job, until the job is forgotten;
+/// for jobs that are finished, only what they say of each node.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
-#include <straggle/rank/job_table.hpp>
+#include <straggle/monitor/detail/job_store.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -64,34 +65,55 @@ class finished_scores {
 };
 
 template <class JobId, class NodeId, class Pair, class Scores>
-class evidence {
+class window_store {
   public:
     using job_id = JobId;
     using node_id = NodeId;
     using pair_type = Pair;
     using scores_type = Scores;
     using value_type = typename Pair::value_type;
-    using job_key = typename interner<JobId>::key_type;
-    using node_key = typename interner<NodeId>::key_type;
+    using moments_type = typename Pair::moments_type;
+    using origin_type = typename Pair::origin_type;
+    using store_type = job_store<JobId, NodeId, Pair>;
+    using job_key = typename store_type::job_key;
+    using node_key = typename store_type::node_key;
+    static constexpr std::uint32_t none = store_type::none;
 
     // What ended within one step of time.
     struct bucket {
         attempt_counts counts;
-        std::vector<std::uint32_t> jobs; // those with pairs here, some more than once, some no longer
         finished_scores<Scores> finished;
     };
 
     // With as many buckets as can be told apart at a time.
-    explicit evidence(std::size_t ring) : ring_(ring) {}
-    evidence(evidence const&) = default;
-    evidence(evidence&&) noexcept = default;
+    window_store(std::size_t ring, remembered_steps memory) : store_(ring, memory) {}
+    window_store(window_store const&) = default;
+    // The other one is empty then.
+    window_store(window_store&& other) noexcept
+        : store_(std::move(other.store_)),
+          ring_(std::move(other.ring_)),
+          head_(other.head_),
+          head_slot_(other.head_slot_),
+          finished_(std::exchange(other.finished_, 0)),
+          started_(std::exchange(other.started_, false)) {
+        other.ring_.clear();
+    }
     // Becomes a copy, or changes nothing should an allocation fail.
-    evidence& operator=(evidence const& other) { return *this = evidence(other); }
-    evidence& operator=(evidence&&) noexcept = default;
-    ~evidence() = default;
+    window_store& operator=(window_store const& other) { return *this = window_store(other); }
+    window_store& operator=(window_store&& other) noexcept {
+        store_ = std::move(other.store_);
+        ring_.swap(other.ring_);
+        other.ring_.clear();
+        head_ = other.head_;
+        head_slot_ = other.head_slot_;
+        finished_ = std::exchange(other.finished_, 0);
+        started_ = std::exchange(other.started_, false);
+        return *this;
+    }
+    ~window_store() = default;
 
     [[nodiscard]] bool empty() const noexcept { return !started_; }
-    [[nodiscard]] std::size_t ring() const noexcept { return ring_.size(); }
+    [[nodiscard]] std::size_t ring() const noexcept { return store_.slots(); }
     // Number of the latest bucket. @pre not empty()
     [[nodiscard]] std::int64_t head() const noexcept { return head_; }
     [[nodiscard]] std::int64_t oldest() const noexcept {
@@ -107,29 +129,35 @@ class evidence {
     }
     [[nodiscard]] bucket& at(std::int64_t number) { return ring_[slot(number)]; }
     [[nodiscard]] bucket const& at(std::int64_t number) const { return ring_[slot(number)]; }
+    // The number of the bucket that is now in a slot.
+    [[nodiscard]] std::int64_t number_of(std::uint32_t its_slot) const noexcept {
+        std::int64_t const back = static_cast<std::int64_t>(head_slot_) - its_slot;
+        return head_ - (back < 0 ? back + static_cast<std::int64_t>(ring()) : back);
+    }
 
-    [[nodiscard]] interner<JobId> const& jobs() const noexcept { return jobs_; }
-    [[nodiscard]] interner<NodeId> const& nodes() const noexcept { return nodes_; }
-    // The nodes in order of first appearance.
-    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return order_; }
-    [[nodiscard]] job_pairs<Pair> const& pairs_of(std::uint32_t job) const { return pairs_[job]; }
-    [[nodiscard]] typename Pair::wide_type const& wide() const noexcept { return wide_; }
-    [[nodiscard]] std::size_t pairs() const noexcept { return size_; }
+    // The jobs and their pairs, by slots.
+    [[nodiscard]] store_type const& held() const noexcept { return store_; }
+    [[nodiscard]] store_type& held() noexcept { return store_; }
+    // Scores of nodes by finished jobs, in all buckets.
+    [[nodiscard]] std::size_t finished() const noexcept { return finished_; }
 
-    // Makes `number` the latest bucket; what falls off the ring is forgotten.
+    // Makes `number` the latest bucket; what falls off the ring is only remembered as the past of its job.
     void advance(std::int64_t number) {
+        if (started_ && number <= head_) [[likely]]
+            return;
         if (!started_) {
+            if (ring_.size() < ring()) ring_.resize(ring());
             started_ = true;
             set_head(number);
             return;
         }
-        if (number <= head_) return;
         // Unsigned: from one end of time to the other is further than a signed number goes.
         bool const all = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(head_) >= ring();
         std::int64_t const last = all ? head_ : oldest() + (number - head_) - 1;
         for (std::int64_t old = oldest(); old <= last; ++old) expire(old);
         set_head(number);
-        tidy();
+        store_.forget_until(number);
+        store_.tidy();
     }
 
     // For what was seen in a bucket and entered: the usual case of counting. @pre holds(number)
@@ -139,110 +167,69 @@ class evidence {
         ++counts.used;
     }
 
-    // Adds a duration to the pair of a job and a node in a bucket that is held. False when the pair would be
-    // one too many. Strong guarantee.
-    bool add(job_key job, node_key node, std::int64_t number, value_type value, std::size_t most_pairs) {
-        Pair* const pair = find_or_insert(job, node, number, most_pairs);
-        if (pair == nullptr) return false;
-        pair->add(value, wide_);
+    // A job was seen to run for so long in a step of time. False if it is not known.
+    bool note_running(job_key job, std::int64_t number, float age) {
+        std::uint32_t const j = store_.jobs().find(job);
+        if (j == none) return false;
+        auto& past = store_.past(j);
+        past.last = (std::max)(past.last, number);
+        past.longest = (std::max)(past.longest, age);
+        past.is_finished = false;
         return true;
-    }
-
-    void merge_into(Pair& pair, typename Pair::moments_type const& more) { pair.merge(more, wide_); }
-
-    // The pair, new if need be; nothing when it would be one too many.
-    [[nodiscard]] Pair* find_or_insert(job_key job, node_key node, std::int64_t number,
-                                       std::size_t most_pairs) {
-        std::uint32_t const s = slot(number);
-        std::uint32_t const known_job = jobs_.find(job), known_node = nodes_.find(node);
-        if (known_job != jobs_.none && known_node != nodes_.none)
-            if (Pair* const pair = pairs_[known_job].find(known_node, s)) return pair;
-        if (size_ >= most_pairs) return nullptr;
-        return &insert(job, node, s, known_job, known_node);
     }
 
     // Merges scores of finished jobs into those of a node that has a place. @pre it has a pair or a score
     void add_finished(std::uint32_t node, bucket& b, Scores const& scores) {
         Scores& all = b.finished[node];
-        if (all.count() == 0 && scores.count() != 0) ++node_uses_[node];
+        if (all.count() == 0 && scores.count() != 0) {
+            store_.use_node(node);
+            ++finished_;
+        }
         all.merge(scores);
     }
-    // The same for a node that may be new. Strong guarantee.
-    void add_finished(node_key node, std::int64_t number, Scores const& scores) {
-        new_names names(*this);
-        std::uint32_t const n = names.node(node);
-        at(number).finished.make_place(n);
-        names.keep();
-        add_finished(n, at(number), scores);
+    // The same for a node that may be new. False when something is one too many. Strong guarantee.
+    [[nodiscard]] bool add_finished(node_key node, std::int64_t number, Scores const& scores,
+                                    store_bounds const& bounds) {
+        std::uint32_t const known = store_.nodes().find(node);
+        bool const is_known = known != none && at(number).finished.find(known) != nullptr;
+        if (!is_known && finished_ >= bounds.finished) return false;
+        if (known == none && store_.nodes().size() >= bounds.nodes) return false;
+        bucket& b = at(number);
+        add_finished(store_.find_or_insert_node(node, [&](std::uint32_t n) { b.finished.make_place(n); }), b,
+                     scores);
+        return true;
     }
 
     // Takes in all of another one with as many buckets. Returns how many attempts were left out for lack of
     // room.
-    [[nodiscard]] std::uint64_t merge(evidence const& other, std::size_t most_pairs) {
+    [[nodiscard]] std::uint64_t merge(window_store const& other, store_bounds const& bounds) {
         std::uint64_t dropped = 0;
         if (other.empty()) return dropped;
         advance(other.head());
         for (std::int64_t number = other.oldest(); number <= other.head(); ++number) {
             bucket const& theirs = other.at(number);
-            if (!holds(number)) continue; // it would be forgotten by now here, too
+            if (!holds(number)) continue; // it would be gone by now here, too
             bucket& mine = at(number);
             mine.counts += theirs.counts;
             mine.finished.scored += theirs.finished.scored;
             mine.finished.jobs += theirs.finished.jobs;
             theirs.finished.for_each([&](std::uint32_t node, Scores const& scores) {
-                this->add_finished(other.nodes_[node], number, scores);
+                if (this->add_finished(other.store_.nodes()[node], number, scores, bounds)) return;
+                mine.finished.scored -= scores.count();
+                dropped += leave_out(number, scores.count());
             });
         }
-        for (std::uint32_t const job : other.jobs_in_order()) {
-            for (Pair const& theirs : other.pairs_[job].all()) {
-                std::int64_t const number = other.number_of(theirs.slot());
-                if (!holds(number)) continue;
-                auto const moments = theirs.moments(other.wide_);
-                if (Pair* const mine =
-                        find_or_insert(other.jobs_[job], other.nodes_[theirs.node], number, most_pairs)) {
-                    mine->merge(moments, wide_);
-                } else {
-                    dropped += moments.count();
-                    at(number).counts.seen -= moments.count();
-                    at(number).counts.used -= moments.count();
-                }
-            }
-        }
+        for (std::uint32_t const job : other.store_.jobs_in_order()) dropped += merge_job(other, job, bounds);
+        store_.count_lost_jobs(other.store_.forgotten(), other.store_.evicted());
+        store_.forget_until(head_);
+        store_.tidy();
         return dropped;
     }
 
-    // The number of the bucket that is now in a slot.
-    [[nodiscard]] std::int64_t number_of(std::uint32_t its_slot) const noexcept {
-        std::int64_t const back = static_cast<std::int64_t>(head_slot_) - its_slot;
-        return head_ - (back < 0 ? back + static_cast<std::int64_t>(ring()) : back);
-    }
-
-    // The live jobs in order of first appearance.
-    [[nodiscard]] std::vector<std::uint32_t> jobs_in_order() const {
-        std::vector<std::uint32_t> order;
-        order.reserve(jobs_.size());
-        for (std::uint32_t job = 0; job < jobs_.bound(); ++job)
-            if (jobs_.contains(job)) order.push_back(job);
-        std::sort(order.begin(), order.end(),
-                  [this](std::uint32_t a, std::uint32_t b) { return pairs_[a].seen < pairs_[b].seen; });
-        return order;
-    }
-
-    // Puts the nodes in another order. @pre it is a permutation
-    void set_order(std::vector<std::uint32_t> order) noexcept { order_ = std::move(order); }
-
-    // Forgets a job with all its pairs.
-    void erase_job(std::uint32_t job) {
-        for (Pair const& pair : pairs_[job].all()) leave(pair);
-        pairs_[job].clear();
-        jobs_.erase(job);
-        tidy();
-    }
-
-    void clear() {
+    void clear() noexcept {
         if (started_)
             for (std::int64_t number = oldest(); number <= head_; ++number) expire(number);
-        tidy();
+        store_.clear();
         started_ = false;
     }
 
@@ -253,136 +240,89 @@ class evidence {
         head_slot_ = static_cast<std::uint32_t>(rest < 0 ? rest + size : rest);
     }
 
-    // Gives identifiers their numbers, and takes the numbers back unless told to keep them: so a failed
-    // allocation leaves no trace.
-    class new_names {
-      public:
-        explicit new_names(evidence& e) noexcept : e_(e) {}
-        new_names(new_names const&) = delete;
-        new_names& operator=(new_names const&) = delete;
-        ~new_names() {
-            if (new_job_ != none) e_.jobs_.erase(new_job_);
-            if (new_node_ != none) e_.nodes_.erase(new_node_);
-        }
-        std::uint32_t job(job_key id) {
-            room_for_all(e_.pairs_, e_.jobs_);
-            std::size_t const before = e_.jobs_.size();
-            std::uint32_t const job = e_.jobs_.insert(id);
-            if (e_.jobs_.size() != before) new_job_ = job;
-            return job;
-        }
-        std::uint32_t node(node_key id) {
-            room_for_all(e_.node_uses_, e_.nodes_);
-            make_room_for_one(e_.order_);
-            std::size_t const before = e_.nodes_.size();
-            std::uint32_t const node = e_.nodes_.insert(id);
-            if (e_.nodes_.size() != before) new_node_ = node;
-            return node;
-        }
-        void keep() noexcept {
-            if (new_job_ != none) {
-                e_.pairs_[new_job_].seen = e_.jobs_seen_++;
-                e_.pairs_[new_job_].listed = job_pairs<Pair>::nowhere;
-            }
-            if (new_node_ != none) {
-                e_.node_uses_[new_node_] = 0;
-                e_.order_.push_back(new_node_); // node() made room
-            }
-            new_job_ = new_node_ = none;
-        }
-
-      private:
-        // Every index of the table, the next one too, has its place in `rows`.
-        template <class Row, class Table>
-        static void room_for_all(std::vector<Row>& rows, Table const& table) {
-            if (table.bound() < rows.size()) return;
-            make_room_for_one(rows);
-            rows.resize(table.bound() + 1);
-        }
-
-        static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
-        evidence& e_;
-        std::uint32_t new_job_ = none, new_node_ = none;
-    };
-
-    // `j`, `n`: their indices where they are known.
-    STRAGGLE_NEVER_INLINE Pair& insert(job_key job, node_key node, std::uint32_t s, std::uint32_t j,
-                                       std::uint32_t n) {
-        new_names names(*this);
-        if (n == nodes_.none) n = names.node(node);
-        if (j == jobs_.none) j = names.job(job);
-        std::vector<std::uint32_t>& listed = ring_[s].jobs;
-        make_room_in(listed);
-        Pair& pair = pairs_[j].insert(n, s);
-        names.keep();
-        if (std::int64_t const number = number_of(s); pairs_[j].listed != number) {
-            pairs_[j].listed = number;
-            listed.push_back(j);
-        }
-        ++node_uses_[n];
-        ++size_;
-        return pair;
-    }
-
-    // Room for one more job of a bucket. Many may be gone by now, or be named twice: if they stayed, a step
-    // of time that never ends would remember all jobs it ever saw.
-    void make_room_in(std::vector<std::uint32_t>& listed) {
-        if (listed.size() < listed.capacity()) return;
-        std::erase_if(listed,
-                      [this](std::uint32_t job) { return !jobs_.contains(job) || pairs_[job].empty(); });
-        std::sort(listed.begin(), listed.end());
-        listed.erase(std::unique(listed.begin(), listed.end()), listed.end());
-        if (2 * listed.size() >= listed.capacity()) listed.reserve(2 * listed.size() + 8);
-    }
-
-    void leave(Pair const& pair) {
-        pair.release(wide_);
-        --size_;
-        leave_node(pair.node);
-    }
-    void leave_node(std::uint32_t node) {
-        if (--node_uses_[node] != 0) return;
-        nodes_.erase(node);
-        order_stale_ = true;
-    }
-
-    void expire(std::int64_t number) {
+    void expire(std::int64_t number) noexcept {
         std::uint32_t const s = slot(number);
         bucket& b = ring_[s];
-        for (std::uint32_t const job : b.jobs) {
-            if (!jobs_.contains(job) || pairs_[job].empty()) continue;
-            pairs_[job].remove(s, [this](Pair const& pair) { this->leave(pair); });
-            if (pairs_[job].empty()) {
-                pairs_[job].clear();
-                jobs_.erase(job);
-            }
-        }
-        b.finished.for_each([this](std::uint32_t node, Scores const&) { this->leave_node(node); });
+        store_.close(s, number);
+        b.finished.for_each([this](std::uint32_t node, Scores const&) {
+            store_.leave_node(node);
+            --finished_;
+        });
         b.counts = {};
-        b.jobs.clear();
         b.finished.clear();
     }
 
-    // Nodes that went must go from the order before their numbers are given to others.
-    void tidy() {
-        if (!order_stale_) return;
-        std::erase_if(order_, [this](std::uint32_t node) { return !nodes_.contains(node); });
-        order_stale_ = false;
+    // Attempts of a bucket that it has counted, but has no room for.
+    std::uint64_t leave_out(std::int64_t number, std::uint64_t attempts) {
+        if (holds(number)) {
+            at(number).counts.seen -= attempts;
+            at(number).counts.used -= attempts;
+        }
+        return attempts;
     }
 
-    interner<JobId> jobs_;
-    interner<NodeId> nodes_;
-    std::vector<job_pairs<Pair>> pairs_;   // by job
-    std::vector<std::uint64_t> node_uses_; // by node: pairs and finished scores that name it
-    std::vector<std::uint32_t> order_;     // nodes by first appearance
-    std::vector<bucket> ring_;             // by slot
-    typename Pair::wide_type wide_;
+    [[nodiscard]] std::uint64_t merge_job(window_store const& other, std::uint32_t theirs,
+                                          store_bounds const& bounds) {
+        std::uint64_t dropped = 0;
+        store_type const& from = other.store_;
+        auto const& row = from.row(theirs);
+        auto const& past = from.past(theirs);
+        job_key const id = from.jobs()[theirs];
+        std::uint32_t mine = store_.jobs().find(id);
+        bool const is_finished = past.is_finished && (mine == none || store_.past(mine).is_finished);
+        // What ended before the steps that are held here is their past, and may be all there is.
+        auto const remember = [&](moments_type const& gone, std::int64_t last, float longest) {
+            mine = store_.find_or_insert(id, row.origin, bounds);
+            if (mine == none) return;
+            auto& p = store_.past(mine);
+            p.gone.merge(relocated(gone, row.origin, store_.row(mine).origin));
+            p.last = (std::max)(p.last, last);
+            p.longest = (std::max)(p.longest, longest);
+        };
+        for (auto const* s = from.is_in_ring(theirs) ? &row.first : nullptr; s != nullptr;
+             s = from.after(*s)) {
+            std::int64_t const number = other.number_of(s->table.slot);
+            for (Pair const& pair : s->table.all()) {
+                auto const moments = pair.moments(from.wide());
+                if (!holds(number)) {
+                    remember(moments, number, s->longest);
+                    continue;
+                }
+                auto const at =
+                    store_.find_or_insert(id, from.nodes()[pair.node], slot(number), row.origin, bounds);
+                if (at.pair == nullptr) {
+                    dropped += leave_out(number, moments.count());
+                    continue;
+                }
+                mine = at.job;
+                at.pair->merge(relocated(moments, row.origin, store_.row(mine).origin), store_.wide());
+                at.span->longest = (std::max)(at.span->longest, s->longest);
+            }
+        }
+        if (past.gone.count() != 0 || past.longest > 0) remember(past.gone, past.last, past.longest);
+        if (mine != none) {
+            store_.past(mine).is_finished = is_finished;
+            store_.rest(mine);
+        }
+        return dropped;
+    }
+
+    // Sums less another origin.
+    static stats::tick_moments const& relocated(stats::tick_moments const& m, origin_type const&,
+                                                origin_type const&) noexcept {
+        return m;
+    }
+    template <class Origin>
+    static real_sums relocated(real_sums const& m, Origin const& from, Origin const& to) noexcept {
+        return m.moved(to.value - from.value);
+    }
+
+    store_type store_;
+    std::vector<bucket> ring_; // by slot
     std::int64_t head_ = 0;
     std::uint32_t head_slot_ = 0;
-    std::uint64_t jobs_seen_ = 0;
-    std::size_t size_ = 0;
+    std::size_t finished_ = 0;
     bool started_ = false;
-    bool order_stale_ = false;
 };
 
 } // namespace straggle::detail

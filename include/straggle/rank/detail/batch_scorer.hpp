@@ -13,6 +13,7 @@
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -38,6 +39,7 @@ using job_moments_t = std::conditional_t<std::integral<Value>, stats::tick_momen
 template <class Value>
 struct job_scale {
     rank::affine_scale<Value> scale;
+    double unit = 0; // of a score, in mean durations
     bool usable = false;
 };
 
@@ -69,8 +71,8 @@ class batch_scorer {
     using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
 
     // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
-    // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
-    // node; then end(table).
+    // score, relative time) for each scored attempt, or group(node slot, durations, scale, unit) for all that
+    // one job has on one node; then end(table).
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
@@ -129,6 +131,7 @@ class batch_scorer {
                 scales_[job].scale = *scale;
                 ++usable_jobs;
                 scored += jobs_[job].count();
+                scales_[job].unit = relative_unit(*scale);
             } else {
                 scoreless.push_back({job, jobs_[job].count(), scale.reason()});
             }
@@ -137,7 +140,10 @@ class batch_scorer {
              [scales = scales_.data(), &sink](std::size_t row, std::size_t job, std::size_t node,
                                               value_type value) STRAGGLE_INLINE_LAMBDA {
                  job_scale<value_type> const& s = scales[job];
-                 if (s.usable) sink.score(row, job, node, s.scale(value));
+                 if (s.usable) {
+                     double const score = s.scale(value);
+                     sink.score(row, job, node, score, score * s.unit);
+                 }
              });
     }
 
@@ -182,14 +188,17 @@ class batch_scorer {
         });
         auto const fitted = norm.fit(durations);
         if (!fitted) return fitted.reason();
+        double const unit = relative_unit(*fitted);
         joiner_.join(
             siblings, read,
             [](stats::tick_moments& together, auto const& a)
                 STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
-            [&, scale = *fitted](auto const& a)
-                STRAGGLE_INLINE_LAMBDA { sink.score(0, job, a.node, scale(a.value)); },
+            [&, scale = *fitted](auto const& a) STRAGGLE_INLINE_LAMBDA {
+                double const score = scale(a.value);
+                sink.score(0, job, a.node, score, score * unit);
+            },
             [&](std::size_t node, stats::tick_moments const& together) {
-                sink.group(node, together, *fitted);
+                sink.group(node, together, *fitted, unit);
             });
         scored += siblings.size();
         return status::ok;
@@ -206,11 +215,16 @@ class batch_scorer {
         for (std::size_t k = 0; k < size; ++k) scores_[k] = static_cast<double>(siblings[k].value);
         status const s = norm.normalize(std::span<double>(scores_), std::span<double>(scratch_));
         if (s != status::ok) return s;
+        double sum = 0;
+        for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(siblings[k].value);
+        double const per_mean = sum > 0 ? static_cast<double>(size) / sum : 0.0;
         for (std::size_t k = 0; k < size; ++k) {
             if (!is_finite(scores_[k])) continue;
             std::size_t row = 0;
             if constexpr (Rows) row = siblings[k].row;
-            sink.score(row, job, siblings[k].node, scores_[k]);
+            double const relative =
+                per_mean > 0 ? static_cast<double>(siblings[k].value) * per_mean - 1 : 0.0;
+            sink.score(row, job, siblings[k].node, scores_[k], relative);
             ++scored;
         }
         return status::ok;

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# Does an adapter do its work? Against the engine itself, on the loopback, within three minutes.
+#   check.sh haproxy|dask|slurm              status 0: it does; 1: it does not; 77: the engine is not installed
+#   check.sh haproxy|dask|slurm --installed  says only whether it is, and Slurm needs root, too
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+engine=${1:?haproxy, dask or slurm}
+export PATH=$PATH:/usr/sbin
+is_there() {
+    case $engine in
+        haproxy) command -v haproxy ;;
+        dask) /usr/bin/python3 -c 'import distributed' ;;
+        slurm) [[ $(id -u) == 0 ]] && for p in slurmctld slurmd slurmdbd munged mariadbd; do command -v $p || return; done ;;
+    esac >/dev/null 2>&1
+}
+if ! is_there; then
+    echo "skipped: $engine is not installed, or not for this user"
+    exit 77
+fi
+[[ ${2:-} != --installed ]] || exit 0
+
+watch=build/dev/examples/programs/straggle-watch/straggle-watch
+watch=${STRAGGLE_WATCH_PROGRAM:-$PWD/$watch}
+if [[ ! -x $watch ]]; then
+    cmake --preset dev >/dev/null && cmake --build --preset dev --target straggle-watch
+fi
+out=build/ci/engine-$engine
+mkdir -p "$out"
+case $engine in
+    haproxy) options="--windows-per-error 100000 --longest-exclusion 20" ;;
+    dask) options="--windows-per-error 100000" ;;
+    slurm) options="--share-of-slots 0.3 --left-alone 0" ;;
+esac
+exec timeout 240 /usr/bin/python3 -B "examples/engines/$engine/measure.py" --check --watch "$watch $options" --out "$out"

@@ -1,0 +1,391 @@
+#!/usr/bin/python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""Keeps slow, hanging and failing nodes of a Slurm cluster out of the way, as straggle-watch decides.
+
+Every few seconds it reads what ended (sacct) and what runs and waits (squeue), and does to nodes what the plan says. A node
+is taken out by a reservation of its own that ends by itself in ten minutes and is renewed as long as it is needed: when
+this program is gone, its nodes come back. A node that an administrator drained, stopped or reserved is left alone.
+
+Without --apply it only says what it would do.
+"""
+import argparse
+import fcntl
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import straggle_watch  # noqa: E402
+
+NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z", re.ASCII)
+PREFIX = "straggle_"
+MINUTES = 10  # a reservation lasts so long unless it is renewed
+ENDS = {"COMPLETED": "success", "CANCELLED": "killed", "PREEMPTED": "killed", "REQUEUED": "killed", "REVOKED": "killed"}
+
+
+def log(*words):
+    print(time.strftime("%Y-%m-%dT%H:%M:%S"), *words, flush=True)
+
+
+class SlurmSilent(Exception):
+    """Slurm does not answer: nothing is known, and nothing is done."""
+
+
+def slurm(*command, timeout=10):
+    """What a command prints; never waits for long, never goes through a shell."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, text=True,
+                              errors="replace", env=dict(os.environ, SLURM_TIME_FORMAT="%s"))
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise SlurmSilent("%s: %s" % (command[0], problem)) from None
+    if done.returncode != 0:
+        raise SlurmSilent("%s: %s" % (" ".join(command[:3]), done.stderr.strip()[:300]))
+    return done.stdout
+
+
+class Reservations:
+    """Out by a reservation named straggle_NODE. Only those are ever touched."""
+
+    def __init__(self, options):
+        self.options = options
+        self.ours = {}  # node: when it was renewed last
+
+    def look(self):
+        """Reads which of ours there are; returns the nodes in anybody else's."""
+        others, self.found = set(), set()
+        for line in slurm("scontrol", "-o", "show", "reservation").splitlines():
+            fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
+            name, nodes = fields.get("ReservationName", ""), fields.get("Nodes", "")
+            if name.startswith(PREFIX):
+                self.found.add(name[len(PREFIX):])
+            elif fields.get("State") == "ACTIVE" and nodes not in ("", "(null)"):
+                others.update(slurm("scontrol", "show", "hostnames", nodes).split())
+        self.ours = {node: self.ours.get(node, 0) for node in self.found}
+        return others
+
+    def is_ours(self, node):
+        return node in self.ours
+
+    def may_take(self, state, reason):
+        return state in ("idle", "mixed", "allocated", "completing", "reserved", "planned")
+
+    def take(self, node, reason):
+        slurm("scontrol", "create", "reservation", "ReservationName=" + PREFIX + node, "Nodes=" + node,
+              "Accounts=" + self.options.account, "StartTime=now", "Duration=%d" % MINUTES, "Flags=IGNORE_JOBS")
+        self.ours[node] = time.time()
+
+    def renew(self, node):
+        if time.time() - self.ours[node] > MINUTES * 60 / 4:
+            slurm("scontrol", "update", "ReservationName=" + PREFIX + node, "EndTime=now+%dminutes" % MINUTES)
+            self.ours[node] = time.time()
+
+    def give_back(self, node):
+        slurm("scontrol", "delete", "ReservationName=" + PREFIX + node)
+        self.ours.pop(node, None)
+
+
+class Drains:
+    """Out by a drain whose reason begins with `straggle:`. A node that is drained for any other reason is left alone."""
+
+    def __init__(self, options):
+        self.ours = {}
+
+    def look(self):
+        return set()
+
+    def is_ours(self, node):
+        return node in self.ours
+
+    def see(self, node, state, reason):
+        if state.startswith("drain") and reason.startswith("straggle:"):
+            self.ours.setdefault(node, time.time())
+        else:
+            self.ours.pop(node, None)
+
+    def may_take(self, state, reason):
+        return state in ("idle", "mixed", "allocated", "completing") and reason in ("none", "") or \
+            reason.startswith("straggle:")
+
+    @staticmethod
+    def now(node):
+        """State and reason just before a write: somebody may have been faster."""
+        state, _, reason = slurm("sinfo", "-h", "-N", "-n", node, "-o", "%T|%E").splitlines()[0].partition("|")
+        return state.strip("*$~#!%@^-+"), reason
+
+    def take(self, node, reason):
+        state, was = self.now(node)
+        if self.may_take(state, was):
+            slurm("scontrol", "update", "NodeName=" + node, "State=DRAIN", "Reason=straggle: " + reason)
+            self.ours[node] = time.time()
+
+    def renew(self, node):
+        pass
+
+    def give_back(self, node):
+        state, was = self.now(node)
+        if state.startswith("drain") and was.startswith("straggle:"):
+            slurm("scontrol", "update", "NodeName=" + node, "State=RESUME")
+        self.ours.pop(node, None)
+
+
+class Controller:
+    def __init__(self, options):
+        self.options = options
+        self.out = Drains(options) if options.drain else Reservations(options)
+        self.watch, self.next_start = None, 0
+        self.seen = {}  # DBIndex and restart of what was told already: when it ended
+        self.since = time.time() - options.history
+        self.silent_since = None
+        self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
+        self.last_jobs = {}  # array or job: when it was seen last
+        self.probing = {}  # node: when its reservation was dropped for a probe
+        self.states = {}
+        self.cpus = {}
+
+    # What Slurm tells.
+    def read_ended(self):
+        overlap = max(30, 10 * self.options.every)
+        begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self.since - overlap))
+        rows = slurm("sacct", "-a", "-X", "-D", "-n", "-P", "-S", begin, "-E", "now", "-s",
+                     "CD,F,CA,TO,NF,OOM,RQ,PR", "-o", "JobIDRaw,JobID,JobName,NodeList,State,Start,End,DBIndex,NNodes",
+                     timeout=20)
+        newest = self.since
+        for row in rows.splitlines():
+            fields = row.split("|")
+            if len(fields) != 9:
+                continue
+            raw, job, name, node, state, start, end, index, nodes = fields
+            if nodes != "1" or not NODE.match(node) or not start.isdigit() or not end.isdigit():
+                continue
+            start, end, key = int(start), int(end), (index, start)
+            if key in self.seen or end < self.since - overlap:
+                continue
+            self.seen[key] = end
+            newest = max(newest, end)
+            if any(begin < end and start < until for begin, until in self.gaps):
+                continue
+            status = ENDS.get(state.split()[0], "failed")
+            array, _, task = job.partition("_")
+            # Whole seconds: as long as it may have been on average.
+            self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task or raw, attempt=raw, kind=name[:200])
+        self.since = newest
+        for key in [k for k, end in self.seen.items() if end < self.since - 2 * overlap]:
+            del self.seen[key]
+        self.gaps = [g for g in self.gaps if g[1] > time.time() - 86400]
+
+    def read_queue(self):
+        """What runs, and how many tasks wait for a node."""
+        now, running, waiting, jobs = time.time(), [], 0, set()
+        for line in slurm("squeue", "-h", "-r", "-t", "R,PD", "-o", "%F|%K|%A|%N|%t|%S|%D|%j|%r").splitlines():
+            fields = line.split("|", 8)
+            if len(fields) != 9:
+                continue
+            array, task, raw, node, state, start, nodes, name, why = fields
+            jobs.add(array)
+            if state == "PD":
+                waiting += why.strip("()") in ("Resources", "Priority", "None", "Reservation")
+            elif nodes == "1" and start.isdigit():
+                running.append({"job": array, "task": task if task != "N/A" else raw, "attempt": raw, "node": node,
+                                "start": int(start), "kind": name[:200], "may_copy": False})
+        for job in jobs:
+            self.last_jobs[job] = now
+        for job, seen in list(self.last_jobs.items()):
+            if now - seen > 10:
+                self.watch.finish(job)  # and sacct has told all of it
+                del self.last_jobs[job]
+        return running, waiting
+
+    def read_nodes(self, running):
+        """All nodes, and those that are not ours to touch."""
+        others = self.out.look()
+        busy, nodes, self.cpus, self.condition = {}, [], {}, {}
+        for attempt in running:
+            busy[attempt["node"]] = busy.get(attempt["node"], 0) + 1
+        for line in slurm("sinfo", "-h", "-N", "-o", "%N|%T|%c|%E").splitlines():
+            name, state, cpus, reason = line.split("|", 3)
+            if name in self.cpus or not NODE.match(name):
+                continue  # once for each partition
+            state = state.strip("*$~#!%@^-+")
+            if self.options.drain:
+                self.out.see(name, state, reason)
+            self.cpus[name] = max(1, int(cpus) // self.options.cpus_per_task)
+            mine = self.out.is_ours(name)
+            is_there = mine or (name not in others and self.out.may_take(state, reason))
+            self.condition[name] = "present" if is_there else "away"
+            nodes.append({"node": name, "slots": self.cpus[name], "busy": busy.get(name, 0),
+                          "condition": "pinned" if name in self.options.never else self.condition[name]})
+        return nodes
+
+    # What is done.
+    def act(self, what, node, why=""):
+        """Takes, renews or gives back a node; true if it was done."""
+        if what != "renew":
+            log("%s%s: %s%s" % ("" if self.options.apply else "would: ", node, what.replace("_", " "),
+                                " (%s)" % why if why else ""))
+        if not self.options.apply:
+            return False
+        try:
+            getattr(self.out, what)(*([node, why] if what == "take" else [node]))
+            return True
+        except SlurmSilent as problem:
+            log("not done:", problem)
+            return False
+
+    def obey(self, plan, running, waiting):
+        now = time.time()
+        states = {n["node"]: n for n in plan["nodes"]}
+        for name, n in states.items():
+            if n["state"] != self.states.get(name, "healthy"):
+                log("%s: %s" % (name, n["reason"]))
+        self.states = {name: n["state"] for name, n in states.items()}
+        for note in plan["notes"]:
+            log("note:", note["reason"])
+        wanted = {name for name, n in states.items() if n["state"] == "excluded"}
+        healthy = sum(cpus for name, cpus in self.cpus.items()
+                      if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
+        for name, n in states.items():
+            if n["state"] != "on_probation":
+                continue
+            began = [a["start"] for a in running if a["node"] == name]
+            if len(began) >= n["probe_slots"]:
+                wanted.add(name)  # the probe runs: no more
+                self.probing.pop(name, None)
+            elif name not in self.probing:
+                # A slow probe at the end of a job costs much of what there was to win: best while others wait as
+                # long. Where they never do, few probes cost less than a node that comes back unproved. That they
+                # become rare is up to straggle-watch, whose exclusions double.
+                slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
+                if waiting > slow * healthy or (waiting > 0 and now - (n["since"] or now) > 2 * self.options.every):
+                    self.probing[name] = now
+                    log("%s: on probation: may run %d" % (name, n["probe_slots"]))
+                else:
+                    wanted.add(name)
+            elif waiting == 0:
+                wanted.add(name)
+                del self.probing[name]
+        for name in [name for name in self.probing if self.states.get(name) != "on_probation"]:
+            del self.probing[name]
+        for name in list(self.out.ours):
+            if name not in wanted:
+                self.act("give_back", name)
+        for name in sorted(wanted):
+            if self.condition.get(name) != "present":
+                continue
+            if self.out.is_ours(name):
+                self.act("renew", name)
+            else:
+                self.act("take", name, states[name]["reason"])
+
+    def step(self):
+        now = time.time()
+        if self.watch is None:
+            if now < self.next_start:
+                return
+            self.next_start = now + 10
+            command = shlex.split(self.options.watch) + ["--state", os.path.join(self.options.state, "watch")]
+            self.watch = straggle_watch.Watch(command, log)
+        slurm("scontrol", "ping", timeout=5)
+        self.read_ended()
+        running, waiting = self.read_queue()
+        nodes = self.read_nodes(running)
+        plan = self.watch.decide(time.time(), nodes, running, waiting, timeout=5)
+        if plan is None:
+            self.watch.close()
+            self.watch = None
+            return
+        self.obey(plan, running, waiting)
+        # One probe at a time: the node goes back as soon as it has its task.
+        end = time.time() + self.options.every
+        while self.probing and time.time() < end - 0.5 and not self.ending:
+            time.sleep(0.5)
+            for name in list(self.probing):
+                runs = slurm("squeue", "-h", "-r", "-t", "R", "-w", name, "-o", "%A").split()
+                if len(runs) >= max([n["probe_slots"] for n in plan["nodes"] if n["node"] == name] + [1]):
+                    del self.probing[name]
+                    self.act("take", name, "its probe runs")
+
+    ending = False
+
+    def release(self):
+        """All nodes that are ours go back, also those that an earlier run left."""
+        self.out.look()
+        if self.options.drain:
+            for line in slurm("sinfo", "-h", "-N", "-o", "%N|%T|%E").splitlines():
+                name, state, reason = line.split("|", 2)
+                self.out.see(name, state, reason)
+        for name in list(self.out.ours):
+            self.act("give_back", name, "it ends")
+
+    def run(self):
+        def end(*_):
+            self.ending = True
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
+        log("controls by %s, %s" % ("drains" if self.options.drain else "reservations",
+                                    "for good" if self.options.apply else "dry run: nothing is touched"))
+        while not self.ending:
+            begin = time.time()
+            try:
+                self.step()
+                if self.silent_since is not None:
+                    self.gaps.append((self.silent_since - 60, time.time()))
+                    self.silent_since = None
+                    log("Slurm answers again")
+            except SlurmSilent as problem:
+                if self.silent_since is None:
+                    self.silent_since = begin
+                    log("Slurm is silent:", problem)
+            while not self.ending and time.time() < begin + self.options.every:
+                time.sleep(0.1)
+        try:
+            self.release()
+        except SlurmSilent as problem:
+            log("not released, reservations end by themselves:", problem)
+        if self.watch is not None:
+            self.watch.close()
+        log("ended")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--apply", action="store_true", help="do it; without, it says what it would do (--dry-run)")
+    parser.add_argument("--dry-run", action="store_true", help="the default")
+    parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options")
+    parser.add_argument("--state", default="/var/lib/straggle-slurm", help="folder for what was learnt and for the lock")
+    parser.add_argument("--every", type=float, default=5, help="seconds between decisions")
+    parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with")
+    parser.add_argument("--drain", action="store_true", help="drain with a reason instead of reserving")
+    parser.add_argument("--account", default="root", help="who may use the reservations")
+    parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a usual task")
+    parser.add_argument("--never", default="", help="nodes that are never taken out, with commas")
+    parser.add_argument("--release", action="store_true", help="give all nodes back that are ours, and end")
+    options = parser.parse_args()
+    options.never = set(options.never.split(",")) - {""}
+    if options.dry_run:
+        options.apply = False
+    try:
+        os.makedirs(options.state, mode=0o700, exist_ok=True)
+        lock = open(os.path.join(options.state, "lock"), "w")
+    except OSError as problem:
+        sys.exit("controller.py: --state: %s" % problem)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        log("another one controls already")
+        return 1
+    controller = Controller(options)
+    if options.release:
+        options.apply = True
+        controller.release()
+        return 0
+    controller.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

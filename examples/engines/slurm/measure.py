@@ -1,0 +1,280 @@
+#!/usr/bin/python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""What the controller is worth: the same stream of jobs on three Slurms of eight nodes at the same time: without control,
+with slow nodes reserved by hand exactly while they are slow, and with the controller.
+
+    measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 8 --out FOLDER     as root
+    measure.py --check     a short form that fails if the controller does not do its work
+
+In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
+are well. The number is the load, in percent of what the nodes that are well can do. Tasks sleep rather than work, so that
+it says little of the machine; job times are taken by the tasks themselves. The controller keeps what it learnt from one
+repetition to the next; the first is part of the result.
+"""
+import argparse
+import csv
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NODES, TASKS, SECONDS, SLOWER = 8, 12, 3.0, 1 / 0.3
+VARIANTS = ("without", "by-hand", "controller")
+VICTIMS = {"good": ["n2", "n5"], "third": ["n2"], "none": []}
+
+
+class Cluster:
+    def __init__(self, variant, options):
+        self.variant, self.options = variant, options
+        self.folder = tempfile.mkdtemp(prefix="straggle-slurm-%s-" % variant)
+        self.port = 16000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 30)
+        self.environment = dict(os.environ, SLURM_CONF=self.folder + "/etc/slurm.conf")
+        self.controller = None
+        try:
+            subprocess.run([HERE + "/cluster.sh", "up", self.folder, str(self.port), str(NODES)], check=True,
+                           stdout=subprocess.DEVNULL, timeout=120)
+            for name in ("factor", "times"):
+                os.mkdir(self.folder + "/" + name)
+            if variant == "controller":
+                self.log = self.folder + "/controller.log"
+                self.controller = subprocess.Popen(
+                    [sys.executable, HERE + "/controller.py", "--apply", "--every", "2", "--state",
+                     self.folder + "/learnt", "--watch", options.watch], env=self.environment,
+                    stdout=open(self.log, "w"), stderr=subprocess.STDOUT)
+        except BaseException:
+            self.close()
+            raise
+
+    def slurm(self, *command, **more):
+        return subprocess.run(command, env=self.environment, timeout=60, check=True, text=True,
+                              stdout=subprocess.PIPE, **more).stdout
+
+    def slow(self, node, is_slow):
+        path = self.folder + "/factor/" + node
+        with open(path + ".new", "w") as file:
+            file.write(str(SLOWER if is_slow else 1))
+        os.rename(path + ".new", path)
+        if self.variant == "by-hand":
+            if is_slow:
+                self.slurm("scontrol", "create", "reservation", "ReservationName=hand_" + node, "Nodes=" + node,
+                           "Accounts=root", "StartTime=now", "Duration=60", "Flags=IGNORE_JOBS")
+            else:
+                self.slurm("scontrol", "delete", "ReservationName=hand_" + node)
+
+    def submit(self, lengths):
+        script = """#!/bin/bash
+lengths=(%s)
+read -r factor 2>/dev/null <"%s/factor/$SLURMD_NODENAME" || factor=${factor:-1}
+begin=$EPOCHREALTIME
+sleep "$(awk "BEGIN { print ${lengths[SLURM_ARRAY_TASK_ID]} * $factor }")"
+echo "$SLURM_ARRAY_TASK_ID $SLURMD_NODENAME $begin $EPOCHREALTIME" >>"%s/times/$SLURM_ARRAY_JOB_ID"
+""" % (" ".join("%.3f" % x for x in lengths), self.folder, self.folder)
+        out = self.slurm("sbatch", "--parsable", "--array=0-%d" % (len(lengths) - 1), "-J", "stream", "-o", "/dev/null",
+                         input=script)
+        return out.strip()
+
+    def times(self, job):
+        try:
+            with open(self.folder + "/times/" + job) as file:
+                rows = [line.split() for line in file]
+        except OSError:
+            return []
+        return [(int(t), n, float(b), float(e)) for t, n, b, e in (r for r in rows if len(r) == 4)]
+
+    def close(self):
+        if self.controller is not None:
+            self.controller.send_signal(signal.SIGTERM)
+            try:
+                self.controller.wait(20)
+            except subprocess.TimeoutExpired:
+                self.controller.kill()
+        subprocess.run([HERE + "/cluster.sh", "down", self.folder], timeout=120, stdout=subprocess.DEVNULL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def stream(cell, repetition, seconds):
+    """When jobs come, and how long their tasks take: the same for all three."""
+    scenario, load = cell.split("-")
+    r = random.Random("%s/%d" % (cell, repetition))
+    well = NODES - (len(VICTIMS[scenario]) if scenario == "good" else 0)
+    between = TASKS * SECONDS / (well * int(load) / 100)
+    jobs, at = [], 0.0
+    while at < seconds:
+        jobs.append((at, [SECONDS * math.exp(0.15 * r.gauss(0, 1)) for _ in range(TASKS)]))
+        at += between * r.uniform(0.6, 1.4)
+    return jobs
+
+
+def repetition(clusters, cell, number, seconds, rows, tasks):
+    scenario = cell.split("-")[0]
+    jobs = stream(cell, number, seconds)
+    events = [(at, "job", i) for i, (at, _) in enumerate(jobs)]
+    if scenario == "third":
+        events += [(seconds / 3, "slow", True), (2 * seconds / 3, "slow", False)]
+    events.sort()
+    begin = time.time()
+    submitted = {c: [] for c in clusters}
+    for at, what, which in events:
+        time.sleep(max(0, begin + at - time.time()))
+        for cluster in clusters:
+            if what == "slow":
+                for node in VICTIMS[scenario]:
+                    cluster.slow(node, which)
+            else:
+                now = time.time()
+                submitted[cluster].append((now, cluster.submit(jobs[which][1])))
+    end = time.time() + 120
+    waiting = {(c, job) for c in clusters for _, job in submitted[c]}
+    while waiting and time.time() < end:
+        time.sleep(0.5)
+        waiting = {(c, job) for c, job in waiting if len(c.times(job)) < TASKS}
+    for cluster in clusters:
+        for i, (at, job) in enumerate(submitted[cluster]):
+            done = cluster.times(job)
+            complete = len(done) == TASKS
+            rows.append({"cell": cell, "repetition": number, "variant": cluster.variant, "job": i,
+                         "at": round(at - begin, 2), "seconds": round(max(e for *_, e in done) - at, 3) if complete else ""})
+            for task, node, b, e in done:
+                tasks.append({"cell": cell, "repetition": number, "variant": cluster.variant, "job": i, "task": task,
+                              "node": node, "begin": round(b - begin, 2), "end": round(e - begin, 2)})
+    return begin
+
+
+def interval(values):
+    """Mean and the half-width of its 95 % interval."""
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return mean, float("nan")
+    t = {2: 12.7, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}.get(n, 2.0)
+    return mean, t * math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
+
+
+def report(rows):
+    """Per cell: mean job times, and what hand and controller gain against nothing, paired by repetition."""
+    text = []
+    for cell in dict.fromkeys(r["cell"] for r in rows):
+        means = {}
+        for variant in VARIANTS:
+            for number in sorted({int(r["repetition"]) for r in rows if r["cell"] == cell}):
+                mine = [float(r["seconds"]) for r in rows if r["cell"] == cell and r["variant"] == variant
+                        and int(r["repetition"]) == number and r["seconds"] != ""]
+                if mine:
+                    means[variant, number] = sum(mine) / len(mine)
+        numbers = [n for v, n in means if v == VARIANTS[0] and all((w, n) in means for w in VARIANTS)]
+        if not numbers:
+            continue
+        line = "%-10s repetitions %d" % (cell, len(numbers))
+        for variant in VARIANTS:
+            line += "  %s %.2f s" % (variant, sum(means[variant, n] for n in numbers) / len(numbers))
+        for variant in VARIANTS[1:]:
+            mean, half = interval([100 * (1 - means[variant, n] / means[VARIANTS[0], n]) for n in numbers])
+            line += "  %s shorter by %.1f %% (+-%.1f)" % (variant, mean, half)
+        text.append(line)
+    return text
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def changes(log, begin):
+    """What the controller did, from its log: (seconds, node, action)."""
+    found = []
+    for line in open(log):
+        m = re.match(r"(\S+) (n\d): (take|give back)", line)
+        if m:
+            found.append((time.mktime(time.strptime(m[1], "%Y-%m-%dT%H:%M:%S")) - begin, m[2], m[3]))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--watch", default="straggle-watch --share-of-slots 0.3 --left-alone 0")
+    parser.add_argument("--cells", default="good-60,good-100,third-60,third-100,none-60,none-100",
+                        help="with commas; a number behind a colon: that many repetitions of it")
+    parser.add_argument("--repetitions", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
+    parser.add_argument("--out", default="slurm-measured")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    for program in ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadbd"):
+        if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin") is None:
+            print("skipped: there is no %s (see cluster.sh)" % program)
+            return 77
+    if os.getuid() != 0:
+        print("skipped: the cluster needs root")
+        return 77
+    os.makedirs(options.out, exist_ok=True)
+    if options.check:
+        return check(options)
+    rows, tasks, actions = [], [], []
+    for cell in options.cells.split(","):
+        cell, _, repetitions = cell.partition(":")
+        clusters = []
+        try:
+            for variant in VARIANTS:
+                clusters.append(Cluster(variant, options))
+            if cell.startswith("good"):
+                for cluster in clusters:
+                    for node in VICTIMS["good"]:
+                        cluster.slow(node, True)
+            began = []
+            for number in range(int(repetitions or options.repetitions)):
+                began.append(repetition(clusters, cell, number, options.seconds, rows, tasks))
+                write(options.out + "/jobs.csv", rows)
+                write(options.out + "/tasks.csv", tasks)
+                print(report([r for r in rows if r["cell"] == cell])[-1], flush=True)
+            for number, begin in enumerate(began):
+                until = began[number + 1] if number + 1 < len(began) else 1e18
+                actions += [(cell, number, t, node, what) for t, node, what in changes(clusters[2].log, begin)
+                            if 0 <= t < until - begin]
+            shutil.copy(clusters[2].log, "%s/%s.log" % (options.out, cell))
+            with open(options.out + "/actions.csv", "w", newline="") as file:
+                csv.writer(file).writerows([("cell", "repetition", "seconds", "node", "action")] + actions)
+        finally:
+            for cluster in clusters:
+                cluster.close()
+    print("\n".join(report(rows)))
+    return 0
+
+
+def check(options):
+    """Two minutes: the slow node is taken out, nobody else, and all are back when it ends."""
+    cluster = Cluster("controller", options)
+    try:
+        cluster.slow("n2", True)
+        for number in range(14):
+            for _, lengths in stream("none-60", number, 1):
+                cluster.submit(lengths)
+            time.sleep(8)
+            taken = [a for a in changes(cluster.log, 0) if a[2] == "take"]
+            if taken:
+                break
+        during = cluster.slurm("scontrol", "-o", "show", "reservation")
+        cluster.slurm("scancel", "-u", "root")
+        cluster.controller.send_signal(signal.SIGTERM)
+        cluster.controller.wait(30)
+        after = cluster.slurm("scontrol", "-o", "show", "reservation")
+    finally:
+        log = open(cluster.log).read()
+        cluster.close()
+    print(log)
+    ok = {a[1] for a in taken} == {"n2"} and "straggle_n2" in during and "straggle_" not in after
+    print("ok" if ok else "FAIL: taken %s, then %s" % (taken, after.strip()))
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Nodes that are provably slower by more than is worth a word: what rankings are decided on by default.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/blacklist/selection.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::blacklist {
+
+/// Weak is a node whose tasks provably take more than `least_slowdown` times as long as those of the middle
+/// node. The default of a `blacklister` and of a `ranked_blacklist`.
+///
+/// With enough tasks every difference is beyond doubt, and most are not worth avoiding a node: a fleet whose
+/// nodes differ by one per cent has nobody to avoid. `dominated` asks for the proof alone.
+///
+/// Source: ours. The interval is `ranked_node::slow`: it holds for all nodes of the ranking at once. A
+/// ranking knows neither running attempts nor failures, and forgets between windows: where attempts can be
+/// told, decide by a `dynamic_blacklist`.
+///
+/// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
+/// @par Cost O(nodes), plus sorting the selected; allocates nothing in the steady state
+struct slower_by {
+    static constexpr std::string_view name = "slower_by";
+
+    double least_slowdown = 1.1; ///< at least 1
+
+    /// See `selection_policy`.
+    template <class Node>
+    selection_note select(std::span<Node const> nodes, selection_scratch&,
+                          std::vector<candidate>& out) const {
+        STRAGGLE_EXPECTS(least_slowdown >= 1);
+        if (nodes.size() < 2) return selection_note::too_few_nodes;
+        std::size_t const first = out.size();
+        for (std::uint32_t i = 0; i < nodes.size(); ++i)
+            if (nodes[i].slow.is_known() && nodes[i].slow.low > least_slowdown)
+                out.push_back({i, nodes[i].slow.low, least_slowdown});
+        std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                  [nodes](candidate const& a, candidate const& b) {
+                      auto const &x = nodes[a.node], &y = nodes[b.node];
+                      return x.slow.value > y.slow.value ||
+                             (!(y.slow.value > x.slow.value) && x.seen < y.seen);
+                  });
+        return nodes.back().level == 0 ? selection_note::all_overlap : selection_note::none;
+    }
+};
+
+} // namespace straggle::blacklist

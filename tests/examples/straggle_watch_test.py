@@ -1,0 +1,647 @@
+#!/usr/bin/env python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+"""straggle-watch, the mitigator as a process, from end to end. STRAGGLE_WATCH_PROGRAM names the program. What it prints is
+checked against docs/reference/protocol.schema.json where python3 has jsonschema (Debian: python3-jsonschema)."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+
+from programs import ROOT, BadInput, Folder, program
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+PROGRAM = os.environ.get("STRAGGLE_WATCH_PROGRAM", "straggle-watch")
+run = program(PROGRAM)
+SCHEMA = json.loads((ROOT / "docs/reference/protocol.schema.json").read_text())
+
+
+def lines(events):
+    return "".join(json.dumps(e) + "\n" for e in events).encode()
+
+
+def messages(text):
+    return [json.loads(line) for line in text.decode().splitlines()]
+
+
+def of(kind, told):
+    return [m for m in told if m["event"] == kind]
+
+
+def cluster(jobs=30, nodes=8, slow="n2", factor=3.0, seed=1, every=5.0, begin=1000.0, tasks=24, finish=True):
+    """A cluster of nodes with two slots, one of them slow: what it tells, in the order of time."""
+    r, names = random.Random(seed), [f"n{i}" for i in range(nodes)]
+    free, told = {n: [begin, begin] for n in names}, []
+    for j in range(jobs):
+        ended = begin
+        for task in range(tasks):
+            node = min(names, key=lambda n: min(free[n]))
+            start = min(free[node])
+            took = r.uniform(8, 12) * (factor if node == slow else 1)
+            free[node][free[node].index(start)] = start + took
+            ended = max(ended, start + took)
+            one = {"job": f"j{j}", "task": task, "node": node, "start": start}
+            told += [(start, 0, {"event": "start", **one}), (start + took, 1, {"event": "end", **one, "end": start + took})]
+        if finish:
+            told.append((ended, 2, {"event": "finish", "job": f"j{j}"}))
+    last = max(t[0] for t in told)
+    told += [(begin + k * every, 3, {"event": "decide", "now": begin + k * every, "waiting": 0})
+             for k in range(int((last - begin) / every) + 1)]
+    told.sort(key=lambda t: t[:2])
+    return [{"event": "nodes", "nodes": [{"node": n, "slots": 2} for n in names]}] + [t[2] for t in told]
+
+
+class Watch(Folder):
+    def setUp(self):
+        super().setUp()
+        self.at = pathlib.Path(self.folder.name)
+
+    def told(self, events, *arguments):
+        done = run(*arguments, stdin=events if isinstance(events, bytes) else lines(events))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return messages(done.stdout)
+
+    def start(self, *arguments, **more):
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **more)
+
+        def end():
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                pipe.close()
+        self.addCleanup(end)
+        return process
+
+    def read_line(self, process, seconds=20):
+        """One line that the process prints."""
+        line, until = b"", time.monotonic() + seconds
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([process.stdout], [], [], max(0, until - time.monotonic()))
+            self.assertTrue(ready, "nothing was printed")
+            byte = os.read(process.stdout.fileno(), 1)
+            self.assertTrue(byte, "the process is gone")
+            line += byte
+        return json.loads(line)
+
+    def wait_for(self, what, seconds=20):
+        until = time.monotonic() + seconds
+        while not what():
+            self.assertLess(time.monotonic(), until, "it does not happen")
+            time.sleep(0.02)
+
+
+class Decisions(Watch):
+    def test_a_slow_node_is_found_and_said_in_words(self):
+        told = self.told(cluster(every=10))
+        self.assertEqual(told[0]["event"], "hello")
+        plans = of("plan", told)
+        self.assertEqual([p["number"] for p in plans], list(range(1, len(plans) + 1)))
+        slow = [n for p in plans for n in p["nodes"] if n["state"] != "healthy"]
+        self.assertEqual({n["node"] for n in slow}, {"n2"})
+        last = slow[-1]
+        self.assertLess(last["slowdown"]["low"], 3)
+        self.assertGreater(last["slowdown"]["high"], 2.5)
+        self.assertRegex(last["reason"], r"^[a-z_]+: takes [23]\.\d\d times as long as elsewhere \(")
+        counts = plans[-1]["counts"]
+        self.assertEqual(counts["seen"], counts["used"])
+        self.assertEqual(counts["bad_lines"], 0)
+        self.assertEqual(sum(p["ended"]["count"] for p in plans), counts["used"])
+
+    def test_the_same_events_give_the_same_plans(self):
+        events = cluster(jobs=15)
+        once = run(stdin=lines(events))
+        again = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        data, out, r = lines(events), [], random.Random(3)
+        while data:  # in pieces of any size
+            n = r.randrange(1, 9000)
+            again.stdin.write(data[:n])
+            again.stdin.flush()
+            data = data[n:]
+        out, _ = again.communicate()
+        self.assertEqual(once.stdout, out)
+
+    def test_the_order_of_members_and_unknown_ones_do_not_matter(self):
+        events = cluster(jobs=6)
+        other = [{"later": {"x": [1, 2]}, **dict(reversed(list(e.items()))), "task2": None} for e in events]
+        self.assertEqual(run(stdin=lines(events)).stdout, run(stdin=lines(other)).stdout)
+
+    def test_forms_of_an_end(self):
+        base = {"event": "end", "job": "a", "node": "n"}
+        ends = [{"start": 5, "end": 9}, {"start": 5, "duration": 4}, {"end": 9, "duration": 4}, {"duration": 4}]
+        for form in ends:
+            told = self.told([{"event": "load", "waiting": 0, "now": 9}, {**base, **form}, {"event": "decide", "now": 10}])
+            self.assertEqual(of("plan", told)[0]["ended"], {"count": 1, "mean": 4, "longest": 4}, form)
+        told = self.told([{"event": "start", "job": "a", "task": 7, "node": "n", "start": 3},
+                          {**base, "task": "7", "end": 5}, {"event": "decide", "now": 10}])
+        self.assertEqual(of("plan", told)[0]["ended"], {"count": 1, "mean": 2, "longest": 2})
+        self.assertEqual(of("plan", told)[0]["load"]["running"], 0)
+
+    def test_lists_replace_and_parts_belong_together(self):
+        start = [{"job": "a", "task": t, "node": "n1", "start": 1} for t in range(4)]
+        told = self.told([
+            {"event": "nodes", "nodes": [{"node": "n1", "slots": 4}], "more": True},
+            {"event": "nodes", "nodes": [{"node": "n2", "slots": 2}]},
+            {"event": "start", **start[0]}, {"event": "start", **start[3]},
+            {"event": "decide", "now": 2},
+            {"event": "running", "running": start[:1], "more": True}, {"event": "running", "running": start[1:3]},
+            {"event": "decide", "now": 3},
+            {"event": "nodes", "nodes": [{"node": "n2", "slots": 2}]},
+            {"event": "decide", "now": 4}])
+        plans = of("plan", told)
+        self.assertEqual([p["load"]["running"] for p in plans], [2, 3, 0])
+        self.assertEqual([(p["fleet"]["nodes"], p["fleet"]["slots"], p["fleet"]["busy"]) for p in plans],
+                         [(2, 6, 2), (2, 6, 3), (1, 2, 0)])
+
+    def test_conditions(self):
+        told = self.told([{"event": "node", "node": "a", "condition": "denied"}, {"event": "node", "node": "b", "condition": "away"},
+                          {"event": "node", "node": "c"}, {"event": "decide", "now": 1, "all": True}])
+        self.assertEqual({n["node"]: n["state"] for n in of("plan", told)[0]["nodes"]},
+                         {"a": "excluded", "b": "away", "c": "healthy"})
+
+    def test_places(self):
+        events = [{"event": "nodes", "nodes": [{"node": f"n{i}", "slots": 2} for i in range(4)]},
+                  {"event": "start", "job": "x", "task": 1, "node": "n0", "start": 1},
+                  {"event": "start", "job": "x", "task": 2, "node": "n0", "start": 1}, {"event": "decide", "now": 2},
+                  {"event": "rank_places", "job": "j", "request": 5}, {"event": "rank_places", "job": "j", "nodes": ["n0", "n3"]},
+                  {"event": "rank_places", "job": "j", "most": 1}, {"event": "rank_places", "job": "j", "nodes": ["n9"]}]
+        told = self.told(events)
+        places = of("places", told)
+        self.assertEqual(places[0]["request"], "5")
+        self.assertEqual(sorted(p["node"] for p in places[0]["places"]), ["n1", "n2", "n3"])
+        self.assertEqual([p["node"] for p in places[1]["places"]], ["n3"])
+        self.assertEqual(len(places[2]["places"]), 1)
+        self.assertEqual([(f["line"], f["fault"]) for f in of("fault", told)], [(8, "unknown_node")])
+
+    def test_shadow_mode_says_and_does_nothing(self):
+        events = cluster(jobs=20) + [{"event": "rank_places", "job": "z"}]
+        real, shadow = self.told(events), self.told(events, "--shadow")
+        self.assertTrue(all(p["shadow"] and not p["nodes"] and not p["copies"] and not p["kills"] for p in of("plan", shadow)))
+        self.assertEqual([p["would"]["nodes"] for p in of("plan", shadow)], [p["nodes"] for p in of("plan", real)])
+        self.assertTrue(any(p["would"]["nodes"] for p in of("plan", shadow)))
+        self.assertTrue(of("places", shadow)[0]["left_alone"])
+        self.assertEqual(len(of("places", shadow)[0]["places"]), 8)
+
+    def test_the_kill_switch(self):
+        events = cluster(jobs=20)
+        told = self.told([{"event": "switch", "on": False}] + events)
+        for p in of("plan", told):
+            self.assertFalse(p["on"])
+            self.assertEqual([n["note"] for n in p["notes"]], ["switched_off"])
+            self.assertFalse([n for n in p["nodes"] if n["state"] == "excluded"] or p["copies"])
+
+    def test_copies_and_what_they_won(self):
+        """A task that hangs on a good node gets a copy, which is launched and wins."""
+        log = self.at / "plan.log"
+        events = cluster(jobs=20, slow=None, every=5)
+        now = max(e.get("end", 0) for e in events) + 1
+        process = self.start("--log", log, "--left-alone", 0)
+        process.stdin.write(lines(events))
+        process.stdin.flush()
+        for _ in range(1 + len([e for e in events if e["event"] == "decide"])):
+            self.read_line(process)
+
+        def tell(*more):
+            process.stdin.write(lines(more))
+            process.stdin.flush()
+        tell(*({"event": "start", "job": "late", "task": t, "node": f"n{t % 8}", "start": now} for t in range(8)))
+        copy = None
+        for k in range(40):
+            if k == 5:
+                tell(*({"event": "end", "job": "late", "task": t, "node": f"n{t % 8}", "start": now, "end": now + 10}
+                       for t in range(7)))
+            tell({"event": "decide", "now": now + 2 * k})
+            plan = self.read_line(process)
+            if plan["copies"]:
+                copy = plan["copies"][0]
+                break
+        self.assertIsNotNone(copy, "no copy was planned")
+        self.assertEqual((copy["job"], copy["task"], copy["node"]), ("late", "7", "n7"))
+        at = plan["now"]
+        tell({"event": "start", "job": "late", "task": 7, "node": copy["to"], "start": at, "copy": True},
+             {"event": "end", "job": "late", "task": 7, "node": copy["to"], "start": at, "end": at + 1},
+             {"event": "end", "job": "late", "task": 7, "node": "n7", "start": now, "end": at + 1, "status": "killed", "outrun": True},
+             {"event": "finish", "job": "late"})
+        process.stdin.close()
+        self.assertEqual(process.wait(20), 0)
+        logged = messages(log.read_bytes())
+        won = of("copy", logged)
+        self.assertEqual([(c["job"], c["task"], c["to"], c["winner"]) for c in won], [("late", "7", copy["to"], "copy")])
+        self.assertAlmostEqual(won[0]["won"], won[0]["expected"]["middle"] - (at + 1))
+        late = [j for j in of("job", logged) if j["job"] == "late"]
+        self.assertEqual([(j["start"], j["end"], j["attempts"]) for j in late], [(now, at + 1, 9)])
+        self.assertEqual(len(of("job", logged)), 21)
+
+
+@unittest.skipUnless(jsonschema, "python3 has no jsonschema (Debian: python3-jsonschema)")
+class Schema(Watch):
+    def check(self, kind, message):
+        name = f"{kind}_{message['event']}"
+        self.assertIn(name, SCHEMA["definitions"])
+        schema = {"$ref": f"#/definitions/{name}", "definitions": SCHEMA["definitions"]}
+        fault = next(jsonschema.Draft7Validator(schema).iter_errors(message), None)
+        self.assertIsNone(fault, f"{fault and fault.message} in {message}")
+
+    def test_all_that_is_printed(self):
+        jsonschema.Draft7Validator.check_schema(SCHEMA)
+        events = cluster(jobs=8) + [{"event": "rank_places", "job": "j"}, {"event": "x"}, {"event": "decide", "now": 9e5, "all": True}]
+        for arguments in ((), ("--shadow",)):
+            log = self.at / f"log{len(arguments)}"
+            for message in self.told(events, "--log", log, *arguments) + messages(log.read_bytes()):
+                self.check("answer", message)
+
+    def test_what_the_schema_allows_is_read_and_what_it_refuses_is_a_fault(self):
+        good = [e for e in cluster(jobs=1)[:60]] + [
+            {"event": "hello", "protocol": 1, "name": "x", "plans": True}, {"event": "load", "waiting": 3, "slots": 8, "busy": 2},
+            {"event": "node", "node": 7, "class": 1, "domain": "r", "condition": "pinned", "busy": 0},
+            {"event": "start", "job": 1, "node": 7, "start": 1000, "attempt": "a", "kind": "k", "input": 5.5, "may_copy": False},
+            {"event": "progress", "job": 1, "attempt": "a", "progress": 0.5}, {"event": "switch", "on": True},
+            {"event": "resume", "action": "copy"}, {"event": "node_gone", "node": 7}, {"event": "running", "running": []},
+            {"event": "finish", "job": None, "job": "j"}]
+        told = self.told(good)
+        self.assertEqual(of("fault", told), [])
+        for e in good:
+            self.check("event", e)
+        bad = [{"event": "start", "job": "j", "node": "n"}, {"event": "start", "job": "", "node": "n", "start": 1},
+               {"event": "node", "node": [1]}, {"event": "node", "node": "n", "slots": -1}, {"event": "node", "node": "n", "slots": 1.5},
+               {"event": "end", "job": "j", "node": "n", "start": 1}, {"event": "end", "job": "j", "node": "n", "duration": -1},
+               {"event": "end", "job": "j", "node": "n", "start": 1, "end": 2, "status": "SUCCESS"}, {"event": "switch"},
+               {"event": "resume", "action": "all"}, {"event": "load"}, {"event": "hello", "protocol": 2}, {"event": "nodes", "nodes": 3},
+               {"event": "node", "node": "x" * 1025}, {"event": "node", "node": True}, {"event": "rank_places"}]
+        for e in bad:
+            schema = {"$ref": f"#/definitions/event_{e['event']}", "definitions": SCHEMA["definitions"]}
+            self.assertFalse(jsonschema.Draft7Validator(schema).is_valid(e), e)
+        self.assertEqual([f["line"] for f in of("fault", self.told(bad))], list(range(1, len(bad) + 1)))
+
+
+class Damage(Watch):
+    def test_bad_lines_are_named_and_change_nothing(self):
+        events = cluster(jobs=6)
+        good = run(stdin=lines(events)).stdout
+        faults = [(b"{", "not_json"), (b"[1]", "not_an_object"), (b"{}", "no_event"), (b'{"event": "dance"}', "unknown_event"),
+                  (b'{"event": "end", "job": "j"}', "missing_member"), (b'{"event": "decide"}', "no_clock"),
+                  (b'{"event": "node", "node": "\xff"}', "not_json"), (b'{"event": "start"} {"event": "start"}', "not_json"),
+                  (b'{"event": "progress", "job": "q", "task": 1, "node": "n1", "progress": 0.5}', "unknown_attempt"),
+                  (b"\0\0\0", "not_json"), (b'{"event": 5}', "no_event"), (b"x" * 300, "too_long"), (b"[" * 200, "not_json"),
+                  (b'{"event": "end", "job": "j", "node": "n", "start": 1e999, "end": 2}', "not_json")]
+        data = lines(events).replace(b"\n", b"\r\n")  # another end of lines, too
+        at = data.index(b"\n") + 1
+        data = data[:at] + b"\n".join(f[0] for f in faults) + b"\n\n" + data[at:]
+        done = run("--longest-line", 1 << 14, stdin=data)
+        told = [m for m in messages(done.stdout)]
+        self.assertEqual([(f["line"], f["fault"]) for f in of("fault", told)],
+                         [(i + 2, f[1] if f[1] != "too_long" else "not_json") for i, f in enumerate(faults)])
+
+        def without_counts(text):
+            return [{**m, "counts": None} for m in messages(text) if m["event"] == "plan"]
+        self.assertEqual(without_counts(done.stdout), without_counts(good))
+        self.assertEqual(of("plan", told)[-1]["counts"]["bad_lines"], len(faults))
+
+    def test_only_twenty_faults_are_told_between_two_plans(self):
+        told = self.told(b"{\n" * 1000 + b'{"event": "decide", "now": 1}\n' + b"{\n")
+        self.assertEqual([f["line"] for f in of("fault", told)], list(range(1, 21)) + [1002])
+        self.assertEqual(of("plan", told)[0]["counts"]["bad_lines"], 1000)
+
+    def test_long_lines_take_no_memory(self):
+        limit = 1 << 16
+        data = b'{"event": "node", "node": "' + b"x" * (40 << 20) + b'"}\n{"event": "decide", "now": 1}\n' + b"y" * (limit + 1) + b"\n"
+        process = self.start("--longest-line", limit)
+        out, _ = process.communicate(data, timeout=60)
+        told = messages(out)
+        self.assertEqual([(f["line"], f["fault"]) for f in of("fault", told)], [(1, "too_long"), (3, "too_long")])
+        self.assertEqual(len(of("plan", told)), 1)
+
+    def test_bounds_of_memory(self):
+        events = [{"event": "start", "job": "j", "task": t, "node": f"n{t}", "start": 1} for t in range(50)] + \
+                 [{"event": "node", "node": f"n{i}"} for i in range(50)] + [{"event": "decide", "now": 2}]
+        told = self.told(events, "--most-running", 10, "--most-nodes", 20)
+        plan = of("plan", told)[0]
+        self.assertEqual((plan["load"]["running"], plan["fleet"]["nodes"]), (10, 20))
+        self.assertEqual(plan["counts"]["bad_lines"], 70)
+
+    def test_any_bytes(self):
+        r, good = random.Random(5), lines(cluster(jobs=2)[:80])
+        for _ in range(60):
+            data = bytearray(good)
+            for _ in range(r.randrange(1, 40)):
+                i = r.randrange(len(data))
+                data[i:i + r.randrange(0, 5)] = bytes(r.randrange(256) for _ in range(r.randrange(0, 5)))
+            done = run(stdin=bytes(data))
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            messages(done.stdout)
+
+
+class State(Watch):
+    def test_what_was_learnt_survives(self):
+        events, state = cluster(jobs=20), self.at / "deep" / "state"
+        whole = of("plan", self.told(events))
+        cut = len(events) // 2
+        first = self.told(events[:cut], "--state", state)
+        second = self.told(events[cut:], "--state", state)
+        self.assertEqual((first[0]["restored"], second[0]["restored"]), (False, True))
+        self.assertEqual(second[0]["plans"], len(of("plan", first)))
+        last, same = of("plan", second)[-1], whole[-1]
+        for key in ("number", "fleet", "load", "counts"):
+            self.assertEqual(last[key], same[key], key)
+        self.assertEqual([(n["node"], n["state"]) for n in last["nodes"]], [(n["node"], n["state"]) for n in same["nodes"]])
+        self.assertEqual(stat.S_IMODE(state.stat().st_mode), 0o700)
+        self.assertTrue(all(stat.S_IMODE(f.stat().st_mode) == 0o600 for f in state.iterdir()))
+
+    def test_kill_at_any_point(self):
+        """What was answered is never lost, and the plans go on as if nothing had happened."""
+        events, r = cluster(jobs=12), random.Random(11)
+        whole = of("plan", self.told(events))
+        for turn in range(6):
+            state = self.at / f"state{turn}"
+            plans, left, kills = [], events, 0
+            while left:
+                process = self.start("--state", state)
+                hello = self.read_line(process)
+                self.assertEqual(hello["plans"], len(plans))
+                part = left[:r.randrange(1, len(left) + 1)] if kills < 3 else left
+                expected = len([e for e in part if e["event"] == "decide"])
+                process.stdin.write(lines(part))
+                process.stdin.flush()
+                if kills < 3:
+                    # Wait for the answers, so that all of the part is known to have arrived; a last line that is asked for.
+                    process.stdin.write(lines([{"event": "rank_places", "job": "j0", "most": 0}]))
+                    process.stdin.flush()
+                    seen = []
+                    while not seen or seen[-1]["event"] != "places":
+                        seen.append(self.read_line(process))
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                    kills += 1
+                    got = of("plan", seen)
+                else:
+                    out, _ = process.communicate(timeout=60)
+                    got = of("plan", messages(out))
+                self.assertEqual(len(got), expected)
+                plans += got
+                left = left[len(part):]
+            self.assertEqual(len(plans), len(whole))
+            for a, b in zip(plans, whole):
+                self.assertEqual({k: a[k] for k in ("number", "now", "fleet", "load", "ended")},
+                                 {k: b[k] for k in ("number", "now", "fleet", "load", "ended")})
+                self.assertEqual({k: a["counts"][k] for k in ("seen", "used", "failed", "bad_lines", "decisions")},
+                                 {k: b["counts"][k] for k in ("seen", "used", "failed", "bad_lines", "decisions")})
+
+    def test_kill_in_the_middle_of_a_stream(self):
+        """At no moment is more lost than what was not read yet: the number of lines grows from kill to kill."""
+        state, r, seen = self.at / "state", random.Random(2), 0
+        data = lines(cluster(jobs=40, finish=False))
+        for turn in range(8):
+            process = self.start("--state", state, "--snapshot-every", "20ms")
+            process.stdin.write(data[:60_000])
+            process.stdin.flush()
+            time.sleep(r.random() * 0.15)
+            process.kill()
+            process.wait()
+            done = run("--state", state, stdin=b'{"event": "decide", "now": 1}\n')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            counts = of("plan", messages(done.stdout))[0]["counts"]
+            self.assertGreaterEqual(counts["lines"], seen + 1)
+            self.assertEqual(counts["bad_lines"] > 40, False)
+            seen = counts["lines"]
+
+    def test_a_torn_journal_and_a_spoilt_snapshot(self):
+        state = self.at / "state"
+        events = cluster(jobs=10)
+        process = self.start("--state", state)
+        self.read_line(process)
+        for part in (events[:300], events[300:]):
+            process.stdin.write(lines(part))
+            process.stdin.flush()
+            for _ in range(len([e for e in part if e["event"] == "decide"])):
+                self.read_line(process)
+        process.kill()
+        process.wait()
+        journal = max(state.glob("journal-*"), key=lambda f: f.stat().st_size)
+        whole = journal.read_bytes()
+        journal.write_bytes(whole[:-5])
+        done = run("--state", state, stdin=b'{"event": "decide", "now": 9999}\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"no whole entry", done.stderr)
+        snapshot = max(state.glob("snapshot-*"), key=lambda f: int(f.name.split("-")[1]))
+        content = bytearray(snapshot.read_bytes())
+        content[len(content) // 2] ^= 1
+        snapshot.write_bytes(content)
+        done = run("--state", state, stdin=b'{"event": "decide", "now": 10000}\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"set aside", done.stderr)
+        self.assertTrue(snapshot.with_name(snapshot.name + ".damaged").exists())
+        after = of("plan", messages(done.stdout))[0]
+        self.assertGreater(after["counts"]["seen"], 0)  # the way back is the snapshot before, and its journal
+
+    def test_one_process_at_a_time(self):
+        state = self.at / "state"
+        process = self.start("--state", state)
+        self.read_line(process)
+        done = run("--state", state)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"another process uses it", done.stderr)
+
+    def test_a_lease_has_one_holder(self):
+        lease = self.at / "lease"
+        a = self.start("--lease", lease)
+        self.assertTrue(self.read_line(a)["decider"])
+        b = self.start("--lease", lease)
+        self.assertFalse(self.read_line(b)["decider"])
+        b.stdin.write(lines([{"event": "node", "node": "n"}, {"event": "decide", "now": 1}]))
+        b.stdin.flush()
+        self.assertEqual([n["note"] for n in self.read_line(b)["notes"]], ["not_the_decider"])
+        a.stdin.close()  # gives it back
+        self.assertEqual(a.wait(20), 0)
+        c = self.start("--lease", lease)
+        self.assertTrue(self.read_line(c)["decider"])
+
+
+class Files(Watch):
+    def test_a_file_that_grows_and_is_rotated(self):
+        feed, state = self.at / "feed", self.at / "state"
+        events = cluster(jobs=4)
+        half = len(events) // 2
+        process = self.start("--follow", feed, "--state", state)
+        self.read_line(process)
+        with feed.open("wb") as f:
+            data = lines(events[:half])
+            f.write(data[:1000])
+            f.flush()
+            time.sleep(0.2)
+            f.write(data[1000:])
+        wanted = len([e for e in events[:half] if e["event"] == "decide"])
+        for _ in range(wanted):
+            plan = self.read_line(process)
+        self.assertEqual(plan["counts"]["bad_lines"], 0)
+        process.kill()
+        process.wait()
+        with feed.open("ab") as f:
+            f.write(lines(events[half:half + 20]))
+        process = self.start("--follow", feed, "--state", state)
+        self.assertEqual(self.read_line(process)["plans"], wanted)
+        self.wait_for(lambda: (state / "journal-3").exists() or any(f.stat().st_size for f in state.glob("journal-*")))
+        feed.rename(self.at / "feed.1")
+        feed.write_bytes(lines(events[half + 20:] + [{"event": "decide", "now": 99999}]))
+        while plan["now"] != 99999:
+            plan = self.read_line(process)
+        whole = of("plan", self.told(events + [{"event": "decide", "now": 99999}]))[-1]
+        self.assertEqual(plan["counts"], whole["counts"])  # nothing lost, nothing twice
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0)
+
+    def test_metrics(self):
+        file = self.at / "m.prom"
+        self.told(cluster(jobs=8) + [{"event": "?"}], "--metrics", file)
+        text = file.read_text()
+        for line in text.splitlines():
+            self.assertRegex(line, r'^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[a-z_]+"\})? [-0-9.e+]+)$')
+        names = re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M)
+        self.assertEqual(len(names), len(set(n for n, _ in names)))
+        self.assertTrue(all((kind == "counter") == name.endswith("_total") for name, kind in names))
+        self.assertIn('straggle_watch_bad_lines_total{fault="unknown_event"} 1\n', text)
+        self.assertIn('straggle_watch_attempts_total{as="used"} 192\n', text)
+        self.assertEqual([f.name for f in self.at.glob("*.part")], [])
+
+    def test_timer_and_log_rotation(self):
+        log = self.at / "log"
+        process = self.start("--timer", "50ms", "--log", log)
+        self.read_line(process)
+        process.stdin.write(lines([{"event": "node", "node": "a"}]))
+        process.stdin.flush()
+        plans = [self.read_line(process) for _ in range(4)]
+        self.assertLess(abs(plans[-1]["now"] - time.time()), 10)
+        self.assertEqual(plans[-1]["fleet"]["nodes"], 1)
+        log.rename(self.at / "log.1")
+        process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: log.exists() and log.stat().st_size)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 0)
+
+
+class Socket(Watch):
+    def connect(self, path):
+        s = socket.socket(socket.AF_UNIX)
+        self.addCleanup(s.close)
+        s.settimeout(20)
+        s.connect(str(path))
+        return s.makefile("rwb")
+
+    def listen(self, *arguments):
+        path = self.at / "socket"
+        process = self.start("--socket", path, *arguments)
+        self.wait_for(path.exists)
+        return path, process
+
+    def test_plans_go_to_all_and_faults_to_who_made_them(self):
+        path, process = self.listen()
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        engine, actor, deaf = (self.connect(path) for _ in range(3))
+        for c in (engine, actor, deaf):
+            self.assertEqual(json.loads(c.readline())["event"], "hello")
+        deaf.write(b'{"event": "hello", "protocol": 1, "plans": false}\n')
+        deaf.flush()
+        deaf.write(b'{"event": "rank_places", "job": "x"}\n')
+        deaf.flush()
+        self.assertEqual(json.loads(deaf.readline())["event"], "places")
+        engine.write(lines([{"event": "node", "node": "n1"}, {"event": "?"}, {"event": "decide", "now": 5}]))
+        engine.flush()
+        self.assertEqual([json.loads(engine.readline())["event"] for _ in range(2)], ["fault", "plan"])
+        self.assertEqual(json.loads(actor.readline())["fleet"]["nodes"], 1)
+        deaf.write(b'{"event": "rank_places", "job": "x"}\n')
+        deaf.flush()
+        self.assertEqual(json.loads(deaf.readline())["event"], "places")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0)
+        self.assertFalse(path.exists())
+
+    def test_a_socket_in_use_and_one_that_was_left(self):
+        path, process = self.listen()
+        done = run("--socket", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"another process listens", done.stderr)
+        process.kill()
+        process.wait()
+        self.assertTrue(path.exists())
+        again = self.start("--socket", path)
+        self.wait_for(lambda: again.poll() is None and self.can_connect(path))
+        file = self.file("plain", "x")
+        done = run("--socket", file)
+        self.assertEqual((done.returncode, file.read_text()), (1, "x"))
+
+    def can_connect(self, path):
+        try:
+            return bool(self.connect(path).readline())
+        except OSError:
+            return False
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_other_users_are_refused(self):
+        path, process = self.listen()
+        self.at.chmod(0o755)
+        path.chmod(0o666)  # so that only the check of the peer is left
+        child = subprocess.run(
+            ["python3", "-c", "import os, socket, sys; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX); "
+             "s.connect(sys.argv[1]); print(len(s.recv(100)))", str(path)], capture_output=True, timeout=60)
+        self.assertIn(child.stdout.strip(), (b"0", b""), child.stderr)
+        process.send_signal(signal.SIGTERM)
+        _, fault = process.communicate(timeout=20)
+        self.assertIn(b"refused user 65534", fault)
+
+    def test_who_does_not_read_is_dropped(self):
+        path, _ = self.listen()
+        lazy, engine = self.connect(path), self.connect(path)
+        engine.write(b'{"event": "hello", "protocol": 1, "plans": false}\n')
+        engine.write(lines([{"event": "nodes", "nodes": [{"node": f"n{i}" * 50} for i in range(500)]}]))
+        for k in range(120):  # a list of 500 nodes takes 200 KB
+            engine.write(lines([{"event": "decide", "now": k, "all": True}]))
+        engine.write(lines([{"event": "rank_places", "job": "x", "most": 1}]))
+        engine.flush()
+        while json.loads(engine.readline())["event"] != "places":
+            pass
+        size = 0
+        while chunk := lazy.read1(1 << 20):
+            size += len(chunk)
+        self.assertLess(size, 20 << 20)
+
+
+class CommandLine(BadInput):
+    name, run_program = "straggle-watch", staticmethod(run)
+
+    def test_refusals(self):
+        self.refuses(1, "--timer", "--timer", "0s")
+        self.refuses(1, "--left-alone", "--left-alone", "1")
+        self.refuses(1, "exclude", "--socket", "a", "--follow", "b")
+        self.refuses(1, "--actions-period", "--actions-period", "1h")
+        self.refuses(2, "directory", "--log", "/")
+        self.refuses(2, "No such", "--state", "/proc/none/x")
+        self.refuses(1, "longer than", "--socket", "/tmp/" + "x" * 200)
+
+    def test_a_closed_output_ends_it(self):
+        process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.close()
+        try:
+            process.stdin.write(lines(cluster(jobs=2)))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.assertEqual(process.wait(20), 3)
+        process.stderr.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
