@@ -26,7 +26,7 @@ constexpr std::size_t backends = 10, routes = 3, requests = 1600;
 constexpr auto request_every = 1250us;
 constexpr std::size_t bad_backend = 4, bad_factor = 4;     // its answers take so many times as long
 constexpr std::size_t bad_from = 400, bad_until = 1100;    // to these requests
-constexpr auto interval = 100ms;                           // so often it is decided whom to eject,
+constexpr auto interval = 100ms;                           // so often it is decided which to eject,
 constexpr std::int64_t ejection = 1, longest_ejection = 8; // at first and at most for so many intervals,
 constexpr double max_ejected = 0.3;                        // at most so many of all backends,
 constexpr double least_harm = 0.5;                         // if slower than most by so many deviations

@@ -29,7 +29,7 @@ constexpr std::size_t workers = 8, jobs = 72, tasks = 12; // of each job
 constexpr std::size_t slow_worker = 5, slow_factor = 6;   // it takes so many times as long
 constexpr std::size_t slow_from = 10, slow_until = 40;    // in these jobs
 constexpr auto task_time = 10ms;
-constexpr auto window = 200ms;        // so often it is decided whom to avoid,
+constexpr auto window = 200ms;        // so often it is decided which to avoid,
 constexpr std::int64_t longest = 4;   // for so many windows at most,
 constexpr double most_avoided = 0.25; // and so many of all workers at most
 
