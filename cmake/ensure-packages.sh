@@ -16,6 +16,7 @@ examples libcli11-dev        header  CLI/CLI.hpp
 examples libsimdjson-dev     header  simdjson.h
 examples libzstd-dev         header  zstd.h
 examples zlib1g-dev          header  zlib.h
+examples libtbb-dev          file    /usr/include/oneapi/tbb/version.h
 examples libjs-d3            file    /usr/share/javascript/d3/d3.min.js
 tests    doctest-dev         header  doctest/doctest.h
 tests    python3             command python3

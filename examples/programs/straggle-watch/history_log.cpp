@@ -75,7 +75,7 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
                          : is_copy   ? "copy"
                                      : "original"},
               {"expected", {{"low", r.planned + r.low}, {"middle", expected}, {"high", r.planned + r.high}}},
-              {"won", won ? expected - a.end : 0}});
+              {"won", won ? (std::max)(expected - a.end, 0.0) : 0.0}});
     races_.erase(at);
 }
 
@@ -102,7 +102,7 @@ void history_log::job_finished(std::string_view name, bool left_alone, std::stri
 }
 
 void history_log::copy_planned(running_attempt const& original, std::string_view to, double now,
-                               straggle::mitigate::planned_time const& left) {
+                               straggle::mitigate::planned_copy const& planned) {
     if (!original.task) return;
     if (races_.size() >= most) {
         std::erase_if(races_, [](auto const& entry) { return !entry.second.has_begun; });
@@ -110,7 +110,9 @@ void history_log::copy_planned(running_attempt const& original, std::string_view
     }
     race& r = races_[std::string(key(original.job, *original.task))];
     if (r.has_begun) return;
+    auto const& left = planned.left;
     r = {original.node, std::string(to), now, left.low, left.middle, left.high};
+    r.is_probe = planned.is_probe;
 }
 
 void history_log::write(straggle::byte_writer& out) const {
@@ -128,7 +130,7 @@ void history_log::write(straggle::byte_writer& out) const {
         out.text(r.node);
         out.text(r.to);
         for (double const x : {r.planned, r.low, r.middle, r.high, r.start}) out.real(x);
-        for (bool const b : {r.has_begun, r.original_ended, r.copy_ended}) out.flag(b);
+        for (bool const b : {r.has_begun, r.original_ended, r.copy_ended, r.is_probe}) out.flag(b);
     }
 }
 
@@ -145,7 +147,7 @@ void history_log::read(straggle::byte_reader& in) {
         r.node = in.text();
         r.to = in.text();
         for (double* const x : {&r.planned, &r.low, &r.middle, &r.high, &r.start}) *x = in.real();
-        for (bool* const b : {&r.has_begun, &r.original_ended, &r.copy_ended}) *b = in.flag();
+        for (bool* const b : {&r.has_begun, &r.original_ended, &r.copy_ended, &r.is_probe}) *b = in.flag();
     }
 }
 

@@ -26,7 +26,7 @@ class history_log {
     void attempt_started(running_attempt const& row);
     void job_finished(std::string_view job, bool left_alone, std::string& log);
     void copy_planned(running_attempt const& original, std::string_view to, double now,
-                      straggle::mitigate::planned_time const& left);
+                      straggle::mitigate::planned_copy const& planned);
 
     void write(straggle::byte_writer& out) const;
     void read(straggle::byte_reader& in);
@@ -41,7 +41,7 @@ class history_log {
         double planned = 0, low = 0, middle = 0, high = 0;
         double start = 0; // of the copy
         bool has_begun = false;
-        bool original_ended = false, copy_ended = false;
+        bool original_ended = false, copy_ended = false, is_probe = false;
     };
     [[nodiscard]] std::string_view key(std::string_view job, std::string_view task);
     void forget_old_jobs();

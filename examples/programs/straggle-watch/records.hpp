@@ -56,6 +56,16 @@ struct told_node {
     [[nodiscard]] std::int64_t all_slots() const { return slots.value_or(1); }
 };
 
+/// What was told now; a string that is there keeps its memory.
+inline void assign(std::optional<std::string>& to, std::optional<std::string_view> from) {
+    if (!from)
+        to.reset();
+    else if (to)
+        *to = *from;
+    else
+        to.emplace(*from);
+}
+
 inline auto make_mitigator(straggle::mitigator_options const& options) {
     return straggle::mitigator_of<ended_attempt, running_attempt, told_node>(
         straggle::attempt_fields{.job = &ended_attempt::job,

@@ -16,8 +16,6 @@ namespace straggle_watch {
 namespace {
 
 constexpr std::size_t most_faults_told = 20;
-constexpr std::uint32_t frame = straggle::frame_kind("wtch");
-
 // What a line may say it is.
 enum class event_kind : std::uint8_t {
     hello,
@@ -38,31 +36,8 @@ enum class event_kind : std::uint8_t {
 constexpr std::array<std::string_view, 14> event_names{
     "hello",   "node",   "node_gone", "nodes",  "start",       "progress", "end",
     "running", "finish", "load",      "decide", "rank_places", "switch",   "resume"};
-constexpr std::array<std::string_view, 3> status_words{"success", "failed", "killed"};
 constexpr std::array<std::string_view, 4> condition_words{"present", "pinned", "denied", "away"};
 constexpr std::array<std::string_view, 4> action_words{"exclusion", "copy", "cooldown", "placement"};
-
-void assign(std::optional<std::string>& to, std::optional<std::string_view> from) {
-    if (!from)
-        to.reset();
-    else if (to)
-        *to = *from;
-    else
-        to.emplace(*from);
-}
-
-attempt_names names_in(members& m, bool needs_node) {
-    attempt_names names;
-    names.job = m.needed_name(member::job);
-    names.task = m.name(member::task);
-    names.attempt = m.name(member::attempt);
-    if (auto const node = m.name(member::node))
-        names.node = *node;
-    else if (needs_node || !names.attempt)
-        m.fail(fault::missing_member, member::node);
-    names.start = m.number(member::start);
-    return names;
-}
 
 } // namespace
 
@@ -217,132 +192,6 @@ void watch::on_nodes() {
     if (!more) cluster_.end_node_list();
 }
 
-void watch::on_start(members& m) {
-    attempt_names const names = names_in(m, true);
-    if (!names.start) m.fail(fault::missing_member, member::start);
-    auto const kind = m.name(member::kind);
-    auto const input = m.number(member::input), reported = m.number(member::reported);
-    auto const progress = m.number(member::progress);
-    auto const attempts = m.count(member::attempts);
-    auto const copy = m.flag(member::copy), may_copy = m.flag(member::may_copy);
-    if (progress && !(*progress >= 0 && *progress <= 1)) m.fail(fault::bad_value, member::progress);
-    if (!m.ok()) return;
-    running_attempt* const row = cluster_.add(names);
-    if (row == nullptr) return m.fail(fault::no_room, "");
-    row->start = *names.start;
-    if (names.task) assign(row->task, names.task);
-    assign(row->kind, kind);
-    row->input = input;
-    row->progress = progress;
-    row->reported = reported;
-    if (progress && !reported && has_time_) row->reported = time_;
-    row->attempts = attempts;
-    row->copy = copy;
-    row->may_copy = may_copy;
-    if (options_.keeps_log) history_.attempt_started(*row);
-}
-
-void watch::on_progress() {
-    attempt_names const names = names_in(members_, false);
-    auto const progress = members_.number(member::progress), reported = members_.number(member::reported);
-    if (!progress) members_.fail(fault::missing_member, member::progress);
-    if (progress && !(*progress >= 0 && *progress <= 1)) members_.fail(fault::bad_value, member::progress);
-    if (!members_.ok()) return;
-    running_attempt* const row = cluster_.find(names);
-    if (row == nullptr) return members_.fail(fault::unknown_attempt, "");
-    row->progress = progress;
-    row->reported = reported;
-    if (!reported && has_time_) row->reported = time_;
-}
-
-// Start and end, of what was told of them; false with a fault.
-bool watch::read_end_times(ended_attempt& attempt, running_attempt const* row) {
-    members& m = members_;
-    auto start = m.number(member::start);
-    auto const end = m.number(member::end), duration = m.number(member::duration);
-    if (duration && !(*duration >= 0)) m.fail(fault::bad_value, member::duration);
-    if (!end && !duration) m.fail(fault::missing_member, member::end);
-    if (!m.ok()) return false;
-    if (!start && end && !duration && row != nullptr) start = row->start;
-    if (end) {
-        attempt.end = *end;
-        if (start && !duration)
-            attempt.start = *start;
-        else if (duration)
-            attempt.start = *end - *duration;
-        else
-            m.fail(fault::unknown_attempt, "");
-    } else if (start) {
-        attempt.start = *start;
-        attempt.end = *start + *duration;
-    } else if (has_time_) {
-        attempt.end = time_;
-        attempt.start = time_ - *duration;
-    } else {
-        m.fail(fault::no_clock, "");
-    }
-    return m.ok();
-}
-
-void watch::on_end() {
-    members& m = members_;
-    attempt_names const names = names_in(m, true);
-    ended_attempt attempt;
-    attempt.job = names.job;
-    attempt.node = names.node;
-    attempt.task = names.task;
-    attempt.attempt = names.attempt;
-    attempt.kind = m.name(member::kind);
-    attempt.input = m.number(member::input);
-    attempt.copy = m.flag(member::copy);
-    attempt.outrun = m.flag(member::outrun);
-    attempt.status = m.word(member::status, status_words, straggle::attempt_status::success);
-    if (!m.ok()) return;
-    running_attempt const* const row = cluster_.find(names);
-    if (!read_end_times(attempt, row)) return;
-    if (row != nullptr) { // what the start said and the end does not
-        if (!attempt.task && row->task) attempt.task = *row->task;
-        if (!attempt.kind && row->kind) attempt.kind = *row->kind;
-        if (!attempt.input) attempt.input = row->input;
-        if (!attempt.copy) attempt.copy = row->copy;
-    }
-    double now = attempt.end;
-    if (has_time_) {
-        now = time_;
-        // Ends move the clock on between decisions, but for one that lies far ahead.
-        if (!m.has(member::now) && attempt.end > now && (gap_ == 0 || attempt.end - now <= 2 * gap_))
-            now = attempt.end;
-    }
-    if (!now_ || now > *now_) now_ = now;
-    bool const is_used = mitigator_.observe(attempt, now);
-    if (options_.keeps_log) history_.attempt_ended(attempt, out_->log);
-    if (is_used && attempt.status == straggle::attempt_status::success) {
-        double const took = attempt.end - attempt.start;
-        ++ended_.count;
-        ended_.sum += took;
-        ended_.longest = (std::max)(ended_.longest, took);
-    }
-    if (row != nullptr) cluster_.remove(*row);
-}
-
-void watch::on_running() {
-    auto const items = members_.array(member::running);
-    bool const more = members_.flag(member::more).value_or(false);
-    if (!members_.ok()) return;
-    cluster_.begin_running_list();
-    for (simdjson::dom::element const item : *items) {
-        simdjson::dom::object object;
-        if (item.get(object) != simdjson::SUCCESS) {
-            members_.fail(fault::bad_value, member::running);
-            continue;
-        }
-        item_.read(object);
-        on_start(item_);
-        if (!item_.ok()) members_.fail(item_.what().what, item_.what().detail);
-    }
-    if (!more) cluster_.end_running_list();
-}
-
 void watch::read_load(members& m) {
     auto const waiting = m.count(member::waiting), slots = m.count(member::slots),
                busy = m.count(member::busy);
@@ -379,7 +228,7 @@ void watch::decide_now(double now, bool is_decider, bool lists_all) {
     tally_.kills += plan.kills().size();
     if (options_.keeps_log)
         for (auto const& c : plan.copies())
-            history_.copy_planned(cluster_.running()[c.row], cluster_.nodes()[c.node_row].name, now, c.left);
+            history_.copy_planned(cluster_.running()[c.row], cluster_.nodes()[c.node_row].name, now, c);
     std::string const text = plan_json({.plan = plan,
                                         .told = cluster_,
                                         .mitigator = mitigator_,
@@ -453,85 +302,6 @@ void watch::on_resume() {
 
 std::string watch::hello(bool is_decider) const {
     return hello_json(options_.shadow, is_decider, tally_.plans, was_restored_);
-}
-
-straggle::mitigate::mitigator_counts watch::mitigator_counts() const {
-    auto sum = base_;
-    auto const& now = mitigator_.counts();
-    sum.attempts += now.attempts;
-    sum.running.seen += now.running.seen;
-    sum.running.used += now.running.used;
-    sum.running.unreported += now.running.unreported;
-    sum.running.rejected += now.running.rejected;
-    sum.other_clock += now.other_clock;
-    sum.no_room += now.no_room;
-    sum.nodes_refused += now.nodes_refused;
-    sum.decisions += now.decisions;
-    return sum;
-}
-
-std::vector<std::byte> watch::serialize() const {
-    straggle::byte_writer out;
-    auto const learnt = mitigator_.serialize();
-    out.text({reinterpret_cast<char const*>(learnt.data()), learnt.size()});
-    cluster_.write(out);
-    history_.write(out);
-    auto const c = mitigator_counts();
-    for (std::uint64_t const n : {c.attempts.seen, c.attempts.used, c.attempts.failed, c.attempts.killed,
-                                  c.attempts.superseded, c.running.seen, c.running.used, c.running.unreported,
-                                  c.other_clock, c.no_room, c.nodes_refused, c.decisions})
-        out.varint(n);
-    for (std::uint64_t const n : c.attempts.rejected) out.varint(n);
-    for (std::uint64_t const n : c.running.rejected) out.varint(n);
-    for (std::uint64_t const n : {tally_.lines, tally_.plans, tally_.copies, tally_.kills, tally_.places})
-        out.varint(n);
-    for (std::uint64_t const n : tally_.faults) out.varint(n);
-    for (std::uint64_t const n : {load_.waiting, load_.slots, load_.busy, ended_.count}) out.varint(n);
-    for (double const x : {ended_.sum, ended_.longest, gap_}) out.real(x);
-    for (auto const& x : {now_, decided_}) {
-        out.flag(x.has_value());
-        out.real(x.value_or(0));
-    }
-    out.flag(is_on_);
-    out.count(listed_.size());
-    for (auto const& [name, nothing] : listed_) out.text(name);
-    return std::move(out).seal(frame, 1);
-}
-
-straggle::status watch::restore(std::span<std::byte const> bytes) {
-    auto const opened = straggle::open_frame(bytes, frame, 1);
-    if (!opened) return opened.reason();
-    straggle::byte_reader in = opened->payload;
-    std::string_view const learnt = in.text();
-    if (auto const s = mitigator_.restore({reinterpret_cast<std::byte const*>(learnt.data()), learnt.size()});
-        s != straggle::status::ok)
-        return s;
-    if (!cluster_.read(in)) return in.ok() ? straggle::status::out_of_range : in.reason();
-    history_.read(in);
-    auto& c = base_;
-    for (std::uint64_t* const n :
-         {&c.attempts.seen, &c.attempts.used, &c.attempts.failed, &c.attempts.killed, &c.attempts.superseded,
-          &c.running.seen, &c.running.used, &c.running.unreported, &c.other_clock, &c.no_room,
-          &c.nodes_refused, &c.decisions})
-        *n = in.varint();
-    for (std::uint64_t& n : c.attempts.rejected.by_reason) n = in.varint();
-    for (std::uint64_t& n : c.running.rejected.by_reason) n = in.varint();
-    for (std::uint64_t* const n :
-         {&tally_.lines, &tally_.plans, &tally_.copies, &tally_.kills, &tally_.places})
-        *n = in.varint();
-    for (std::uint64_t& n : tally_.faults) n = in.varint();
-    for (std::uint64_t* const n : {&load_.waiting, &load_.slots, &load_.busy, &ended_.count})
-        *n = in.varint();
-    for (double* const x : {&ended_.sum, &ended_.longest, &gap_}) *x = in.real();
-    for (auto* const x : {&now_, &decided_}) {
-        bool const is_known = in.flag();
-        double const value = in.real();
-        if (is_known) *x = value;
-    }
-    is_on_ = in.flag();
-    mitigator_.enable(is_on_);
-    for (std::size_t n = in.count(1); n-- > 0 && in.ok();) listed_.try_emplace(std::string(in.text()));
-    return in.finish();
 }
 
 } // namespace straggle_watch

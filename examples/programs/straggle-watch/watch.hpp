@@ -43,9 +43,9 @@ struct arrival {
 
 /// What lines gave rise to, appended.
 struct answers {
-    std::string reply; ///< for who sent them, with the plans in their order if it wants them
-    std::string plans; ///< for everybody else
-    std::string log;   ///< for the plan log, plans too
+    std::string reply;       ///< for who sent them, with the plans in their order if it wants them
+    std::string plans;       ///< for everybody else
+    std::string log;         ///< for the plan log, plans too
     bool wants_plans = true; ///< who sent them does
     void clear() {
         reply.clear();
