@@ -290,6 +290,7 @@ namespace assign {
 using straggle::assign::race_record_options;
 using straggle::assign::log_guess;
 using straggle::assign::race_claim;
+using straggle::assign::basic_race_record;
 using straggle::assign::race_record;
 }
 
@@ -346,6 +347,7 @@ namespace rank {
 using straggle::rank::edge_rule;
 using straggle::rank::to_string;
 using straggle::rank::points_at;
+using straggle::rank::basic_p_cores;
 using straggle::rank::p_cores;
 }
 
@@ -458,12 +460,14 @@ using straggle::blacklist::dominated_fdr;
 // straggle/rank/slowdown_evidence.hpp
 using straggle::evidence_counts;
 using straggle::slowdown_evidence_options;
+using straggle::basic_slowdown_evidence;
 using straggle::slowdown_evidence;
 
 // straggle/blacklist/node_decisions_options.hpp
 using straggle::node_decisions_options;
 
 // straggle/blacklist/node_decisions.hpp
+using straggle::basic_node_decisions;
 using straggle::node_decisions;
 
 // straggle/blacklist/dynamic_blacklist.hpp
@@ -656,6 +660,7 @@ using straggle::predict::time_outlook;
 namespace predict {
 using straggle::predict::sibling_times_options;
 using straggle::predict::sized_task;
+using straggle::predict::basic_sibling_times;
 using straggle::predict::sibling_times;
 }
 
@@ -683,6 +688,7 @@ using straggle::mitigate::copy_notes;
 namespace predict {
 using straggle::predict::progress_track;
 using straggle::predict::progress_worth;
+using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
 }
@@ -690,6 +696,7 @@ using straggle::predict::left_by_both;
 // straggle/mitigate/copy_planner.hpp
 namespace mitigate {
 using straggle::mitigate::runs_anywhere;
+using straggle::mitigate::basic_copy_planner;
 using straggle::mitigate::copy_planner;
 }
 
@@ -700,6 +707,7 @@ using straggle::mitigate::action_kind_count;
 using straggle::mitigate::to_string;
 using straggle::mitigate::effect;
 using straggle::mitigate::effect_options;
+using straggle::mitigate::basic_effect_meter;
 using straggle::mitigate::effect_meter;
 }
 
@@ -724,6 +732,7 @@ using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;
 }
+using straggle::basic_mitigation_plan;
 using straggle::mitigation_plan;
 
 // straggle/mitigate/node_states.hpp
@@ -787,7 +796,9 @@ namespace predict {
 using straggle::predict::real_similarity;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
+using straggle::predict::basic_weight_scratch;
 using straggle::predict::weight_scratch;
+using straggle::predict::basic_weight_fit;
 using straggle::predict::weight_fit;
 }
 
@@ -803,7 +814,9 @@ using straggle::predict::profile_store_options;
 using straggle::predict::neighbor;
 using straggle::predict::profile_record;
 using straggle::predict::profile_counts;
+using straggle::predict::basic_nearest_scratch;
 using straggle::predict::nearest_scratch;
+using straggle::predict::basic_profile_store;
 using straggle::predict::profile_store;
 }
 
@@ -836,6 +849,7 @@ using straggle::predict::similar_tasks_of;
 // straggle/rank/interval_dag.hpp
 namespace rank {
 using straggle::rank::dag_edges;
+using straggle::rank::basic_interval_dag;
 using straggle::rank::interval_dag;
 }
 

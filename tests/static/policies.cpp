@@ -4,8 +4,9 @@
 // Truth tables of the concepts about blacklists: selection and exclusion policies, capacity limits, slots.
 #include "../support/archetypes.hpp"
 
-#include <straggle/blacklist/ranked_blacklist.hpp>
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 

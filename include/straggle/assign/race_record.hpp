@@ -53,10 +53,11 @@ struct race_claim {
 /// Source: ours; the correction is Platt's with slope 1.
 /// @par Cost O(log kinds); 24 bytes a kind
 /// @par Guarantees deterministic
-class race_record {
+template <class = void>
+class basic_race_record {
   public:
     /// @param options what is assumed before the first race
-    explicit race_record(race_record_options options = {}) : options_(options) {}
+    explicit basic_race_record(race_record_options options = {}) : options_(options) {}
 
     /// Chance that a late task of this kind is late because of what it is.
     [[nodiscard]] double of_task(std::uint32_t kind) const noexcept {
@@ -145,7 +146,7 @@ class race_record {
         in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
     }
     /// Takes in the races of another one.
-    void merge(race_record const& other) {
+    void merge(basic_race_record const& other) {
         double const races = static_cast<double>(races_), more = static_cast<double>(other.races_);
         if (more > 0) shift_ = (races * shift_ + more * other.shift_) / (races + more);
         information_ = (std::min)(information_ + other.information_, 15.0);
@@ -232,5 +233,8 @@ class race_record {
     double shift_ = 0, information_ = 0;
     std::uint64_t races_ = 0, won_ = 0;
 };
+
+/// A `basic_race_record` that is instantiated where it is used.
+using race_record = basic_race_record<>;
 
 } // namespace straggle::assign

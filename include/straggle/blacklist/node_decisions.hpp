@@ -35,10 +35,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// without any probe it is back after as long as its exclusion lasted.
 /// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
-class node_decisions : private detail::node_trials {
+template <class = void>
+class basic_node_decisions : private detail::node_trials {
   public:
     /// @param options how
-    explicit node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
+    explicit basic_node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
@@ -119,7 +120,7 @@ class node_decisions : private detail::node_trials {
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
     /// @param later how much larger the same point of time is here
-    void merge(node_decisions const& other, std::span<std::uint32_t const> node_of, double later = 0) {
+    void merge(basic_node_decisions const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         evidence_.merge(other.evidence_, node_of, later);
     }
 
@@ -302,5 +303,8 @@ class node_decisions : private detail::node_trials {
     std::vector<blacklist::node_verdict> verdicts_;
     bool decided_ = false, load_allows_ = true;
 };
+
+/// A `basic_node_decisions` that is instantiated where it is used.
+using node_decisions = basic_node_decisions<>;
 
 } // namespace straggle

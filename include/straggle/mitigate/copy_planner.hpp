@@ -52,10 +52,11 @@ struct runs_anywhere {
 /// @par Cost `plan` O(n log n) in rows, some 5 us per job and 1 us per late task; allocates nothing once it
 /// has grown
 /// @par Guarantees deterministic; times of another unit, or another origin, give the same plans
-class copy_planner {
+template <class = void>
+class basic_copy_planner {
   public:
     /// @param options shares and factors; the defaults are meant to be used
-    explicit copy_planner(copy_planner_options options = {})
+    explicit basic_copy_planner(copy_planner_options options = {})
         : options_(options), scan_(options), offers_(options), price_(options.price), races_(options.races) {}
 
     /// An attempt ended. In any order.
@@ -138,7 +139,7 @@ class copy_planner {
     /// Replaces what was learnt by what `write` has appended.
     /// @return the reason of the reader; nothing has changed if it is not `ok`
     status read(byte_reader& in) {
-        copy_planner next(options_);
+        basic_copy_planner next(options_);
         next.scan_.read(in);
         next.races_.read(in);
         if (in.ok()) *this = std::move(next);
@@ -146,7 +147,7 @@ class copy_planner {
     }
     /// Takes in what another planner has learnt, for instance of another part of the cluster. Jobs that run
     /// are left to who runs them.
-    void merge(copy_planner const& other) {
+    void merge(basic_copy_planner const& other) {
         scan_.merge(other.scan_);
         races_.merge(other.races_);
     }
@@ -201,5 +202,8 @@ class copy_planner {
     std::vector<copy_row> copies_{};
     copy_notes notes_{};
 };
+
+/// A `basic_copy_planner` that is instantiated where it is used.
+using copy_planner = basic_copy_planner<>;
 
 } // namespace straggle::mitigate

@@ -109,7 +109,8 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// A plan is advice: what is not done is not held against anybody, and asked again it comes again.
 /// @par Guarantees stays as it is until the next `decide`; a copy keeps for ever
-class mitigation_plan {
+template <class = void>
+class basic_mitigation_plan {
   public:
     /// All nodes, in the order of their range.
     [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept { return nodes_; }
@@ -141,6 +142,9 @@ class mitigation_plan {
     std::array<mitigate::plan_note, mitigate::plan_note_count> notes_{};
     std::size_t noted_ = 0;
 };
+
+/// A `basic_mitigation_plan` that is instantiated where it is used.
+using mitigation_plan = basic_mitigation_plan<>;
 
 } // namespace straggle
 

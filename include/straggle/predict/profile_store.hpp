@@ -59,12 +59,17 @@ struct profile_counts {
 };
 
 /// Working memory of `profile_store::nearest`: any will do, for one call at a time.
-class nearest_scratch {
-    friend class profile_store;
+template <class = void>
+class basic_nearest_scratch {
+    template <class>
+    friend class basic_profile_store;
     std::vector<detail::factor_term> terms_;
     detail::cell_query cells_;
     std::vector<detail::profile_hit> hits_;
 };
+
+/// A `basic_nearest_scratch` that is instantiated where it is used.
+using nearest_scratch = basic_nearest_scratch<>;
 
 /// Rows of factors with times, the most recent or a random choice, and the nearest of them.
 ///
@@ -83,23 +88,26 @@ class nearest_scratch {
 /// @par Guarantees deterministic: what is held and found depends on nothing but what was added, in which
 /// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
 /// adds, each with its own scratch.
-class profile_store {
+template <class = void>
+class basic_profile_store {
   public:
     /// An empty store.
     /// @param kinds of the factors, in the order in which rows have them
     /// @param how its size
     /// @pre there is a factor
-    explicit profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
+    explicit basic_profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
         : options_(checked(how)), index_(kinds, how.capacity), row_(kinds.size()), ranges_(kinds.size()) {
         STRAGGLE_EXPECTS(!kinds.empty());
         update_ranges();
     }
-    profile_store(profile_store const&) = default;
-    profile_store(profile_store&&) = default;
+    basic_profile_store(basic_profile_store const&) = default;
+    basic_profile_store(basic_profile_store&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
-    profile_store& operator=(profile_store const& other) { return *this = profile_store(other); }
-    profile_store& operator=(profile_store&&) = default;
-    ~profile_store() = default;
+    basic_profile_store& operator=(basic_profile_store const& other) {
+        return *this = basic_profile_store(other);
+    }
+    basic_profile_store& operator=(basic_profile_store&&) = default;
+    ~basic_profile_store() = default;
 
     /// Takes in a record; where there is no room, the oldest goes.
     /// @param row a value per factor, or `missing_factor`
@@ -280,5 +288,8 @@ class profile_store {
     std::vector<double> ranges_;
     profile_counts counts_;
 };
+
+/// A `basic_profile_store` that is instantiated where it is used.
+using profile_store = basic_profile_store<>;
 
 } // namespace straggle::predict

@@ -80,10 +80,11 @@ struct progress_worth {
 /// Source: ours.
 /// @par Cost `observe_ended` and `worth` O(log kinds); 200 bytes a kind; allocates nothing once it has grown
 /// @par Guarantees noexcept but for memory; deterministic
-class progress_trust {
+template <class = void>
+class basic_progress_trust {
   public:
     /// @param most_kinds kinds kept; further ones share what all have shown
-    explicit progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
+    explicit basic_progress_trust(std::size_t most_kinds = 1024) : most_kinds_(most_kinds) {}
 
     /// A task ended well at `end`: what its reports promised is held against it.
     void observe_ended(std::uint32_t kind, progress_track const& track, double end) {
@@ -140,7 +141,7 @@ class progress_trust {
         }
     }
     /// Takes in what another one has learnt.
-    void merge(progress_trust const& other) {
+    void merge(basic_progress_trust const& other) {
         for (std::size_t i = 0; i < progress_track::parts; ++i) all_[i].merge(other.all_[i]);
         for (entry const& e : other.kinds_) {
             table* const own = of(e.kind);
@@ -208,6 +209,9 @@ class progress_trust {
     std::vector<entry> kinds_{}; // by kind
     std::vector<table> tables_{};
 };
+
+/// A `basic_progress_trust` that is instantiated where it is used.
+using progress_trust = basic_progress_trust<>;
 
 /// The time that a running task has left, from its siblings and its progress, each weighed by what it is
 /// worth: the siblings' curve, given its age, times the likelihood of what progress promises.

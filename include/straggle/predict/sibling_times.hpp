@@ -64,10 +64,11 @@ struct sized_task {
 /// @par Cost `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
 /// nothing once it has grown
 /// @par Guarantees deterministic; times of another unit give the same answers in that unit
-class sibling_times {
+template <class = void>
+class basic_sibling_times {
   public:
     /// @param options weights and bounds
-    explicit sibling_times(sibling_times_options options = {}) : options_(options) {
+    explicit basic_sibling_times(sibling_times_options options = {}) : options_(options) {
         for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
             assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
     }
@@ -167,7 +168,7 @@ class sibling_times {
         }
     }
     /// Takes in what another one has learnt of kinds and of the cluster.
-    void merge(sibling_times const& other) {
+    void merge(basic_sibling_times const& other) {
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
         all_.bound(cluster_memory * options_.kind_memory);
@@ -303,5 +304,8 @@ class sibling_times {
     detail::job_times now_{};                    // the same
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
+
+/// A `basic_sibling_times` that is instantiated where it is used.
+using sibling_times = basic_sibling_times<>;
 
 } // namespace straggle::predict

@@ -89,7 +89,8 @@ class time_outlook {
     }
 
   private:
-    friend class sibling_times;
+    template <class>
+    friend class basic_sibling_times;
 
     static constexpr double last_log =
         (static_cast<double>(detail::log_bins::count) - 1 - detail::log_bins::centre) /

@@ -72,15 +72,20 @@ struct weight_options {
 
 /// What `weight_fit::fit` works in. One for each thread, to be used again and again.
 /// @par Cost (2 factors + 6) factors numbers, allocated when first used for so many factors
-class weight_scratch {
+template <class = void>
+class basic_weight_scratch {
   public:
     /// Makes sure that fits with so many factors allocate nothing.
     void reserve(std::size_t factors) { problem_.reserve(factors); }
 
   private:
-    friend class weight_fit;
+    template <class>
+    friend class basic_weight_fit;
     detail::nonnegative_least_squares problem_;
 };
+
+/// A `basic_weight_scratch` that is instantiated where it is used.
+using weight_scratch = basic_weight_scratch<>;
 
 /// Learns the weights of factors from pairs of finished tasks: w_k >= 0, sum w_k = 1.
 ///
@@ -106,11 +111,12 @@ class weight_scratch {
 /// @par Cost 80 bytes and 4 (factors + 1)(factors + 6) of memory, allocated at construction
 /// @par Guarantees deterministic; of two factors with the same similarities in all pairs the first gets the
 /// weight of both
-class weight_fit {
+template <class = void>
+class basic_weight_fit {
   public:
     /// Has seen no pair.
     /// @pre `factors > 0`; `options.memory` is 0 or at least 1, and finite; `options.least_pairs` is finite
-    explicit weight_fit(std::size_t factors, weight_options const& options = {})
+    explicit basic_weight_fit(std::size_t factors, weight_options const& options = {})
         : factors_(factors), options_(options), sums_((factors + 1) * (factors + 6) / 2) {
         STRAGGLE_EXPECTS(factors > 0);
         STRAGGLE_EXPECTS((options.memory == 0 || options.memory >= 1) && detail::is_finite(options.memory));
@@ -166,7 +172,7 @@ class weight_fit {
     /// @pre `other.factors() == factors()`
     /// @par Cost O(factors^2); allocates nothing
     /// @par Accuracy up to rounding, the order of merging does not matter
-    void merge(weight_fit const& other) {
+    void merge(basic_weight_fit const& other) {
         STRAGGLE_EXPECTS(other.factors_ == factors_);
         pairs_ += other.pairs_;
         rejected_ += other.rejected_;
@@ -207,7 +213,7 @@ class weight_fit {
     /// @param prior_pairs how many, not negative; as if 0 if `prior` has seen none
     /// @pre `prior.factors() == factors()`; `prior_pairs` is finite
     /// @return as above; evidence is that of both, but not more of `prior` than it has
-    status fit(std::span<double> weights, weight_scratch& scratch, weight_fit const& prior,
+    status fit(std::span<double> weights, weight_scratch& scratch, basic_weight_fit const& prior,
                double prior_pairs) const {
         STRAGGLE_EXPECTS(prior.factors_ == factors_);
         STRAGGLE_EXPECTS(prior_pairs >= 0 && detail::is_finite(prior_pairs));
@@ -238,7 +244,7 @@ class weight_fit {
     /// @par Cost O(factors^2), one allocation
     status restore(byte_reader& in) {
         if (in.varint() != factors_) in.fail(status::wrong_kind); // unless it has failed before
-        weight_fit read(in.ok() ? factors_ : 1, options_);
+        basic_weight_fit read(in.ok() ? factors_ : 1, options_);
         read.pairs_ = in.varint();
         read.rejected_ = in.varint();
         read.n_ = in.real();
@@ -274,7 +280,7 @@ class weight_fit {
         }
     }
 
-    status fit_sum(std::span<double> weights, weight_scratch& scratch, weight_fit const* prior,
+    status fit_sum(std::span<double> weights, weight_scratch& scratch, basic_weight_fit const* prior,
                    double prior_pairs) const {
         STRAGGLE_EXPECTS(weights.size() == factors_);
         std::fill(weights.begin(), weights.end(), 1 / static_cast<double>(factors_));
@@ -344,5 +350,8 @@ class weight_fit {
     std::uint64_t pairs_ = 0;
     std::uint64_t rejected_ = 0;
 };
+
+/// A `basic_weight_fit` that is instantiated where it is used.
+using weight_fit = basic_weight_fit<>;
 
 } // namespace straggle::predict

@@ -39,10 +39,11 @@ enum class dag_edges : std::uint8_t {
 /// if (dag) for (std::uint32_t const slower : dag->edges_of(0)) std::puts(names[slower]);
 /// @endcode
 /// @par Guarantees deterministic; immutable once built, so any number of threads may read it
-class interval_dag {
+template <class = void>
+class basic_interval_dag {
   public:
     /// A graph without nodes.
-    interval_dag() noexcept = default;
+    basic_interval_dag() noexcept = default;
 
     /// The graph of nodes with intervals [low[i], high[i]].
     /// @param low and `high`: finite, low <= high, larger is slower
@@ -51,11 +52,11 @@ class interval_dag {
     /// @return `status::out_of_domain` if a bound is NaN or infinite or some low > high
     /// @par Cost O(n log n) time, whatever the number of edges; 12 bytes for each node, 64 more while
     /// building
-    [[nodiscard]] static outcome<interval_dag> from(std::span<double const> low, std::span<double const> high,
-                                                    edge_rule rule = edge_rule::closed) {
+    [[nodiscard]] static outcome<basic_interval_dag>
+    from(std::span<double const> low, std::span<double const> high, edge_rule rule = edge_rule::closed) {
         STRAGGLE_EXPECTS(low.size() == high.size());
         STRAGGLE_EXPECTS(low.size() <= 0xffff'ffffu);
-        interval_dag dag;
+        basic_interval_dag dag;
         if (low.empty()) return dag;
         if (!detail::levels::summarise(low.data(), high.data(), low.size()).valid)
             return status::out_of_domain;
@@ -225,5 +226,8 @@ class interval_dag {
     std::vector<std::uint32_t> begin_;       // of the edges of each node in by_low_, all to its end
     std::vector<std::uint32_t> reduced_end_; // of the edges that do not follow from others
 };
+
+/// A `basic_interval_dag` that is instantiated where it is used.
+using interval_dag = basic_interval_dag<>;
 
 } // namespace straggle::rank

@@ -67,10 +67,11 @@ struct slowdown_evidence_options {
 /// @par Cost `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
 /// nothing in the steady state
 /// @par Guarantees deterministic; memory bounded by the options
-class slowdown_evidence {
+template <class = void>
+class basic_slowdown_evidence {
   public:
     /// @param options how
-    explicit slowdown_evidence(slowdown_evidence_options options = {})
+    explicit basic_slowdown_evidence(slowdown_evidence_options options = {})
         : options_(options), store_(options.least_slowdown) {
         STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.max_stretch >= 16 && options.max_nodes >= 1 &&
                          options.max_jobs >= 1 && options.max_attempts >= options.max_stretch);
@@ -179,7 +180,8 @@ class slowdown_evidence {
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
     /// @param later how much larger the same point of time is here
-    void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of, double later = 0) {
+    void merge(basic_slowdown_evidence const& other, std::span<std::uint32_t const> node_of,
+               double later = 0) {
         store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts,
                      options_.max_jobs);
         counts_.forgotten_early += store_.forget_old(options_.max_cells);
@@ -195,5 +197,8 @@ class slowdown_evidence {
     evidence_counts counts_;
     detail::evidence_store store_;
 };
+
+/// A `basic_slowdown_evidence` that is instantiated where it is used.
+using slowdown_evidence = basic_slowdown_evidence<>;
 
 } // namespace straggle

@@ -23,7 +23,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr std::array<std::string_view, 6> node_rules{"",     "slowdown", "running_time",
                                                             "hung", "failures", "denied"};
 
-struct exclusion_record {
+template <class = void>
+struct basic_exclusion_record {
     static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 3;
 
     node_state state = node_state::healthy;
@@ -93,5 +94,6 @@ struct exclusion_record {
         relapse = in.flag();
     }
 };
+using exclusion_record = basic_exclusion_record<>;
 
 } // namespace straggle::detail

@@ -205,7 +205,7 @@ class failure_watch {
     static std::uint64_t key_of(ended_attempt const& a) noexcept { return spread(spread(a.job) ^ a.task); }
     // Two places each; the older failure gives way.
     static std::array<std::size_t, 2> places(std::uint64_t key) noexcept {
-        return {detail::to_size(key % max_tasks), static_cast<std::size_t>((key >> 32) % max_tasks)};
+        return {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)};
     }
     [[nodiscard]] failed_task* find(ended_attempt const& a) noexcept {
         if (a.task == no_task || tasks_.empty()) return nullptr;

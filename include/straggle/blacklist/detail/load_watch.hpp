@@ -15,7 +15,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The load of the cluster, smoothed over some tens of tasks. All of it is measured in a way that does not
 // change when a slow node is excluded: busy slots in units of what a usual node does with them.
-class load_watch {
+template <class = void>
+class basic_load_watch {
   public:
     // busy: slots, each divided by the slowdown of its node; busy_slots: the same undivided
     void observe(double now, double usual_duration, double busy, double busy_slots, double waiting) noexcept {
@@ -73,5 +74,6 @@ class load_watch {
     double busy_ = 0, slots_ = 0, waiting_ = 0, weight_ = 0, last_ = 0;
     bool seen_ = false;
 };
+using load_watch = basic_load_watch<>;
 
 } // namespace straggle::detail

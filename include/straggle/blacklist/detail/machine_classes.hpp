@@ -29,7 +29,8 @@ struct machine {
 // Machines that are told to be of one class are compared with each other. Of those of which nothing is told,
 // a group that has been slow since it was first seen, and is larger than what may be excluded at all, is
 // another generation; a group that was faster before is at fault, and so is a node alone.
-class machine_classes {
+template <class = void>
+class basic_machine_classes {
   public:
     [[nodiscard]] double usual(std::uint32_t node) const noexcept {
         return node < machines_.size() ? machines_[node].usual : 1.0;
@@ -152,5 +153,6 @@ class machine_classes {
     std::vector<machine> machines_;
     std::vector<entry> entries_;
 };
+using machine_classes = basic_machine_classes<>;
 
 } // namespace straggle::detail

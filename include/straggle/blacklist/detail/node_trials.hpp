@@ -25,14 +25,15 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class node_trials {
+template <class = void>
+class basic_node_trials {
   protected:
     using record = exclusion_record;
     using condition = straggle::record::condition;
     using cause = blacklist::cause;
     using spared = blacklist::spared;
 
-    explicit node_trials(node_decisions_options const& options)
+    explicit basic_node_trials(node_decisions_options const& options)
         : options_(options), evidence_(options.evidence) {}
 
     void forget(std::uint32_t node) {
@@ -266,5 +267,6 @@ class node_trials {
     std::uint64_t refilled_at_ = 0;
     bool refilled_ = false;
 };
+using node_trials = basic_node_trials<>;
 
 } // namespace straggle::detail

@@ -39,7 +39,8 @@ struct progress_sums {
 };
 
 // How far reports are to be trusted: parameters of `node_aware`.
-struct report_trust {
+template <class = void>
+struct basic_report_trust {
     double resolution, drift;
     double start_up = 0; // before an attempt begins to work
 
@@ -70,9 +71,11 @@ struct report_trust {
         return reading * reading + rest * rest + stale * stale;
     }
 };
+using report_trust = basic_report_trust<>;
 
 // A job laid out in the scratch of a detector.
-struct node_facts {
+template <class = void>
+struct basic_node_facts {
     detect::job_view const& job;
     report_trust trust;
     double report_interval;                     // 0: a twentieth of the usual time
@@ -89,8 +92,8 @@ struct node_facts {
     double last_refill = 0;    // until then from now on a waiting task takes each place that becomes free
     bool predicted = false, reported = false;
 
-    node_facts(detect::job_view const& view, detect::detector_scratch& scratch, report_trust const& t,
-               double interval)
+    basic_node_facts(detect::job_view const& view, detect::detector_scratch& scratch, report_trust const& t,
+                     double interval)
         : job(view), trust(t), report_interval(interval) {
         std::size_t const tasks = job.running.size();
         std::size_t nodes = job.nodes.size(); // a view made by hand may not list them
@@ -99,8 +102,8 @@ struct node_facts {
         lay_out(scratch.node_values, nodes,
                 {&done, &time, &time2, &usual2, &stale, &left, &log, &precision, &order});
     }
-    node_facts(node_facts const&) = delete;
-    node_facts& operator=(node_facts const&) = delete;
+    basic_node_facts(basic_node_facts const&) = delete;
+    basic_node_facts& operator=(basic_node_facts const&) = delete;
 
     [[nodiscard]] bool finished_on(std::size_t node) const noexcept {
         return node < job.nodes.size() && job.nodes[node].compared > 0 && predicted == job.usual_told &&
@@ -246,5 +249,6 @@ struct node_facts {
         last_refill = *last;
     }
 };
+using node_facts = basic_node_facts<>;
 
 } // namespace straggle::detail

@@ -32,12 +32,13 @@ struct slot_supply {
     double price = 0;
 };
 
-class copy_offers {
+template <class = void>
+class basic_copy_offers {
     using place_row = mitigate::place_row;
     using running_row = mitigate::running_row;
 
   public:
-    explicit copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
+    explicit basic_copy_offers(mitigate::copy_planner_options const& options) : options_(options) {}
 
     // Appends copies, best first, and counts what came of the candidates.
     template <class CanRun>
@@ -205,5 +206,6 @@ class copy_offers {
     std::vector<assign::ranked_place> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first
 };
+using copy_offers = basic_copy_offers<>;
 
 } // namespace straggle::detail

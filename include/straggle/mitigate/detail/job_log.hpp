@@ -20,9 +20,10 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Jobs that go on, and tasks for which a copy was planned.
-class job_log {
+template <class = void>
+class basic_job_log {
   public:
-    explicit job_log(std::size_t most) noexcept : most_(most) {}
+    explicit basic_job_log(std::size_t most) noexcept : most_(most) {}
 
     struct job_entry {
         double first_start = 0, last_end = 0, last_seen = 0, longest = 0, sum_log = 0;
@@ -157,5 +158,6 @@ class job_log {
     std::uint64_t refused_ = 0;
     double last_sweep_ = 0;
 };
+using job_log = basic_job_log<>;
 
 } // namespace straggle::detail

@@ -65,11 +65,12 @@ struct probe_candidate {
     std::uint32_t at;
 };
 
-class late_scan {
+template <class = void>
+class basic_late_scan {
     using running_row = mitigate::running_row;
 
   public:
-    explicit late_scan(mitigate::copy_planner_options const& options)
+    explicit basic_late_scan(mitigate::copy_planner_options const& options)
         : options_(options), siblings_(options.times), progress_(options.times.most_kinds) {}
 
     // A task ended well, or was stopped. False for what is no time.
@@ -126,7 +127,7 @@ class late_scan {
         usual_ = usual;
         ended_ = ended;
     }
-    void merge(late_scan const& other) {
+    void merge(basic_late_scan const& other) {
         siblings_.merge(other.siblings_);
         progress_.merge(other.progress_);
         double const all = ended_ + other.ended_;
@@ -358,5 +359,6 @@ class late_scan {
     std::vector<predict::sized_task> sized_{};
     std::vector<job_note> jobs_{};
 };
+using late_scan = basic_late_scan<>;
 
 } // namespace straggle::detail

@@ -20,7 +20,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // How the time of the caller went since the last decision.
 enum class clock_step : std::uint8_t { usual, back, forward };
 
-class loop_guard {
+template <class = void>
+class basic_loop_guard {
   public:
     // Begins a round at `now` of the caller's clock.
     clock_step begin(double now) noexcept {
@@ -143,6 +144,7 @@ class loop_guard {
     std::uint64_t rounds_ = 0, ended_ = 0;
     bool was_busy_ = false;
 };
+using loop_guard = basic_loop_guard<>;
 
 // How many actions there were within a period that moves along, in eighths of it.
 class action_meter {

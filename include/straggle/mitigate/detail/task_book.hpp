@@ -35,7 +35,8 @@ struct task_note {
 };
 
 // Notes in the order of job and task. A round reads them in that order and writes the next ones.
-class task_book {
+template <class = void>
+class basic_task_book {
   public:
     void begin() {
         next_.clear();
@@ -78,5 +79,6 @@ class task_book {
     std::size_t at_ = 0;
     std::uint32_t round_ = 0;
 };
+using task_book = basic_task_book<>;
 
 } // namespace straggle::detail

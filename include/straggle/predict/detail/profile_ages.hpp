@@ -18,7 +18,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Entries, oldest first, with gaps where records were evicted. The i-th record held is found by counting
 // marks: per 4096 entries, then per word.
-class profile_ages {
+template <class = void>
+class basic_profile_ages {
     static constexpr std::size_t word = 64, page = word * word;
 
   public:
@@ -96,5 +97,6 @@ class profile_ages {
     std::size_t first_ = 0; // no entry before this one is held
     std::size_t size_ = 0;
 };
+using profile_ages = basic_profile_ages<>;
 
 } // namespace straggle::detail

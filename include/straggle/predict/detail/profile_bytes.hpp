@@ -25,7 +25,8 @@ constexpr bool is_task_time(double time) noexcept {
     return time >= 0 && is_finite(time);
 }
 
-struct profile_bytes {
+template <class = void>
+struct basic_profile_bytes {
     static constexpr std::uint32_t kind = frame_kind("prof");
     static constexpr std::uint32_t version = 1;
 
@@ -94,5 +95,6 @@ struct profile_bytes {
   private:
     static status failed(byte_reader const& in) { return in.ok() ? status::corrupt : in.reason(); }
 };
+using profile_bytes = basic_profile_bytes<>;
 
 } // namespace straggle::detail

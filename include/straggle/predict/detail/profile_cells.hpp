@@ -272,7 +272,8 @@ STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::si
 }
 
 // The terms of a query as the cells see them.
-class cell_query {
+template <class = void>
+class basic_cell_query {
   public:
     [[nodiscard]] std::span<cell_term const> terms() const noexcept { return terms_; }
     [[nodiscard]] std::int32_t constant() const noexcept { return constant_; }
@@ -356,5 +357,6 @@ class cell_query {
     double step_ = 0, least_step_ = 0;
     std::int32_t constant_ = 0;
 };
+using cell_query = basic_cell_query<>;
 
 } // namespace straggle::detail

@@ -23,16 +23,19 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class profile_index {
+template <class = void>
+class basic_profile_index {
   public:
-    profile_index(std::span<predict::factor_kind const> kinds, std::size_t capacity)
+    basic_profile_index(std::span<predict::factor_kind const> kinds, std::size_t capacity)
         : leaves_(kinds, most_slots(capacity)), most_slots_(most_slots(capacity)) {}
-    profile_index(profile_index const&) = default;
-    profile_index(profile_index&&) = default;
+    basic_profile_index(basic_profile_index const&) = default;
+    basic_profile_index(basic_profile_index&&) = default;
     // Becomes a copy, or changes nothing should an allocation fail.
-    profile_index& operator=(profile_index const& other) { return *this = profile_index(other); }
-    profile_index& operator=(profile_index&&) = default;
-    ~profile_index() = default;
+    basic_profile_index& operator=(basic_profile_index const& other) {
+        return *this = basic_profile_index(other);
+    }
+    basic_profile_index& operator=(basic_profile_index&&) = default;
+    ~basic_profile_index() = default;
 
     [[nodiscard]] profile_leaves const& leaves() const noexcept { return leaves_; }
     [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
@@ -194,5 +197,6 @@ class profile_index {
     std::size_t most_slots_;
     std::size_t arranged_ = 0; // slots before this one were arranged all at once
 };
+using profile_index = basic_profile_index<>;
 
 } // namespace straggle::detail

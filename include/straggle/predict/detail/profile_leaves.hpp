@@ -42,9 +42,10 @@ struct factor_extent {
 };
 
 // Boxes in groups of eight, whose distances are computed side by side.
-class profile_boxes {
+template <class = void>
+class basic_profile_boxes {
   public:
-    explicit profile_boxes(std::size_t factors) : factors_(factors) {}
+    explicit basic_profile_boxes(std::size_t factors) : factors_(factors) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return youngest_.size(); }
     void reserve(std::size_t boxes) {
@@ -114,11 +115,13 @@ class profile_boxes {
     std::vector<profile_cell> cells_;
     std::vector<std::uint64_t> youngest_;
 };
+using profile_boxes = basic_profile_boxes<>;
 
-class profile_leaves {
+template <class = void>
+class basic_profile_leaves {
   public:
     // @param most_slots that there will ever be
-    profile_leaves(std::span<predict::factor_kind const> kinds, std::size_t most_slots)
+    basic_profile_leaves(std::span<predict::factor_kind const> kinds, std::size_t most_slots)
         : kinds_(kinds.begin(), kinds.end()),
           all_(kinds.size()),
           grids_(kinds.size()),
@@ -328,5 +331,6 @@ class profile_leaves {
     std::vector<std::size_t> missing_;
     std::vector<profile_boxes> boxes_; // by level
 };
+using profile_leaves = basic_profile_leaves<>;
 
 } // namespace straggle::detail

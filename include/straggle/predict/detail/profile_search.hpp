@@ -106,11 +106,12 @@ STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) n
 }
 
 // Keeps the best in a heap, the worst on top.
-class profile_search {
+template <class = void>
+class basic_profile_search {
   public:
     // @pre k > 0; room for so many in `hits`; there are records
-    profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
-                   double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
+    basic_profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
+                         double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
         : leaves_(leaves),
           terms_(terms),
           cells_(cells),
@@ -331,5 +332,6 @@ class profile_search {
     float cell_limit_ = 0;
     unsigned ties_ = 0;
 };
+using profile_search = basic_profile_search<>;
 
 } // namespace straggle::detail

@@ -19,7 +19,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 //
 // Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); what is left beyond the last attempt that is
 // still running is put there (Efron 1967).
-class censored_times {
+template <class = void>
+class basic_censored_times {
   public:
     void clear() noexcept {
         points_.clear();
@@ -127,5 +128,6 @@ class censored_times {
     extreme longest_, second_; // on two nodes
     double mean_ = 0, variance_ = 0;
 };
+using censored_times = basic_censored_times<>;
 
 } // namespace straggle::detail

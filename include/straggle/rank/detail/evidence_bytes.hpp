@@ -10,7 +10,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-inline void evidence_store::write(byte_writer& out) const {
+template <class T>
+void basic_evidence_store<T>::write(byte_writer& out) const {
     for (double const x :
          {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
           builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
@@ -60,7 +61,8 @@ inline void evidence_store::write(byte_writer& out) const {
     }
 }
 
-inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
+template <class T>
+status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
     auto const real = [&in] {
         double const x = in.real();
         in.expect(is_finite(x));

@@ -20,7 +20,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class evidence_state {
+template <class = void>
+class basic_evidence_state {
   public:
     [[nodiscard]] job_memory const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
@@ -107,7 +108,7 @@ class evidence_state {
     [[nodiscard]] std::span<node_effect const> effects() const noexcept { return effects_; }
 
   protected:
-    explicit evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {
+    explicit basic_evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {
         builder_.tolerated = least_;
     }
 
@@ -180,5 +181,6 @@ class evidence_state {
     group_builder builder_;
     score_prices prices_;
 };
+using evidence_state = basic_evidence_state<>;
 
 } // namespace straggle::detail

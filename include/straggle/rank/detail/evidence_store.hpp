@@ -26,9 +26,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class evidence_store : public evidence_state {
+template <class = void>
+class basic_evidence_store : public evidence_state {
   public:
-    explicit evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
+    explicit basic_evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
 
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
@@ -107,7 +108,7 @@ class evidence_store : public evidence_state {
 
     // Takes over what another one knows. `node_of[i]`: the number here of its node i, or no number at all.
     // `later`: how much larger the same point of time is here.
-    void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
+    void merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs) {
         auto const here = [&](std::uint32_t node) {
             return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
@@ -258,8 +259,8 @@ class evidence_store : public evidence_state {
         {
             // What is live stands behind the rest for as long as it takes, also should memory run out.
             struct put_back {
-                decltype(groups_)& groups;
-                decltype(cells_)& cells;
+                std::vector<effect_group>& groups;
+                std::vector<effect_cell>& cells;
                 std::size_t const group_count = groups.size(), cell_count = cells.size();
                 ~put_back() {
                     groups.resize(group_count);
@@ -367,5 +368,6 @@ class evidence_store : public evidence_state {
     std::vector<ratio> ratios_;
     std::vector<double> scatter_, variances_;
 };
+using evidence_store = basic_evidence_store<>;
 
 } // namespace straggle::detail

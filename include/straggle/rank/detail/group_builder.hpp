@@ -46,7 +46,8 @@ struct running_time {
     bool copy = false;
 };
 
-class group_builder {
+template <class = void>
+class basic_group_builder {
   public:
     // Log of the slowdown that is tolerated.
     double tolerated = 0.09531017980432493;
@@ -277,5 +278,6 @@ class group_builder {
     std::size_t events_ = 0;
     double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
 };
+using group_builder = basic_group_builder<>;
 
 } // namespace straggle::detail

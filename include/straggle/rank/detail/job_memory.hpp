@@ -38,7 +38,8 @@ struct live_job {
     bool fresh = false;   // something ended since it was last looked at
 };
 
-class job_memory {
+template <class = void>
+class basic_job_memory {
   public:
     static constexpr std::uint32_t none = interner<std::uint64_t>::none;
 
@@ -98,5 +99,6 @@ class job_memory {
     std::vector<live_job> jobs_; // by index
     std::size_t attempts_ = 0;
 };
+using job_memory = basic_job_memory<>;
 
 } // namespace straggle::detail

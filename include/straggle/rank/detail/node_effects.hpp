@@ -47,7 +47,8 @@ struct node_effect {
 // Two-way model: log time = group + node, weighted least squares by alternating between both, from where the
 // last solution was. Cells of one group share its error, and a node may be slower in one group than in
 // another: `spread` is the variance of that, one for all.
-class effect_solver {
+template <class = void>
+class basic_effect_solver {
   public:
     static constexpr double half_life = 64, short_half_life = 8; // windows
 
@@ -318,5 +319,6 @@ class effect_solver {
     std::vector<node_effect> recent_;
     std::vector<squared> square_;
 };
+using effect_solver = basic_effect_solver<>;
 
 } // namespace straggle::detail
