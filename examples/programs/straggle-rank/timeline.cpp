@@ -128,6 +128,8 @@ class row_of_windows {
         monitor watch(fields, {.window = window_,
                                .slide = slide_,
                                .ranking = how(),
+                               // Each window by itself, so that anybody can reckon one from its rows.
+                               .baseline = straggle::score_baseline::window,
                                .max_pairs = most,
                                .max_jobs = most,
                                .max_nodes = most});

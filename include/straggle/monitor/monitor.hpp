@@ -428,7 +428,6 @@ class monitor {
     clock clock_;
     evidence_type evidence_;
     detail::emptied_by_moving<monitor_counts> counts_;
-
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
 
