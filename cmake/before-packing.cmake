@@ -4,11 +4,36 @@
 # CPack runs this when the files of a package lie ready in a folder.
 set(files ${CPACK_TEMPORARY_DIRECTORY})
 
-# Debian looks for the licence of a package in share/doc.
+# Debian looks for licence and changes of a package in share/doc, in forms of its own.
 if(CPACK_GENERATOR STREQUAL "DEB")
     set(share ${files}${CPACK_PACKAGING_INSTALL_PREFIX}/share)
     file(MAKE_DIRECTORY ${share}/doc/${CPACK_DEBIAN_PACKAGE_NAME})
-    file(RENAME ${share}/licenses/straggle/LICENSE ${share}/doc/${CPACK_DEBIAN_PACKAGE_NAME}/copyright)
+    set(doc ${share}/doc/${CPACK_DEBIAN_PACKAGE_NAME})
+    string(TIMESTAMP year "%Y" UTC)
+    string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+    file(READ ${share}/licenses/straggle/LICENSE licence)
+    string(STRIP "${licence}" licence)
+    string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
+    string(REPLACE "\n" "\n " licence "${licence}")
+    file(WRITE ${doc}/copyright "\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: straggle
+Source: https://github.com/straggle-authors/straggle
+
+Files: *
+Copyright: ${year} the straggle authors
+License: BSL-1.0
+ ${licence}
+")
+    file(WRITE ${doc}/changelog "\
+${CPACK_DEBIAN_PACKAGE_NAME} (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+
+  * Release ${CPACK_PACKAGE_VERSION}.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${now}
+")
+    # Without a name and a time in it, so that the package is the same whenever it is made.
+    execute_process(COMMAND gzip -9n ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
     file(REMOVE_RECURSE ${share}/licenses)
 endif()
 

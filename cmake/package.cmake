@@ -15,7 +15,8 @@ set(CPACK_MONOLITHIC_INSTALL ON)
 
 set(CPACK_PACKAGE_FILE_NAME straggle-${PROJECT_VERSION}) # by default there is a processor in it
 set(CPACK_PACKAGE_VENDOR "the straggle authors")
-set(CPACK_PACKAGE_CONTACT "the straggle authors") # a distribution would name a person and an address
+# A distribution would name a person.
+set(CPACK_PACKAGE_CONTACT "the straggle authors <straggle-authors@users.noreply.github.com>")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/before-packing.cmake)
@@ -25,8 +26,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "\
-A header-only C++20 library that a scheduler, executor or load balancer links into
-itself. It reads the task records that are there already and says which nodes are
-slow, which tasks straggle and whether a copy is worth it.")
+A header-only C++20 library that a scheduler, executor or load balancer
+links into itself. It reads the task records that are there already and
+says which nodes are slow, which tasks straggle and whether a copy is
+worth it.")
 
 include(CPack)

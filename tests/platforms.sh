@@ -4,9 +4,12 @@
 
 # The numeric rooms on other machines, under qemu: big-endian s390x, and aarch64 and riscv64, whose vectors differ.
 #
-#   tests/platforms.sh [ARCHITECTURE...]      s390x aarch64 riscv64
-#   ROOMS="stats rank" tests/platforms.sh     some of: stats rank monitor predict learn
+#   tests/platforms.sh [ARCHITECTURE...]      s390x aarch64 riscv64; a selection of tests that takes minutes
+#   ROOMS="stats rank" tests/platforms.sh     all tests of some of: stats rank monitor predict learn
 #   RUN="rank/p_cores" tests/platforms.sh     some test files only
+#
+# And integers and stored bytes are the same everywhere: tests/platforms/bits.cpp prints hashes of them, which are
+# compared with those of this machine.
 #
 # Sets itself up on Debian as root. The cross compilers displace g++-multilib (not g++-12-multilib, which compiles for
 # 32 bits all the same), so that this is no part of .ci/run.
@@ -32,9 +35,19 @@ fi
 files=()
 if [[ ${RUN:-} ]]; then
     for name in $RUN; do files+=("tests/$name.cpp"); done
+elif [[ ${ROOMS:-} ]]; then
+    for room in $ROOMS; do files+=("tests/$room"/*.cpp); done
 else
-    for room in ${ROOMS:-stats rank monitor predict learn}; do files+=("tests/$room"/*.cpp); done
+    # Where bytes, wide integers and vectors are, without what takes long under an emulator.
+    for name in stats/tick_moments stats/wide_integer rank/p_cores rank/rank_window monitor/job_node_sums \
+        monitor/monitor_counts monitor/monitor_options predict/profile_bytes learn/kmeans learn/tree_node; do
+        [[ -e tests/$name.cpp ]] && files+=("tests/$name.cpp")
+    done
 fi
+
+mkdir -p build/platforms
+"${CXX:-g++}" -std=c++20 -O1 -Iinclude tests/platforms/bits.cpp -o build/platforms/bits || exit 1
+build/platforms/bits >build/platforms/bits.txt || exit 1
 
 # What has to be seen on a little-endian machine, too, is in the tests: golden files hold the same bits for all.
 for architecture in "${architectures[@]}"; do
@@ -49,6 +62,13 @@ for architecture in "${architectures[@]}"; do
     objects=()
     for file in tests/main.cpp tests/support/allocations.cpp "${files[@]}"; do objects+=("$build/${file//\//_}.o"); done
     "$compiler" -static -pthread "${objects[@]}" -o "$build/tests" || { failed[$architecture]=linking; continue; }
+    if "$compiler" -std=c++20 -O1 -Iinclude -static tests/platforms/bits.cpp -o "$build/bits" &&
+        "qemu-$architecture-static" "$build/bits" | diff build/platforms/bits.txt - ; then
+        echo "$architecture: integers and bytes are those of this machine"
+    else
+        failed[$architecture]="the same bits"
+        continue
+    fi
     # How long something takes says nothing here.
     timeout 600 "qemu-$architecture-static" "$build/tests" --minimal=true || failed[$architecture]=testing
     [[ ${failed[$architecture]:-} ]] || echo "$architecture: all passed"

@@ -3,8 +3,9 @@
 
 /// @file
 /// Watching nodes for ever (DSB algorithm 1 as a component): `observe` per attempt and `rank` per pair of a
-/// job and a node, against ranking all attempts anew, against the per-tracker sums of Hadoop MR1, and against
-/// a std::map of pairs with Welford's update. Then storing and merging, and the bytes a pair takes.
+/// job and a node, against ranking all attempts anew, against the per-tracker sums of Hadoop MR1 in several
+/// hash maps, and against a std::map of pairs with Welford's update. Then storing and merging, and the bytes
+/// a pair takes.
 ///
 /// The rivals check nothing, know no time, and stop at the mean and deviation of each node.
 
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -29,6 +31,13 @@
 
 #if defined(__GLIBC__)
 #include <malloc.h>
+#endif
+#if __has_include(<tsl/robin_map.h>)
+#include <tsl/robin_map.h>
+#define STRAGGLE_BENCH_ROBIN 1
+#endif
+#if defined(STRAGGLE_BENCH_ABSL)
+#include <absl/container/flat_hash_map.h>
 #endif
 
 namespace {
@@ -127,6 +136,24 @@ struct watching {
     [[nodiscard]] std::size_t pairs() const { return all.pairs(); }
 };
 
+// The library, as many attempts at a time as a heartbeat of a large cluster brings.
+template <class Record>
+struct watching_batches : watching<Record> {
+    static constexpr std::size_t heartbeat = 256;
+    void observe_all(std::vector<Record> const& records) {
+        std::span<Record const> const all(records);
+        for (std::size_t i = 0; i < all.size(); i += heartbeat)
+            this->all.observe(all.subspan(i, (std::min)(heartbeat, all.size() - i)));
+    }
+};
+template <class Keeper, class Record>
+void observe_all(Keeper& keeper, std::vector<Record> const& records) {
+    if constexpr (requires { keeper.observe_all(records); })
+        keeper.observe_all(records);
+    else
+        for (Record const& r : records) keeper.observe(r);
+}
+
 // What the library does without a monitor: keep every attempt and rank them all.
 template <class Record>
 struct batch {
@@ -158,9 +185,20 @@ struct welford {
     [[nodiscard]] double sd() const { return std::sqrt(m2 / n); }
 };
 
+template <class Key, class Value>
+using std_map = std::unordered_map<Key, Value>;
+#if defined(STRAGGLE_BENCH_ROBIN)
+template <class Key, class Value>
+using robin_map = tsl::robin_map<Key, Value>;
+#endif
+#if defined(STRAGGLE_BENCH_ABSL)
+template <class Key, class Value>
+using absl_map = absl::flat_hash_map<Key, Value>;
+#endif
+
 // Hadoop MR1: every job keeps count, sum and sum of squares for every task tracker.
-template <class Record>
-struct mr1_sums {
+template <class Record, template <class, class> class Map>
+struct job_sums {
     using id = typename Record::id_type;
     struct data_statistics {
         double count = 0, sum = 0, sum_squares = 0;
@@ -174,8 +212,8 @@ struct mr1_sums {
             return (std::max)(sum_squares / count - mean() * mean(), 0.0);
         }
     };
-    std::unordered_map<id, std::unordered_map<id, data_statistics>> jobs;
-    std::unordered_map<id, welford> nodes;
+    Map<id, Map<id, data_statistics>> jobs;
+    Map<id, welford> nodes;
 
     void observe(Record const& r) {
         double const took = static_cast<double>(r.duration);
@@ -200,6 +238,17 @@ struct mr1_sums {
         return n;
     }
 };
+
+template <class Record>
+using mr1_sums = job_sums<Record, std_map>;
+#if defined(STRAGGLE_BENCH_ROBIN)
+template <class Record>
+using robin_sums = job_sums<Record, robin_map>;
+#endif
+#if defined(STRAGGLE_BENCH_ABSL)
+template <class Record>
+using absl_sums = job_sums<Record, absl_map>;
+#endif
 
 template <class Record>
 struct ordered_map {
@@ -239,7 +288,7 @@ void BM_observe(benchmark::State& state) {
             std::size_t const before = bytes_held;
             Keeper<Record> keeper;
             state.ResumeTiming();
-            for (Record const& r : records) keeper.observe(r);
+            observe_all(keeper, records);
             state.PauseTiming();
             state.counters["bytes_per_pair"] =
                 static_cast<double>(bytes_held - before) / static_cast<double>(keeper.pairs());
@@ -255,9 +304,8 @@ template <template <class> class Keeper, class Record, order How>
 void BM_observe_again(benchmark::State& state) {
     auto const records = history<Record, How>(state);
     Keeper<Record> keeper;
-    for (Record const& r : records) keeper.observe(r);
-    for (auto _ : state)
-        for (Record const& r : records) keeper.observe(r);
+    observe_all(keeper, records);
+    for (auto _ : state) observe_all(keeper, records);
     per_item(state, records.size());
 }
 
@@ -373,6 +421,17 @@ void bytes(std::string const& name) {
     both_orders<watching, plain<std::int64_t>>("straggle_ticks", large);
     both_orders<watching, plain<double>>("straggle_double", sizes);
     both_orders<watching, texts>("straggle_text_ids", one_size);
+    both_orders<watching_batches, plain<std::int64_t>>("straggle_batches_ticks", sizes);
+    both_orders<watching_batches, plain<double>>("straggle_batches_double", one_size);
+    both_orders<watching_batches, texts>("straggle_batches_text_ids", one_size);
+#if defined(STRAGGLE_BENCH_ROBIN)
+    both_orders<robin_sums, plain<std::int64_t>>("robin_sums", sizes);
+    both_orders<robin_sums, texts>("robin_sums_text_ids", one_size);
+#endif
+#if defined(STRAGGLE_BENCH_ABSL)
+    both_orders<absl_sums, plain<std::int64_t>>("absl_sums", sizes);
+    both_orders<absl_sums, texts>("absl_sums_text_ids", one_size);
+#endif
     both_orders<batch, plain<std::int64_t>>("batch_ticks", large);
     both_orders<batch, plain<double>>("batch_double", sizes);
     both_orders<mr1_sums, plain<std::int64_t>>("mr1_sums", sizes);

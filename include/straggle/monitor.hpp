@@ -7,3 +7,5 @@
 #pragma once
 
 #include <straggle/monitor/monitor.hpp>
+#include <straggle/monitor/monitor_counts.hpp>
+#include <straggle/monitor/monitor_options.hpp>

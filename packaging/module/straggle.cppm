@@ -636,9 +636,14 @@ using straggle::detect::without_copies;
 using straggle::completions;
 using straggle::rank_options;
 
-// straggle/monitor/monitor.hpp
+// straggle/monitor/monitor_counts.hpp
 using straggle::monitor_counts;
+
+// straggle/monitor/monitor_options.hpp
 using straggle::score_baseline;
+using straggle::monitor_options;
+
+// straggle/monitor/monitor.hpp
 using straggle::monitor;
 using straggle::monitor_of;
 

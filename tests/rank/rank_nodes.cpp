@@ -350,7 +350,7 @@ TEST_CASE("every way to read a history gives the same bits") {
     SUBCASE("a range that can be read once") {
         std::stringstream stream;
         for (attempt const& a : attempts) stream << a.job << ' ' << a.node << ' ' << a.took << '\n';
-        CHECK(account_of(rank_nodes(std::views::istream<attempt>(stream), fields)) == reference);
+        CHECK(account_of(rank_nodes(std::ranges::istream_view<attempt>(stream), fields)) == reference);
     }
     SUBCASE("tasks that are all different change nothing") {
         int next = 0;

@@ -7,6 +7,7 @@
 #include <straggle/base/random.hpp>
 #include <straggle/rank/sibling_normalizers.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <random>
 
@@ -48,6 +49,17 @@ static_assert(!rank::moment_normalizer<only_ticks> && !rank::moment_normalizer<o
               !rank::moment_normalizer<real_scale_for_ticks> && !rank::moment_normalizer<move_only_fit>);
 static_assert(!rank::moment_normalizer<rank::robust_z> && !rank::moment_normalizer<rank::work_rate<>> &&
               !rank::moment_normalizer<int>);
+
+// --- duration_like, clock_time: what is wider than 64 bits would be cut -----------------------------------
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef __int128 wide_integer;
+static_assert(!base::duration_like<wide_integer> && !base::clock_time<wide_integer>);
+static_assert(!base::duration_like<std::chrono::duration<wide_integer>>);
+static_assert(!base::clock_time<std::chrono::sys_time<std::chrono::duration<wide_integer>>>);
+#endif
+static_assert(base::duration_like<std::uint64_t> && base::duration_like<long double> &&
+              base::duration_like<std::chrono::duration<std::int64_t>> && !base::duration_like<bool>);
+static_assert(base::clock_time<std::uint64_t> && base::clock_time<std::chrono::sys_seconds>);
 
 // --- sibling_normalizer ------------------------------------------------------------------------------------
 struct changing_normalize {

@@ -34,4 +34,13 @@ constexpr bool is_unordered(T const& t) noexcept {
         return false;
 }
 
+// NaN as an identifier: it equals nothing, not even itself, so that it would be a new one every time.
+template <class T>
+constexpr bool is_nameless(T const& id) noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+        return is_nan(static_cast<double>(id));
+    else
+        return false;
+}
+
 } // namespace straggle::detail

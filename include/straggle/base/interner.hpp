@@ -50,11 +50,11 @@ using owned_identifier_t = typename detail::owned_identifier<T>::type;
 /// @tparam Id an `owned_identifier_t`
 /// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
 /// text 1/4; an erased identifier leaves no trace, so look-ups cost the same after any number of erasures);
-/// 10 bytes per slot beside the identifiers, for text 9. Text, integers and enumerations chosen so that they
-/// collide cost O(log n): a table whose probes get long takes another key, once per size, and what is still
-/// too long a way from home goes to an ordered index. Identifiers of other types are as good as their
-/// `std::hash`. `clear` and `erase` keep all memory, that of strings too: inserting others of the same
-/// lengths allocates nothing.
+/// 10 bytes per slot beside the identifiers, for text 9, where the hash is the user's 12. Text, integers and
+/// enumerations chosen so that they collide cost O(log n): a table whose probes get long takes another key,
+/// once per size, and what is still too long a way from home goes to an ordered index. Identifiers of other
+/// types are as good as their `std::hash`. `clear` and `erase` keep all memory, that of strings too:
+/// inserting others of the same lengths allocates nothing.
 /// @par Guarantees as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
 /// the hash; at most 2^31 identifiers; strong exception guarantee
 template <base::identifier Id>
@@ -75,13 +75,31 @@ class interner {
     explicit interner(std::uint64_t key) noexcept : key_(key) {}
     /// Copies all identifiers with their indices.
     interner(interner const&) = default;
-    /// Leaves the other one to be assigned to or destroyed.
-    interner(interner&&) noexcept = default;
+    /// Leaves the other one empty.
+    interner(interner&& other) noexcept { swap(other); }
     /// Becomes a copy, or changes nothing should an allocation fail.
     interner& operator=(interner const& other) { return *this = interner(other); }
-    /// Leaves the other one to be assigned to or destroyed.
-    interner& operator=(interner&&) noexcept = default;
+    /// Leaves the other one empty.
+    interner& operator=(interner&& other) noexcept {
+        interner taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
     ~interner() = default;
+
+    /// Exchanges all identifiers with another one.
+    void swap(interner& other) noexcept {
+        ids_.swap(other.ids_);
+        slots_.swap(other.slots_);
+        state_.swap(other.state_);
+        hashes_.swap(other.hashes_);
+        displaced_.swap(other.displaced_);
+        std::swap(key_, other.key_);
+        std::swap(rekeyed_at_, other.rekeyed_at_);
+        std::swap(bound_, other.bound_);
+        std::swap(erased_, other.erased_);
+        std::swap(free_, other.free_);
+    }
 
     /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
     /// else with `bound()`.
@@ -105,7 +123,7 @@ class interner {
     /// Forgets one identifier; its index goes to the next new one. The other indices stay.
     /// @pre `contains(index)`
     /// @par Cost O(1) expected, allocates and frees nothing
-    /// @par Guarantees noexcept but for the contract (and a `std::hash` that throws: then nothing changes)
+    /// @par Guarantees noexcept but for the contract, even where a hash or a comparison may throw
     void erase(index_type index) {
         STRAGGLE_EXPECTS(contains(index));
         unlink(index);
@@ -175,6 +193,9 @@ class interner {
     // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
     static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
 
+    // Where a hash is the user's, erasing does not ask for it again: it might throw.
+    static constexpr bool remembers_hashes = !detail::text<Id> && !std::is_arithmetic_v<Id>;
+
     static std::uint64_t hash_of(key_type id, std::uint64_t key) {
         if constexpr (detail::text<Id>)
             return detail::hash_text(id, key);
@@ -197,10 +218,19 @@ class interner {
         }
     };
 
+    // The hash of an identifier that is there, as far as slots know it: without asking anything that may
+    // throw.
+    [[nodiscard]] std::uint64_t known_hash(index_type index) const {
+        if constexpr (remembers_hashes)
+            return hashes_[index];
+        else
+            return hash_of(ids_[index]);
+    }
+
     // Takes an identifier out of the slots.
     void unlink(index_type index) {
         std::size_t const mask = slots_.size() - 1;
-        std::size_t hole = static_cast<std::size_t>(hash_of(ids_[index])) & mask;
+        std::size_t hole = static_cast<std::size_t>(known_hash(index)) & mask;
         for (std::size_t run = 0; slots_[hole].index != index; hole = (hole + 1) & mask)
             if (is_ordered && run++ == longest_run) return displaced_.erase(comparing{ids_, ids_[index]});
         // What was pushed past the hole moves back, as if the erased one had never been there.
@@ -274,6 +304,7 @@ class interner {
             return insert_crowded(id);
         index_type const index = add(id);
         *s = slot{static_cast<std::uint32_t>(hash), index};
+        if constexpr (remembers_hashes) hashes_[index] = static_cast<std::uint32_t>(hash);
         return index;
     }
 
@@ -335,6 +366,7 @@ class interner {
         STRAGGLE_EXPECTS(((size - 1) >> 31 >> 1) == 0);
         std::vector<slot> slots(size);
         std::vector<index_type> states(size / per_id, in_use);
+        std::vector<std::uint32_t> hashes(remembers_hashes ? size / per_id : 0);
         detail::ordered_index displaced;
         std::size_t const mask = size - 1;
         for (index_type k = 0; k < bound_; ++k) {
@@ -343,6 +375,7 @@ class interner {
                 continue;
             }
             std::uint64_t const hash = hash_of(ids_[k], key);
+            if constexpr (remembers_hashes) hashes[k] = static_cast<std::uint32_t>(hash);
             std::size_t i = static_cast<std::size_t>(hash) & mask, run = 0;
             while (slots[i].index != none && (!is_ordered || run <= longest_run)) {
                 i = (i + 1) & mask;
@@ -357,6 +390,7 @@ class interner {
         }
         slots_.swap(slots);
         state_.swap(states);
+        hashes_.swap(hashes);
         displaced_.swap(displaced);
         key_ = key;
     }
@@ -366,7 +400,8 @@ class interner {
     // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
     // and inserting nothing to write.
     std::vector<index_type> state_;
-    detail::ordered_index displaced_; // those too long a way from home
+    std::vector<std::uint32_t> hashes_; // by index, where they are remembered
+    detail::ordered_index displaced_;   // those too long a way from home
     std::uint64_t key_ = 0;
     std::size_t rekeyed_at_ = 0; // how many slots there were
     std::size_t bound_ = 0;

@@ -98,6 +98,11 @@ constexpr decltype(auto) unwrap(T const& field) {
 template <class T>
 concept text = std::convertible_to<T const&, std::string_view>;
 
+// What is more than 64 bits wide would be cut.
+template <class T>
+concept amount =
+    std::is_arithmetic_v<T> && !std::same_as<T, bool> && (!std::is_integral_v<T> || sizeof(T) <= 8);
+
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::base {
@@ -114,14 +119,15 @@ concept identifier = detail::text<T> || (std::regular<T> && !std::same_as<T, boo
                          { std::hash<T>{}(t) } -> std::convertible_to<std::size_t>;
                      });
 
-/// A length of time: any arithmetic type but `bool`, or `std::chrono::duration` or a look-alike. Integers
-/// keep exact sums; the unit does not matter as long as one range of records sticks to one.
+/// A length of time: any arithmetic type but `bool` and integers of more than 64 bits, or
+/// `std::chrono::duration` of one or a look-alike. Integers keep exact sums; the unit does not matter as long
+/// as one range of records sticks to one.
 template <class T>
-concept duration_like = (std::is_arithmetic_v<T> && !std::same_as<T, bool>) || requires(T const& t) {
+concept duration_like = detail::amount<T> || requires(T const& t) {
     typename T::rep;
     typename T::period;
     { t.count() } -> std::convertible_to<typename T::rep>;
-    requires std::is_arithmetic_v<typename T::rep>;
+    requires detail::amount<typename T::rep>;
 };
 
 /// A point in time: it can be copied, two of them can be ordered, and their difference is a length of time.
@@ -133,8 +139,9 @@ concept time_like = std::totally_ordered<T> && std::copyable<T> && !std::same_as
 
 /// A time with an epoch: an arithmetic type, or a `std::chrono::time_point` or a look-alike.
 template <class Time>
-concept clock_time = (std::is_arithmetic_v<Time> && !std::same_as<Time, bool>) || requires(Time const& t) {
+concept clock_time = detail::amount<Time> || requires(Time const& t) {
     { t.time_since_epoch().count() } -> std::convertible_to<long double>;
+    requires detail::amount<std::remove_cvref_t<decltype(t.time_since_epoch().count())>>;
     { t - t } -> std::same_as<std::remove_cvref_t<decltype(t.time_since_epoch())>>;
 };
 

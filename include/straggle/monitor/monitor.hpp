@@ -25,10 +25,13 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/monitor/detail/bucket_clock.hpp>
+#include <straggle/monitor/detail/look_ahead.hpp>
 #include <straggle/monitor/detail/monitor_bytes.hpp>
 #include <straggle/monitor/detail/monitor_fields.hpp>
 #include <straggle/monitor/detail/window_ranker.hpp>
 #include <straggle/monitor/detail/window_store.hpp>
+#include <straggle/monitor/monitor_counts.hpp>
+#include <straggle/monitor/monitor_options.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/rank/relative_times.hpp>
@@ -44,36 +47,6 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI {
-
-/// What became of all attempts a monitor was ever shown, and which of its bounds have bitten.
-/// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
-/// attempts.total_rejected() + too_old + early + over_capacity`
-struct monitor_counts {
-    attempt_counts attempts;           ///< as for a ranking; `used` ones entered the statistics
-    std::uint64_t too_old = 0;         ///< dropped: ended before everything the monitor still holds
-    std::uint64_t early = 0;           ///< dropped: ended after the caller's `now`
-    std::uint64_t over_capacity = 0;   ///< dropped: more than `max_pairs`, `max_jobs` or `max_nodes`
-    std::uint64_t unfinished_jobs = 0; ///< `finish` gave nothing back, for `max_finished`
-    std::uint64_t forgotten_jobs = 0;  ///< nothing was seen of them for so long that they count as over
-    std::uint64_t evicted_jobs = 0;    ///< forgotten before that, for `max_jobs`
-    constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
-        attempts += other.attempts;
-        too_old += other.too_old;
-        early += other.early;
-        over_capacity += other.over_capacity;
-        unfinished_jobs += other.unfinished_jobs;
-        forgotten_jobs += other.forgotten_jobs;
-        evicted_jobs += other.evicted_jobs;
-        return *this;
-    }
-    friend constexpr bool operator==(monitor_counts const&, monitor_counts const&) = default;
-};
-
-/// What the attempts of a window are scored against.
-enum class score_baseline : std::uint8_t {
-    whole_job, ///< all that is known of their job by then
-    window,    ///< their siblings in the same window, as in DSB algorithm 1
-};
 
 /// Watches how nodes run tasks.
 ///
@@ -92,8 +65,8 @@ enum class score_baseline : std::uint8_t {
 /// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor
 /// for new jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes),
 /// allocates nothing in the steady state. A pair is one job on one node in one step of time and takes 32
-/// bytes, at most 96 with the slack of tables; a job about 200 beside its name; a node about 80 per step in
-/// which jobs of it were finished. For speed see the speed chapter.
+/// bytes, at most 96 with the slack of tables; a job about 300 with its first four pairs; a node about 80 per
+/// step in which jobs of it were finished. For speed see the speed chapter.
 /// @par Guarantees deterministic; what throws, an allocation or what the user passes in, leaves all as it was
 /// but for time: where the window had to move for an attempt or a ranking it has moved, and doing the same
 /// again comes to what it would have come to. A monitor that was moved from is empty. One thread at a time;
@@ -120,32 +93,8 @@ class monitor {
     using time_type = Time;
     /// Lengths of time.
     using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
-
     /// How to watch.
-    struct options {
-        /// Length of the window; zero: everything counts for ever (but see `finish` and `clear`).
-        span_type window{};
-        /// By how much the window moves; zero: by its own length. @pre `window` is a whole number of slides,
-        /// at most 254
-        span_type slide{};
-        /// How nodes are ranked; `counted` makes no difference here.
-        Ranking ranking{};
-        /// Against what scores are reckoned.
-        score_baseline baseline = score_baseline::whole_job;
-        /// With windows, a job is forgotten when nothing was seen of it for so many times its longest
-        /// attempt. Durations and times have to be in the same unit where neither knows its own.
-        /// @pre not below 0
-        double remember = 3;
-        /// Most pairs of a job and a node, of all steps of time together: what bounds the memory.
-        std::size_t max_pairs = std::size_t{1} << 24;
-        /// Most jobs. Where one more is seen, that of which nothing is in the window and nothing was seen
-        /// for longest is forgotten; if there is none, the new one is dropped.
-        std::size_t max_jobs = std::size_t{1} << 20;
-        /// Most nodes with evidence that is held.
-        std::size_t max_nodes = std::size_t{1} << 20;
-        /// Most scores of nodes by finished jobs, of all steps of time together.
-        std::size_t max_finished = std::size_t{1} << 22;
-    };
+    using options = monitor_options<span_type, Ranking>;
 
     /// A monitor of records whose `task_traits` name the fields.
     explicit monitor(options how = {})
@@ -157,20 +106,13 @@ class monitor {
     explicit monitor(Fields record_fields, options how = {})
         : fields_(std::move(record_fields)),
           options_(std::move(how)),
-          clock_(step(options_)),
-          evidence_(steps(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
+          clock_(detail::step_length(options_)),
+          evidence_(detail::steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
           ranker_(options_.ranking.edges) {}
     /// Copies all but spare memory.
     monitor(monitor const&) = default;
     /// Leaves the other one empty, and of as much use as its fields and rules are.
-    monitor(monitor&& other) noexcept(std::is_nothrow_move_constructible_v<Fields> &&
-                                      std::is_nothrow_move_constructible_v<Ranking>)
-        : fields_(std::move(other.fields_)),
-          options_(std::move(other.options_)),
-          clock_(other.clock_),
-          evidence_(std::move(other.evidence_)),
-          counts_(std::exchange(other.counts_, {})),
-          ranker_(std::move(other.ranker_)) {}
+    monitor(monitor&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
     monitor& operator=(monitor const& other)
         requires std::is_move_assignable_v<Fields>
@@ -178,17 +120,7 @@ class monitor {
         return *this = monitor(other);
     }
     /// Leaves the other one empty, and of as much use as its fields and rules are.
-    monitor& operator=(monitor&& other)
-        requires std::is_move_assignable_v<Fields>
-    {
-        fields_ = std::move(other.fields_);
-        options_ = std::move(other.options_);
-        clock_ = other.clock_;
-        evidence_ = std::move(other.evidence_);
-        counts_ = std::exchange(other.counts_, {});
-        ranker_ = std::move(other.ranker_);
-        return *this;
-    }
+    monitor& operator=(monitor&&) = default;
     ~monitor() = default;
 
     /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
@@ -230,19 +162,13 @@ class monitor {
     }
 
     /// Takes in an attempt that was killed because a later copy of its task was faster: as if it had ended
-    /// when it was killed. To be called instead of `observe`; what its `status` says is not read.
+    /// when it was killed. To be called instead of `observe`; what its `status` says is not read. Not for the
+    /// copy that lost, which began later, nor for attempts that were killed for room or by a user.
     ///
-    /// Source: ours. A killed attempt says nothing of how long it would have taken, but that it took at least
-    /// so long. Left out, the better the copies the less is known of the machines that make them necessary.
-    ///
-    /// What it enters as: a duration like any other, in the mean and the deviation of its job and in the
-    /// score of its node; in batch, `rank_nodes` gives the same for records whose status says success. Its
-    /// bias: the true duration is longer, and the score of an attempt grows with its duration, so its own
-    /// score is too low, never too high; the mean of the job is too low as well, by a share of the same. Left
-    /// out, the slowest attempts of the slowest nodes are missing, which is worse in the same direction.
-    ///
-    /// Not for the copy that lost: it began later, and that it was killed early says nothing. Not for
-    /// attempts that were killed for room or by a user.
+    /// Source: ours. It took at least so long, and left out, the better the copies the less is known of the
+    /// machines that make them necessary. It enters as a duration like any other; the true one is longer, so
+    /// its score is too low, never too high. In batch, `rank_nodes` gives the same for records whose status
+    /// says success.
     /// @return whether it entered the statistics; if not, `counts` tells why. Counted as `used`.
     bool observe_censored(Record const& attempt)
         requires std::copy_constructible<Fields>
@@ -292,10 +218,10 @@ class monitor {
     }
 
     /// Says that a job has ended, so that its memory can be used again: its scores are reckoned for good.
-    /// @return whether it was given back at once. A job with attempts in several steps of time stays until
-    /// the last of them leaves the window, and is forgotten then; so does one where `max_finished` allows no
-    /// more, which is counted; an unknown job has nothing to give back. What a finished job had too few tasks
-    /// to say is dropped. Siblings that end after it was given back are a job of their own.
+    /// @return whether it was given back at once. One with attempts in several steps of time stays until the
+    /// last of them leaves the window; so does one where `max_finished` allows no more, which is counted; an
+    /// unknown job has nothing to give back. What it had too few tasks to say is dropped. Siblings that end
+    /// after it was given back are a job of their own.
     bool finish(typename interner<job_id>::key_type job) {
         auto& held = evidence_.held();
         std::uint32_t const j = held.jobs().find(job);
@@ -306,7 +232,7 @@ class monitor {
                 return false;
             }
             if (!ranker_.fold(evidence_, options_.ranking, j, options_.max_finished, is_window_alone())) {
-                ++counts_.unfinished_jobs;
+                ++counts_.value.unfinished_jobs;
                 held.past(j).is_finished = true;
                 return false;
             }
@@ -328,16 +254,16 @@ class monitor {
         evidence_type merged = evidence_;
         std::uint64_t const over_capacity = merged.merge(other.evidence_, bounds());
         evidence_ = std::move(merged);
-        counts_ += other.counts_;
-        counts_.attempts.used -= over_capacity;
-        counts_.over_capacity += over_capacity;
+        counts_.value += other.counts_.value;
+        counts_.value.attempts.used -= over_capacity;
+        counts_.value.over_capacity += over_capacity;
     }
 
     /// All that was seen, as bytes that `deserialize` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        return detail::monitor_bytes::write(evidence_, counts_, clock_.step());
+        return detail::monitor_bytes::write(evidence_, counts_.value, clock_.step());
     }
 
     /// Becomes what was serialised; nothing changes when that fails.
@@ -354,14 +280,14 @@ class monitor {
         status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), bounds());
         if (s != status::ok) return s;
         evidence_ = std::move(read);
-        counts_ = counts;
+        counts_.value = counts;
         return status::ok;
     }
 
     /// Forgets everything but the options.
     void clear() noexcept {
         evidence_.clear();
-        counts_ = {};
+        counts_.value = {};
     }
 
     /// The result of the last `rank`; empty before it.
@@ -369,7 +295,7 @@ class monitor {
     void ranking() const&& = delete; // keep the monitor in a variable first
     /// What became of all attempts there ever were.
     [[nodiscard]] monitor_counts counts() const noexcept {
-        monitor_counts all = counts_;
+        monitor_counts all = counts_.value;
         all.forgotten_jobs += evidence_.held().forgotten();
         all.evicted_jobs += evidence_.held().evicted();
         return all;
@@ -386,41 +312,16 @@ class monitor {
   private:
     using evidence_type = detail::window_store<job_id, node_id, pair, scores_type>;
     using clock = detail::bucket_clock<Time>;
-    using ticks = typename clock::ticks;
 
-    static ticks step(options const& o) {
-        ticks const window = detail::ticks_of(o.window), slide = detail::ticks_of(o.slide);
-        STRAGGLE_EXPECTS(window >= 0 && slide >= 0 && slide <= window);
-        return slide > 0 ? slide : window;
-    }
-    static std::size_t steps(options const& o) {
-        ticks const window = detail::ticks_of(o.window), length = step(o);
-        if (!(length > 0)) return 1;
-        ticks const n = static_cast<ticks>(window / length);
-        STRAGGLE_EXPECTS(n <= 254);
-        std::size_t whole = static_cast<std::size_t>(n);
-        if constexpr (std::is_floating_point_v<ticks>) whole = static_cast<std::size_t>(n + ticks{0.5});
-        ticks const rest = window - static_cast<ticks>(whole) * length;
-        if constexpr (std::is_floating_point_v<ticks>)
-            STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
-        else
-            STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
-        return whole;
-    }
     // How many units of time a unit of durations is.
     static constexpr double durations_in_time() noexcept {
-        using duration = typename detail::duration_of<Fields, Record>::type;
-        if constexpr (!std::is_arithmetic_v<duration> && !std::is_arithmetic_v<span_type>)
-            return static_cast<double>(duration::period::num) * static_cast<double>(span_type::period::den) /
-                   static_cast<double>(duration::period::den) / static_cast<double>(span_type::period::num);
-        else
-            return 1.0;
+        return detail::units_in<typename detail::duration_of<Fields, Record>::type, span_type>();
     }
     static detail::remembered_steps memory(options const& o) {
         STRAGGLE_EXPECTS(o.remember >= 0);
-        ticks const length = step(o);
-        if (!(length > 0) || o.baseline == score_baseline::window) return {};
-        return detail::remembered_steps(o.remember * durations_in_time() / static_cast<double>(length));
+        double const step = static_cast<double>(detail::step_length(o));
+        if (!(step > 0) || o.baseline == score_baseline::window) return {};
+        return detail::remembered_steps(o.remember * durations_in_time() / step);
     }
     [[nodiscard]] detail::store_bounds bounds() const noexcept {
         return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
@@ -439,10 +340,7 @@ class monitor {
         return clock_.bucket_of(detail::unwrap(end));
     }
 
-    // Indices that have been looked up, or `none` where that is to be done.
-    struct ids {
-        std::uint32_t job = evidence_type::none, node = evidence_type::none;
-    };
+    using ids = detail::looked_up;
 
     // `fields`: as the attempt is to be read.
     template <class Read>
@@ -466,36 +364,19 @@ class monitor {
             return take(fields, attempt, present, known);
     }
 
-    // In blocks: first all look-ups of a block, each asking for what the next step needs.
     template <class Observe>
     std::size_t observe_all(std::span<Record const> attempts, Observe&& observe) {
-        constexpr std::size_t block = 32;
-        auto const& held = evidence_.held();
-        std::size_t entered = 0;
-        for (std::size_t begin = 0; begin < attempts.size(); begin += block) {
-            std::size_t const left = attempts.size() - begin, size = left < block ? left : block;
-            Record const* const records = attempts.data() + begin;
-            ids known[block];
-            for (std::size_t i = 0; i < size; ++i) {
-                known[i] = look_up(records[i]);
-                if (known[i].job != evidence_type::none) held.prefetch_row(known[i].job);
-            }
-            for (std::size_t i = 0; i < size; ++i)
-                if (known[i].job != evidence_type::none) held.prefetch_index(known[i].job, known[i].node);
-            for (std::size_t i = 0; i < size; ++i)
-                if (known[i].job != evidence_type::none) held.prefetch_pair(known[i].job, known[i].node);
-            std::uint64_t const erasures = held.erasures();
-            for (std::size_t i = 0; i < size; ++i)
-                entered += observe(records[i], held.erasures() == erasures ? known[i] : ids{}) ? 1u : 0u;
-        }
-        return entered;
+        return detail::observe_ahead(
+            evidence_.held(), attempts, [this](Record const& a) { return look_up(a); }, observe);
     }
     [[nodiscard]] ids look_up(Record const& attempt) const {
         auto const& held = evidence_.held();
         auto&& job = detail::project(fields_.job, attempt);
         auto&& node = detail::project(fields_.node, attempt);
         if (!detail::is_present(job) || !detail::is_present(node)) return {};
-        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node))};
+        if (detail::is_nameless(detail::unwrap(job)) || detail::is_nameless(detail::unwrap(node))) return {};
+        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node)),
+                held.erasures()};
     }
 
     // `number`: the step the attempt belongs to, nothing if that is not known.
@@ -510,26 +391,28 @@ class monitor {
                 return;
             }
             if (evidence_.empty() || *number > evidence_.head()) {
-                ++counts_.early;
+                ++counts_.value.early;
             } else if (!evidence_.holds(*number)) {
-                ++counts_.too_old;
+                ++counts_.value.too_old;
             } else {
                 auto& held = evidence_.held();
-                std::uint32_t const j = known.job != evidence_type::none ? known.job : held.jobs().find(job);
+                bool const fresh = known.erasures == held.erasures();
+                std::uint32_t const j =
+                    fresh && known.job != evidence_type::none ? known.job : held.jobs().find(job);
                 std::uint32_t const n =
-                    known.node != evidence_type::none ? known.node : held.nodes().find(node);
+                    fresh && known.node != evidence_type::none ? known.node : held.nodes().find(node);
                 entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
-                if (!entered) ++counts_.over_capacity;
+                if (!entered) ++counts_.value.over_capacity;
             }
         });
         if (entered) [[likely]] {
-            ++counts_.attempts.seen;
-            ++counts_.attempts.used;
+            ++counts_.value.attempts.seen;
+            ++counts_.value.attempts.used;
             evidence_.count_used(*number);
             return true;
         }
         tally.seen = 1;
-        counts_.attempts += tally;
+        counts_.value.attempts += tally;
         // What was dropped belongs to no window; what has no time of its own, to the step going on.
         bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
         bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
@@ -545,7 +428,7 @@ class monitor {
     options options_;
     clock clock_;
     evidence_type evidence_;
-    monitor_counts counts_;
+    detail::emptied_by_moving<monitor_counts> counts_;
 
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
@@ -558,7 +441,7 @@ template <class Record, class Fields, class Ranking = rank_options<>>
     return monitor<Record, Fields, Ranking>(std::move(fields), std::move(how));
 }
 
-/// Is no monitor: the compiler says in one line which field does not fit.
+/// Is no monitor: says which field does not fit.
 template <class Record, class Fields, class... Options>
     requires(!record::attempt_fields_for<Fields, Record>)
 auto monitor_of(Fields const&, Options const&...) {

@@ -148,8 +148,8 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// Why a record could not be used although it says it succeeded.
 enum class rejection : std::uint8_t {
-    missing_job,       ///< the job is an empty optional
-    missing_node,      ///< the node is an empty optional
+    missing_job,       ///< the job is an empty optional, or NaN
+    missing_node,      ///< the node is an empty optional, or NaN
     missing_time,      ///< the duration, the start or the end is an empty optional
     not_finite,        ///< the duration is NaN or infinite
     end_before_start,  ///< start and end are the wrong way round
@@ -342,9 +342,9 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
     }
     auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
-    if (!is_present(job)) return reject(rejection::missing_job);
+    if (!is_present(job) || is_nameless(unwrap(job))) return reject(rejection::missing_job);
     auto&& node = project(fields.node, record);
-    if (!is_present(node)) return reject(rejection::missing_node);
+    if (!is_present(node) || is_nameless(unwrap(node))) return reject(rejection::missing_node);
     if constexpr (has_plain_ticks<Fields, Record>) { // the same as below, with less to carry around
         auto const ticks = project(fields.duration, record);
         if (ticks < 0) [[unlikely]]

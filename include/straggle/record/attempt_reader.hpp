@@ -71,9 +71,9 @@ class attempt_reader {
             return false;
         };
         auto const& job = project(fields_.job, attempt);
-        if (!is_present(job)) return reject(rejection::missing_job);
+        if (!is_present(job) || is_nameless(unwrap(job))) return reject(rejection::missing_job);
         auto const& name = project(fields_.node, attempt);
-        if (!is_present(name)) return reject(rejection::missing_node);
+        if (!is_present(name) || is_nameless(unwrap(name))) return reject(rejection::missing_node);
         ended_attempt& out = to.attempt;
         double const raw_now = guard.now() - guard.at(0);
         if (!read_times(line, fields_, attempt, raw_now, out.start, out.end, counts)) return false;

@@ -22,9 +22,8 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
-// withdrawn.
-template <class = void>
-class basic_failure_watch {
+// withdrawn. Should it succeed after all, it was the nodes, and it counts for each.
+class failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
     // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
@@ -38,6 +37,7 @@ class basic_failure_watch {
             n.succeeded += 1;
             n.consecutive = 0;
             all_succeeded_ += 1;
+            resolve(a);
         } else {
             ++n.consecutive;
             ++n.failures;
@@ -88,12 +88,13 @@ class basic_failure_watch {
         node_failures& n = nodes_[node];
         n.failed = n.succeeded = 0;
         n.consecutive = 0;
+        ++n.trial;
     }
     void forget(std::uint32_t node) noexcept {
         if (node >= nodes_.size()) return;
         all_attempts_ -= nodes_[node].attempts;
         all_failures_ -= nodes_[node].failures;
-        nodes_[node] = {};
+        nodes_[node] = {.trial = nodes_[node].trial + 1};
     }
     // All that was ever seen, for reports.
     [[nodiscard]] blacklist::failure_rate totals(std::uint32_t node) const noexcept {
@@ -126,21 +127,25 @@ class basic_failure_watch {
             out.u64(n.attempts);
             out.u64(n.failures);
             out.u64(n.tasks);
+            out.u32(n.trial);
         }
         out.count(tasks_.size());
         for (failed_task const& t : tasks_) {
-            out.flag(t.used);
-            if (!t.used) continue;
+            out.u8(t.nodes);
+            if (t.nodes == 0) continue;
             out.u64(t.key);
-            out.u32(t.node);
-            out.flag(t.charged);
+            out.flag(t.withdrawn);
+            for (std::size_t k = 0; k < t.nodes; ++k) {
+                out.u32(t.at[k].node);
+                out.u32(t.at[k].trial);
+            }
         }
     }
     status read(byte_reader& in, std::uint32_t max_nodes) {
         all_failed_ = in.real();
         all_succeeded_ = in.real();
         in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && all_failed_ + all_succeeded_ < 1e5);
-        std::size_t const nodes = in.count(44);
+        std::size_t const nodes = in.count(48);
         if (!in.expect(nodes <= max_nodes)) return in.reason();
         nodes_.resize(nodes);
         for (node_failures& n : nodes_) {
@@ -150,6 +155,7 @@ class basic_failure_watch {
             n.attempts = in.u64();
             n.failures = in.u64();
             n.tasks = in.u64();
+            n.trial = in.u32();
             in.expect(n.failures <= n.attempts && n.tasks <= n.failures);
             all_attempts_ += n.attempts;
             all_failures_ += n.failures;
@@ -159,11 +165,15 @@ class basic_failure_watch {
         if (!in.expect(tasks == 0 || tasks == max_tasks)) return in.reason();
         tasks_.resize(tasks);
         for (failed_task& t : tasks_) {
-            t.used = in.flag();
-            if (!t.used || !in.ok()) continue;
+            t.nodes = in.u8();
+            if (!in.expect(t.nodes <= t.at.size())) return in.reason();
+            if (t.nodes == 0) continue;
             t.key = in.u64();
-            t.node = in.u32();
-            t.charged = in.flag();
+            t.withdrawn = in.flag();
+            for (std::size_t k = 0; k < t.nodes; ++k) {
+                t.at[k] = {in.u32(), in.u32()};
+                in.expect(t.at[k].node < nodes_.size());
+            }
         }
         return in.reason();
     }
@@ -173,12 +183,16 @@ class basic_failure_watch {
         double failed = 0, succeeded = 0; // since the evidence began
         std::uint32_t consecutive = 0;
         std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
+        std::uint32_t trial = 0;                             // how many there were
+    };
+    struct failed_on {
+        std::uint32_t node = 0, trial = 0;
     };
     struct failed_task {
         std::uint64_t key = 0;
-        std::uint32_t node = 0; // where it failed first
-        bool charged = false;   // to that node
-        bool used = false;
+        std::array<failed_on, 4> at{}; // further ones are not remembered
+        std::uint8_t nodes = 0;        // how many of these; 0: no task
+        bool withdrawn = false;
     };
     static constexpr std::array<double, 2> rates{0.5, 0.95};
     static constexpr std::size_t max_tasks = 4096;
@@ -188,32 +202,54 @@ class basic_failure_watch {
         double const all = (std::max)(0.0, all_failed_ + all_succeeded_ - apart.failed - apart.succeeded);
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
     }
+    static std::uint64_t key_of(ended_attempt const& a) noexcept { return spread(spread(a.job) ^ a.task); }
+    // Two places each; the older failure gives way.
+    static std::array<std::size_t, 2> places(std::uint64_t key) noexcept {
+        return {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)};
+    }
+    [[nodiscard]] failed_task* find(ended_attempt const& a) noexcept {
+        if (a.task == no_task || tasks_.empty()) return nullptr;
+        std::uint64_t const key = key_of(a);
+        for (std::size_t const at : places(key))
+            if (tasks_[at].nodes != 0 && tasks_[at].key == key) return &tasks_[at];
+        return nullptr;
+    }
     // Whether a failure counts for its node.
     bool is_charged(ended_attempt const& a) {
         is_known_ = false;
         if (a.task == no_task) return true;
-        std::uint64_t const key = spread(spread(a.job) ^ a.task);
         if (tasks_.empty()) tasks_.resize(max_tasks);
-        // Two places each; the older failure gives way.
-        failed_task* place = nullptr;
-        for (std::size_t const at :
-             {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)}) {
-            if (tasks_[at].used && tasks_[at].key == key) {
-                failed_task& t = tasks_[at];
-                is_known_ = t.node == a.node;
-                if (t.node == a.node) return false; // the same task again
-                if (t.charged) {
-                    if (t.node < nodes_.size() && nodes_[t.node].failed > 0) {
-                        nodes_[t.node].failed -= 1;
-                        all_failed_ = (std::max)(0.0, all_failed_ - 1);
-                    }
-                    t.charged = false;
-                }
+        failed_on const here{a.node, nodes_[a.node].trial};
+        failed_task* const t = find(a);
+        if (t == nullptr) {
+            auto const [first, second] = places(key_of(a));
+            tasks_[tasks_[first].nodes != 0 && tasks_[second].nodes == 0 ? second : first] = {
+                key_of(a), {here}, 1, false};
+            return true;
+        }
+        for (std::size_t k = 0; k < t->nodes; ++k)
+            if (t->at[k].node == a.node) { // the same task again
+                is_known_ = true;
                 return false;
             }
-            if (place == nullptr || !tasks_[at].used) place = &tasks_[at];
-        }
-        *place = {key, a.node, true, true};
+        if (!t->withdrawn && charge(t->at[0], -1)) all_failed_ = (std::max)(0.0, all_failed_ - 1);
+        t->withdrawn = true;
+        if (t->nodes < t->at.size()) t->at[t->nodes++] = here;
+        return false;
+    }
+    // A task has succeeded: it is not a bad one. What it adds is no part of what is usual, or nodes that fail
+    // the same tasks would excuse one another.
+    void resolve(ended_attempt const& a) noexcept {
+        failed_task* const t = find(a);
+        if (t == nullptr) return;
+        if (t->withdrawn)
+            for (std::size_t k = 0; k < t->nodes; ++k) (void)charge(t->at[k], 1);
+        *t = {};
+    }
+    bool charge(failed_on const& f, double times) noexcept {
+        node_failures& n = nodes_[f.node];
+        if (n.trial != f.trial) return false;
+        n.failed = (std::max)(0.0, n.failed + times);
         return true;
     }
 
@@ -223,6 +259,5 @@ class basic_failure_watch {
     std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
     bool is_known_ = false;                             // the last failure was of a task that failed there
 };
-using failure_watch = basic_failure_watch<>;
 
 } // namespace straggle::detail

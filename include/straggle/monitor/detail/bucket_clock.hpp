@@ -7,11 +7,14 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/record/field.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -69,5 +72,41 @@ class bucket_clock {
 
     ticks step_;
 };
+
+// The length of a step of time, in ticks; 0 without windows. @pre the options make sense
+template <class Options>
+auto step_length(Options const& o) {
+    using ticks = decltype(ticks_of(o.window));
+    ticks const window = ticks_of(o.window), slide = ticks_of(o.slide);
+    STRAGGLE_EXPECTS(window >= 0 && slide >= 0 && slide <= window);
+    return slide > 0 ? slide : window;
+}
+// How many steps a window has. @pre the same
+template <class Options>
+std::size_t steps_of_window(Options const& o) {
+    using ticks = decltype(ticks_of(o.window));
+    ticks const window = ticks_of(o.window), length = step_length(o);
+    if (!(length > 0)) return 1;
+    ticks const n = static_cast<ticks>(window / length);
+    STRAGGLE_EXPECTS(n <= 254);
+    std::size_t whole = static_cast<std::size_t>(n);
+    if constexpr (std::is_floating_point_v<ticks>) whole = static_cast<std::size_t>(n + ticks{0.5});
+    ticks const rest = window - static_cast<ticks>(whole) * length;
+    if constexpr (std::is_floating_point_v<ticks>)
+        STRAGGLE_EXPECTS(rest <= window / 1000000 && -rest <= window / 1000000);
+    else
+        STRAGGLE_EXPECTS(rest == 0); // the window is no whole number of slides
+    return whole;
+}
+
+// How many units of `To` a unit of `From` is; one where either does not know its own.
+template <class From, class To>
+constexpr double units_in() noexcept {
+    if constexpr (!std::is_arithmetic_v<From> && !std::is_arithmetic_v<To>)
+        return static_cast<double>(From::period::num) * static_cast<double>(To::period::den) /
+               static_cast<double>(From::period::den) / static_cast<double>(To::period::num);
+    else
+        return 1.0;
+}
 
 } // namespace straggle::detail

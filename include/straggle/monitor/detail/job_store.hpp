@@ -13,6 +13,7 @@
 #include <straggle/monitor/detail/block_arena.hpp>
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
+#include <straggle/monitor/detail/job_rows.hpp>
 #include <straggle/monitor/detail/pair_table.hpp>
 
 #include <algorithm>
@@ -35,27 +36,9 @@ class job_store {
     using node_key = typename interner<NodeId>::key_type;
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
 
-    // The pairs of a job within one step of time.
-    struct job_span {
-        pair_table<Pair> table;
-        std::uint32_t next = none; // of the same job, in spans_
-        float longest = 0;         // attempt
-    };
-    // What is looked at for each attempt.
-    struct job_row {
-        job_span first; // the one begun last; without pairs where nothing is in the ring
-        origin_type origin{};
-    };
-    // And what is not.
-    struct job_past {
-        std::uint64_t seen = 0; // when the job first appeared, counted in jobs
-        moments_type gone{};    // what it said in steps that are gone
-        // Step in which it was last seen, of those that are gone or in which it ran.
-        std::int64_t last = (std::numeric_limits<std::int64_t>::min)();
-        float longest = 0; // attempt that ended in steps that are gone, or runs
-        bool is_finished = false;
-        bool is_idle = false; // has a row in idle_
-    };
+    using job_span = detail::job_span<Pair>;
+    using job_row = detail::job_row<Pair>;
+    using job_past = detail::job_past<Pair>;
 
     // `slots`: steps of time that are told apart.
     job_store(std::size_t slots, remembered_steps memory) : slots_(slots), memory_(memory) {}
@@ -75,7 +58,7 @@ class job_store {
           memory_(other.memory_),
           n_(other.n_),
           order_stale_(other.order_stale_) {
-        idle_.reserve(jobs_.bound());
+        if (memory_.any()) idle_.reserve(jobs_.bound());
         for (std::uint32_t job = 0; job < jobs_.bound(); ++job) {
             if (!jobs_.contains(job) || !is_in_ring(job)) continue;
             for (job_span* s = &rows_[job].first;; s = &spans_[s->next]) {
@@ -287,63 +270,12 @@ class job_store {
     }
 
   private:
+    using new_names = detail::new_names<job_store>;
+    friend new_names;
+
     struct tallies {
         std::size_t pairs = 0;
         std::uint64_t jobs_seen = 0, forgotten = 0, evicted = 0, erasures = 0;
-    };
-
-    // Gives identifiers their numbers, and takes the numbers back unless told to keep them: so a failed
-    // allocation leaves no trace.
-    class new_names {
-      public:
-        new_names(job_store& s, origin_type origin) noexcept : s_(s), origin_(origin) {}
-        new_names(new_names const&) = delete;
-        new_names& operator=(new_names const&) = delete;
-        ~new_names() {
-            if (new_job_ != none) s_.jobs_.erase(new_job_);
-            if (new_node_ != none) s_.nodes_.erase(new_node_);
-        }
-        std::uint32_t job(job_key id) {
-            room_for_all(s_.rows_, s_.jobs_);
-            room_for_all(s_.pasts_, s_.jobs_);
-            s_.idle_.reserve(s_.jobs_.bound() + 1);
-            std::size_t const before = s_.jobs_.size();
-            std::uint32_t const job = s_.jobs_.insert(id);
-            if (s_.jobs_.size() != before) new_job_ = job;
-            return job;
-        }
-        std::uint32_t node(node_key id) {
-            room_for_all(s_.node_uses_, s_.nodes_);
-            make_room_for_one(s_.order_);
-            std::size_t const before = s_.nodes_.size();
-            std::uint32_t const node = s_.nodes_.insert(id);
-            if (s_.nodes_.size() != before) new_node_ = node;
-            return node;
-        }
-        void keep() noexcept {
-            if (new_job_ != none) {
-                s_.pasts_[new_job_].seen = s_.n_.jobs_seen++;
-                s_.rows_[new_job_].origin = origin_;
-            }
-            if (new_node_ != none) {
-                s_.node_uses_[new_node_] = 0;
-                s_.order_.push_back(new_node_); // node() made room
-            }
-            new_job_ = new_node_ = none;
-        }
-
-      private:
-        // Every index of the table, the next one too, has its place in `rows`.
-        template <class Row, class Table>
-        static void room_for_all(std::vector<Row>& rows, Table const& table) {
-            if (table.bound() < rows.size()) return;
-            make_room_for_one(rows);
-            rows.resize(table.bound() + 1);
-        }
-
-        job_store& s_;
-        origin_type origin_;
-        std::uint32_t new_job_ = none, new_node_ = none;
     };
 
     STRAGGLE_NEVER_INLINE bool add_rarely(std::uint32_t known_job, std::uint32_t known_node, job_key job,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -38,6 +39,22 @@ struct traits_fields {
 template <has_task_traits Record>
 struct traits_fields<Record> {
     using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
+};
+
+// A value of which nothing is left where it was moved from.
+template <class Value>
+struct emptied_by_moving {
+    Value value{};
+
+    emptied_by_moving() = default;
+    emptied_by_moving(emptied_by_moving const&) = default;
+    emptied_by_moving(emptied_by_moving&& other) noexcept : value(std::exchange(other.value, {})) {}
+    emptied_by_moving& operator=(emptied_by_moving const&) = default;
+    emptied_by_moving& operator=(emptied_by_moving&& other) noexcept {
+        value = std::exchange(other.value, {});
+        return *this;
+    }
+    ~emptied_by_moving() = default;
 };
 
 } // namespace straggle::detail

@@ -10,6 +10,7 @@
 #include <straggle/base/prefetch.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,8 +21,10 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Owns no memory: whoever has it gives it back to its arena. Up to eight pairs are searched; more have an
-// index of twice as many places, at most half of them taken, two bytes each up to 128 pairs and then four:
-// the number of a pair and eight bits of a hash, so that hardly any pair is looked at in vain.
+// index of twice as many places, at most half of them taken, each with the number of a pair and some bits of
+// a hash, so that hardly any pair is looked at in vain. Up to 128 pairs a place takes two bytes, and four
+// places are looked at as one word, with no branch that a processor could guess wrong: when the index has to
+// come from far, a wrong guess would keep it from asking for what comes next.
 template <class Pair>
 class pair_table {
     static_assert(std::is_trivially_copyable_v<Pair> && sizeof(Pair) == 32);
@@ -42,7 +45,7 @@ class pair_table {
                 if (pairs_[i].node == node) return pairs_ + i;
             return nullptr;
         }
-        return order_ <= narrow ? find_by<std::uint16_t>(node) : find_by<std::uint32_t>(node);
+        return order_ <= narrow ? find_in_buckets(node) : find_in_places(node);
     }
 
     // Asks for what `find` looks at first.
@@ -51,16 +54,25 @@ class pair_table {
             STRAGGLE_PREFETCH(pairs_);
             return;
         }
-        std::size_t const at = home(hash_of(node));
-        STRAGGLE_PREFETCH(static_cast<std::byte const*>(index_) + (at << (order_ <= narrow ? 1 : 2)));
+        std::uint64_t const hash = hash_of(node);
+        if (order_ <= narrow)
+            STRAGGLE_PREFETCH(static_cast<std::uint64_t const*>(index_) + bucket_of(hash));
+        else
+            STRAGGLE_PREFETCH(static_cast<std::uint32_t const*>(index_) + place_of(hash));
     }
     // Asks for the pair, or one that looks like it. To be called when the index is there.
     STRAGGLE_ALWAYS_INLINE void prefetch_pair(std::uint32_t node) const noexcept {
         if (index_ == nullptr) return;
-        if (order_ <= narrow)
-            prefetch_by<std::uint16_t>(node);
-        else
-            prefetch_by<std::uint32_t>(node);
+        std::uint64_t const hash = hash_of(node);
+        std::uint32_t number = 0;
+        if (order_ <= narrow) {
+            std::uint64_t const bucket = static_cast<std::uint64_t const*>(index_)[bucket_of(hash)];
+            if (std::uint64_t const found = lanes_with(bucket, hash); found != 0)
+                number = static_cast<std::uint32_t>(bucket >> lane_of(found)) & 0xff;
+        } else {
+            number = static_cast<std::uint32_t const*>(index_)[place_of(hash)] & wide_number;
+        }
+        if (number != 0) STRAGGLE_PREFETCH(pairs_ + (number - 1));
     }
 
     // A new pair. Strong guarantee: all memory is there before anything changes.
@@ -93,6 +105,8 @@ class pair_table {
   private:
     static constexpr unsigned searched = 3; // log2 of the pairs that need no index
     static constexpr unsigned narrow = 7;   // and of those whose numbers fit one byte
+    static constexpr std::uint64_t top_place = std::uint64_t{0xffff} << 48;
+    static constexpr std::uint32_t wide_number = 0xffffff;
 
     [[nodiscard]] std::size_t capacity() const noexcept {
         return pairs_ == nullptr ? 0 : std::size_t{1} << order_;
@@ -102,59 +116,75 @@ class pair_table {
         return std::size_t{order <= narrow ? 2u : 4u} << (order + 1);
     }
     static std::uint64_t hash_of(std::uint32_t node) noexcept { return node * 0x9E3779B97F4A7C15u; }
-    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
-        return static_cast<std::size_t>(hash >> (63 - order_));
+
+    // Small tables: buckets of four places of 16 bits, each 0 or the number of a pair below eight bits of a
+    // hash, the highest of which is set.
+    [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept {
+        return static_cast<std::size_t>(hash >> (65 - order_));
     }
-    // Eight bits that `home` does not use, above the number of a pair.
-    template <class Word>
-    static std::uint32_t tag(std::uint64_t hash) noexcept {
-        return static_cast<std::uint32_t>((hash >> 24) & 0xff) << (sizeof(Word) == 2 ? 8 : 24);
+    static std::uint64_t narrow_tag(std::uint64_t hash) noexcept { return ((hash >> 16) & 0x7f00) | 0x8000; }
+    // The highest bit of every lane of 16 that has the tag of a hash.
+    static std::uint64_t lanes_with(std::uint64_t bucket, std::uint64_t hash) noexcept {
+        constexpr std::uint64_t ones = 0x0001000100010001u;
+        // Lanes are 0 or at least 256: no lane takes anything from the next one that would show.
+        std::uint64_t const other = (bucket ^ narrow_tag(hash) * ones) & 0xff00 * ones;
+        return (other - ones) & ~other & 0x8000 * ones;
+    }
+    static unsigned lane_of(std::uint64_t lanes) noexcept {
+        return static_cast<unsigned>(std::countr_zero(lanes)) & ~15u;
+    }
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE Pair* find_in_buckets(std::uint32_t node) const noexcept {
+        std::uint64_t const* const index = static_cast<std::uint64_t const*>(index_);
+        std::uint64_t const hash = hash_of(node);
+        std::size_t const mask = (std::size_t{1} << (order_ - 1)) - 1;
+        for (std::size_t i = bucket_of(hash);; i = (i + 1) & mask) {
+            std::uint64_t const bucket = index[i];
+            for (std::uint64_t found = lanes_with(bucket, hash); found != 0; found &= found - 1) {
+                Pair* const pair = pairs_ + (((bucket >> lane_of(found)) & 0xff) - 1);
+                if (pair->node == node) [[likely]]
+                    return pair;
+            }
+            if ((bucket & top_place) == 0) return nullptr; // places are taken from the lowest lane on
+        }
     }
 
-    template <class Word>
-    [[nodiscard]] STRAGGLE_ALWAYS_INLINE Pair* find_by(std::uint32_t node) const noexcept {
-        constexpr std::uint32_t number = sizeof(Word) == 2 ? 0xff : 0xffffff;
-        Word const* const index = static_cast<Word const*>(index_);
+    // Large tables: open addressing, places of 32 bits.
+    [[nodiscard]] std::size_t place_of(std::uint64_t hash) const noexcept {
+        return static_cast<std::size_t>(hash >> (63 - order_));
+    }
+    static std::uint32_t wide_tag(std::uint64_t hash) noexcept {
+        return static_cast<std::uint32_t>((hash >> 24) & 0xff) << 24;
+    }
+    [[nodiscard]] Pair* find_in_places(std::uint32_t node) const noexcept {
+        std::uint32_t const* const index = static_cast<std::uint32_t const*>(index_);
         std::uint64_t const hash = hash_of(node);
         std::size_t const mask = (std::size_t{2} << order_) - 1;
-        std::uint32_t const wanted = tag<Word>(hash);
-        for (std::size_t i = home(hash);; i = (i + 1) & mask) {
+        std::uint32_t const wanted = wide_tag(hash);
+        for (std::size_t i = place_of(hash);; i = (i + 1) & mask) {
             std::uint32_t const entry = index[i];
             if (entry == 0) return nullptr;
-            if (((entry ^ wanted) & ~number) != 0) continue;
-            Pair* const pair = pairs_ + ((entry & number) - 1);
+            if (((entry ^ wanted) & ~wide_number) != 0) continue;
+            Pair* const pair = pairs_ + ((entry & wide_number) - 1);
             if (pair->node == node) return pair;
         }
     }
-    template <class Word>
-    STRAGGLE_ALWAYS_INLINE void prefetch_by(std::uint32_t node) const noexcept {
-        constexpr std::uint32_t number = sizeof(Word) == 2 ? 0xff : 0xffffff;
-        Word const* const index = static_cast<Word const*>(index_);
-        std::uint64_t const hash = hash_of(node);
-        std::size_t const mask = (std::size_t{2} << order_) - 1;
-        std::uint32_t const wanted = tag<Word>(hash);
-        std::size_t i = home(hash);
-        for (; index[i] != 0; i = (i + 1) & mask) {
-            if (((index[i] ^ wanted) & ~number) != 0) continue;
-            STRAGGLE_PREFETCH(pairs_ + ((index[i] & number) - 1));
-            return;
-        }
-    }
 
-    void enter(std::size_t place) noexcept {
-        if (order_ <= narrow)
-            enter_by<std::uint16_t>(place);
-        else
-            enter_by<std::uint32_t>(place);
-    }
-    template <class Word>
-    void enter_by(std::size_t place) noexcept {
-        Word* const index = static_cast<Word*>(index_);
-        std::uint64_t const hash = hash_of(pairs_[place].node);
-        std::size_t const mask = (std::size_t{2} << order_) - 1;
-        std::size_t i = home(hash);
-        while (index[i] != 0) i = (i + 1) & mask;
-        index[i] = static_cast<Word>(tag<Word>(hash) | (place + 1));
+    void enter(std::size_t at) noexcept {
+        std::uint64_t const hash = hash_of(pairs_[at].node);
+        if (order_ <= narrow) {
+            std::uint64_t* const index = static_cast<std::uint64_t*>(index_);
+            std::size_t const mask = (std::size_t{1} << (order_ - 1)) - 1;
+            std::size_t i = bucket_of(hash);
+            while ((index[i] & top_place) != 0) i = (i + 1) & mask;
+            unsigned const taken = static_cast<unsigned>(std::bit_width(index[i]) + 15) & ~15u;
+            index[i] |= (narrow_tag(hash) | (at + 1)) << taken;
+        } else {
+            std::uint32_t* const index = static_cast<std::uint32_t*>(index_);
+            std::size_t const mask = (std::size_t{2} << order_) - 1;
+            std::size_t i = place_of(hash);
+            while (index[i] != 0) i = (i + 1) & mask;
+            index[i] = wide_tag(hash) | static_cast<std::uint32_t>(at + 1);
+        }
     }
 
     // Memory for 2^order pairs and their index, in which nothing is. Strong guarantee.
@@ -189,7 +219,7 @@ class pair_table {
     std::uint8_t order_ = 0; // log2 of the room for pairs
     std::uint32_t size_ = 0;
     Pair* pairs_ = nullptr;
-    void* index_ = nullptr; // of u16 or u32, by order
+    void* index_ = nullptr; // buckets or places, by order
 };
 
 } // namespace straggle::detail
