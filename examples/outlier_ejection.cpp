@@ -6,6 +6,7 @@
 /// latencies are compared by route, so that nobody is blamed for a costly one. Backends that are clearly
 /// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>
