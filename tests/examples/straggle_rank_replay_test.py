@@ -156,7 +156,7 @@ class Replay(Folder):
         refuses("1: not a log", HEADER)
         refuses("1: not a log", "{}")
         refuses("1: not a log", "null")
-        refuses("1: not a log: written by another version", *changed(0, lambda l: l.update(straggle_log=2)))
+        refuses("1: not a log: written by another version", *changed(0, lambda l: l.update(straggle_log=3)))
         refuses("1: --select", *changed(0, lambda l: l["options"].update(select="whim")))
         refuses("1: --exclusions", *changed(0, lambda l: l["options"].update(exclusions="whim")))
         refuses("1: not a log: max_fraction", *changed(0, lambda l: l["options"]["limits"].update(max_fraction=7)))

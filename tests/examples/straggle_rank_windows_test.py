@@ -283,7 +283,7 @@ class BadUsage(BadInput):
 class Report(Folder):
     def data(self, text, *arguments):
         report = self.file("r.html")
-        done = run("--report", report, "--window", *arguments, "-", stdin=text.encode())
+        done = run("--report", report, "--select", "dominated:0.5", "--window", *arguments, "-", stdin=text.encode())
         if done.returncode == 1 and b"without D3" in done.stderr:
             self.skipTest("built without D3")
         succeeded(done)

@@ -306,9 +306,9 @@ void override_windows(options& o, arguments const& a) {
         return;
     }
     o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
+    if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
     if (a.exclusions && o.decides_by_slowdown())
         wrong("--exclusions", "--select slowdown decides for how long; name another policy");
-    if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
     if (a.log) o.log = *a.log;
     if (o.normaliser != normaliser::z)
         wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");
