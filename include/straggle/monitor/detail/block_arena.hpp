@@ -32,7 +32,7 @@ class block_arena {
     block_arena(block_arena&& other) noexcept { swap(other); }
     block_arena& operator=(block_arena&& other) noexcept {
         block_arena taken(std::move(other));
-        taken.swap(*this);
+        swap(taken);
         return *this;
     }
     ~block_arena() {
