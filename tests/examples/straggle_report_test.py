@@ -88,6 +88,11 @@ class Report(Folder):
         log = "".join(json.dumps(e) + "\n" for e in STORY).encode()
         self.assertEqual(self.draw(log[:400] + b"\n" + log[380:] + b'{"event": "x"}\n')["bad_lines"] >= 2, True)
 
+    def test_a_plan_that_lacks_everything(self):
+        data = self.draw([plan(0), {"event": "plan"}, {"event": "plan", "shadow": True, "nodes": [1, {}, {"node": "x", "state": "excluded"}]},
+                          {"event": "job"}, {"event": "copy"}, plan(9)])
+        self.assertEqual((data["plans"], data["to"]), (4, 9))
+
     def test_what_straggle_watch_writes(self):
         if "STRAGGLE_WATCH_PROGRAM" not in os.environ:
             self.skipTest("straggle-watch was not built")

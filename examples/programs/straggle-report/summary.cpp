@@ -32,9 +32,12 @@ bool flag(element of, char const* key) {
     bool yes = false;
     return of[key].get(yes) == simdjson::SUCCESS && yes;
 }
+// What is missing is null: an element of no document at all must not be asked for anything.
 element part(element of, char const* key) {
+    static simdjson::dom::parser parser;
+    static element const nothing = parser.parse(std::string_view("null")).value_unsafe();
     element found;
-    return of[key].get(found) == simdjson::SUCCESS ? found : element{};
+    return of[key].get(found) == simdjson::SUCCESS ? found : nothing;
 }
 
 // Quantile of a sample, 0 where there is none.
