@@ -87,6 +87,13 @@ MAPS = {"MR1 sums": "mr1_sums_by_time", "std::map": "ordered_map_by_time"}
 RANDOM_MAPS = {"MR1 sums": "mr1_sums_random", "std::map": "ordered_map_random"}
 TEXT_MAPS = {"MR1 sums": "mr1_sums_text_ids_by_time", "std::map": "ordered_map_text_ids_by_time"}
 MILLION = (1000, 1000000, 100)
+HASHES = {"robin_map": "robin_sums", "absl": "absl_sums"}
+
+
+def hashes(where):
+    return {name: f"{them}_{where}" for name, them in HASHES.items()}
+
+
 MONITOR_ROWS = [
     watching("rank 1e4 pairs", "rank", "ticks_by_time", 1000, 10000, 100, BATCH | MAPS),
     watching("rank 1e6 pairs", "rank", "ticks_by_time", *MILLION, BATCH | MAPS),
@@ -95,10 +102,17 @@ MONITOR_ROWS = [
     watching("rank 1e6 pairs of 1e5 nodes, 1000 tasks a job", "rank", "ticks_by_time", 100000, 1000000, 1000,
              BATCH | MAPS),
     watching("rank 1e7 pairs", "rank", "ticks_by_time", 1000, 10000000, 100, BATCH),
-    watching("observe 1e6 new pairs in order of time", "observe", "ticks_by_time", *MILLION, MAPS),
-    watching("observe 1e6 known pairs in order of time", "observe_again", "ticks_by_time", *MILLION, MAPS),
-    watching("observe 1e6 new pairs in random order", "observe", "ticks_random", *MILLION, RANDOM_MAPS),
-    watching("observe 1e6 known pairs in random order", "observe_again", "ticks_random", *MILLION, RANDOM_MAPS),
+    watching("observe 1e6 new pairs in order of time", "observe", "ticks_by_time", *MILLION, MAPS | hashes("by_time")),
+    watching("observe 1e6 known pairs in order of time", "observe_again", "ticks_by_time", *MILLION,
+             MAPS | hashes("by_time")),
+    watching("observe 1e6 new pairs in random order", "observe", "ticks_random", *MILLION,
+             RANDOM_MAPS | hashes("random")),
+    watching("observe 1e6 known pairs in random order", "observe_again", "ticks_random", *MILLION,
+             RANDOM_MAPS | hashes("random")),
+    watching("observe 1e6 known pairs in batches, in order of time", "observe_again", "batches_ticks_by_time", *MILLION,
+             {"one by one": "straggle_ticks_by_time"} | hashes("by_time")),
+    watching("observe 1e6 known pairs in batches, in random order", "observe_again", "batches_ticks_random", *MILLION,
+             {"one by one": "straggle_ticks_random"} | hashes("random")),
     watching("observe 1e6 new pairs, text identifiers", "observe", "text_ids_by_time", *MILLION, TEXT_MAPS),
     watching("rank 1e6 pairs, text identifiers", "rank", "text_ids_by_time", *MILLION, TEXT_MAPS),
 ]

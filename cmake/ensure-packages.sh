@@ -27,6 +27,8 @@ bench    libboost-math-dev   header  boost/math/distributions/students_t.hpp
 bench    libboost-graph-dev  header  boost/graph/adjacency_list.hpp
 bench    libgsl-dev          header  gsl/gsl_cdf.h
 bench    libnanoflann-dev    header  nanoflann.hpp
+bench    libabsl-dev         header  absl/container/flat_hash_map.h
+bench    robin-map-dev       header  tsl/robin_map.h
 bench    valgrind            command valgrind
 docs     doxygen             command doxygen
 docs     python3             command python3

@@ -74,7 +74,7 @@ int main() {
         std::string says;
         for (auto const& v : decision.blacklisted())
             says += " avoid " + v.id + ", exclusion " + std::to_string(v.strikes) + " of " +
-                    std::to_string(v.until - v.since) + " windows;";
+                    std::to_string(static_cast<int>(v.until - v.since)) + " windows;";
         for (auto const& v : decision.on_probation()) says += " try " + v.id + ";";
         if (says != said)
             std::cout << minutes(now) << " min:" << (says.empty() ? " all in service" : says) << '\n';

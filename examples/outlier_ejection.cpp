@@ -6,6 +6,7 @@
 /// latencies are compared by route, so that nobody is blamed for a costly one. Backends that are clearly
 /// slower get no requests for a time that doubles with each relapse; never are more than a share of them out.
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr std::size_t backends = 10, routes = 3, requests = 1600;
 constexpr auto request_every = 1250us;
 constexpr std::size_t bad_backend = 4, bad_factor = 4;     // its answers take so many times as long
 constexpr std::size_t bad_from = 400, bad_until = 1100;    // to these requests
-constexpr auto interval = 100ms;                           // so often it is decided whom to eject,
+constexpr auto interval = 100ms;                           // so often it is decided which to eject,
 constexpr std::int64_t ejection = 1, longest_ejection = 8; // at first and at most for so many intervals,
 constexpr double max_ejected = 0.3;                        // at most so many of all backends,
 constexpr double least_harm = 0.5;                         // if slower than most by so many deviations
@@ -112,7 +113,7 @@ bool balance(bool ejects) {
         std::string says;
         for (auto const& v : decision.blacklisted())
             says += " backend " + std::to_string(v.id) + " ejected for " +
-                    std::to_string((v.until - v.since) * interval.count()) + " ms;";
+                    std::to_string(static_cast<long>(v.until - v.since) * interval.count()) + " ms;";
         if (ejects && says != said)
             std::printf("  %4.0f ms:%s\n", milliseconds(steady::now() - begin).count(),
                         says.empty() ? " all in service" : says.c_str());

@@ -52,7 +52,7 @@ int main() {
     //! [rank]
 
     //! [decide]
-    auto const decision = straggle::blacklister{}.decide(ranking); // whom to avoid, each with its reason
+    auto const decision = straggle::blacklister{}.decide(ranking); // which to avoid, each with its reason
     for (auto const& verdict : decision.blacklisted())
         std::cout << "avoid " << verdict.id << ": slower than " << verdict.provably_faster << " of "
                   << ranking.nodes().size() - 1 << " other nodes (" << verdict.rule << ")\n";

@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// The first minute: records in, whom to avoid out.
+// The first minute: records in, which nodes to avoid out.
 
 //! [program]
 #include <straggle/straggle.hpp>

@@ -29,7 +29,7 @@ constexpr std::size_t workers = 8, jobs = 72, tasks = 12; // of each job
 constexpr std::size_t slow_worker = 5, slow_factor = 6;   // it takes so many times as long
 constexpr std::size_t slow_from = 10, slow_until = 40;    // in these jobs
 constexpr auto task_time = 10ms;
-constexpr auto window = 200ms;        // so often it is decided whom to avoid,
+constexpr auto window = 200ms;        // so often it is decided which to avoid,
 constexpr std::int64_t longest = 4;   // for so many windows at most,
 constexpr double most_avoided = 0.25; // and so many of all workers at most
 
@@ -118,8 +118,8 @@ bool dispatch(bool avoid) {
             }
             std::string says; // the rest is for the reader
             for (auto const& v : decision.blacklisted())
-                says += " avoid " + std::to_string(v.id) + " for " + std::to_string(v.until - v.since) +
-                        " windows;";
+                says += " avoid " + std::to_string(v.id) + " for " +
+                        std::to_string(static_cast<long>(v.until - v.since)) + " windows;";
             for (auto const& v : decision.on_probation()) says += " try " + std::to_string(v.id) + ";";
             if (avoid && says != said)
                 std::printf("  job %2zu:%s\n", job, says.empty() ? " all in service" : says.c_str());

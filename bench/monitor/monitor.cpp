@@ -32,11 +32,10 @@
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
-#if __has_include(<tsl/robin_map.h>)
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
 #include <tsl/robin_map.h>
-#define STRAGGLE_BENCH_ROBIN 1
 #endif
-#if defined(STRAGGLE_BENCH_ABSL)
+#if STRAGGLE_BENCH_HAS_ABSL
 #include <absl/container/flat_hash_map.h>
 #endif
 
@@ -187,11 +186,11 @@ struct welford {
 
 template <class Key, class Value>
 using std_map = std::unordered_map<Key, Value>;
-#if defined(STRAGGLE_BENCH_ROBIN)
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
 template <class Key, class Value>
 using robin_map = tsl::robin_map<Key, Value>;
 #endif
-#if defined(STRAGGLE_BENCH_ABSL)
+#if STRAGGLE_BENCH_HAS_ABSL
 template <class Key, class Value>
 using absl_map = absl::flat_hash_map<Key, Value>;
 #endif
@@ -241,11 +240,11 @@ struct job_sums {
 
 template <class Record>
 using mr1_sums = job_sums<Record, std_map>;
-#if defined(STRAGGLE_BENCH_ROBIN)
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
 template <class Record>
 using robin_sums = job_sums<Record, robin_map>;
 #endif
-#if defined(STRAGGLE_BENCH_ABSL)
+#if STRAGGLE_BENCH_HAS_ABSL
 template <class Record>
 using absl_sums = job_sums<Record, absl_map>;
 #endif
@@ -424,11 +423,11 @@ void bytes(std::string const& name) {
     both_orders<watching_batches, plain<std::int64_t>>("straggle_batches_ticks", sizes);
     both_orders<watching_batches, plain<double>>("straggle_batches_double", one_size);
     both_orders<watching_batches, texts>("straggle_batches_text_ids", one_size);
-#if defined(STRAGGLE_BENCH_ROBIN)
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
     both_orders<robin_sums, plain<std::int64_t>>("robin_sums", sizes);
     both_orders<robin_sums, texts>("robin_sums_text_ids", one_size);
 #endif
-#if defined(STRAGGLE_BENCH_ABSL)
+#if STRAGGLE_BENCH_HAS_ABSL
     both_orders<absl_sums, plain<std::int64_t>>("absl_sums", sizes);
     both_orders<absl_sums, texts>("absl_sums_text_ids", one_size);
 #endif

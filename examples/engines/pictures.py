@@ -77,7 +77,7 @@ def dask():
     graphs = rows("dask", "measured", "graphs.csv")
     states = rows("dask", "measured", "states.csv")
     figure, above, below = panels([5, 1])
-    mine = [g for g in graphs if g["saturation"] == "inf" and g["repetition"] == "0"]
+    mine = [g for g in graphs if g["saturation"] == "1.1" and g["repetition"] == "0"]
     for plugin, name in (("0", "without"), ("1", "controller")):
         points = [(float(g["at"]), float(g["seconds"])) for g in mine if g["plugin"] == plugin]
         above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLOURS[name],
@@ -87,11 +87,11 @@ def dask():
     above.legend(frameon=False, ncols=2, loc="lower right")
     end = max(float(g["at"]) for g in mine)
     share = {"healthy": 0, "last_resort": 0.4, "on_probation": 0.4, "excluded": 1}
-    strip(below, [(float(s["seconds"]), share.get(s["state"], 0)) for s in states if s["saturation"] == "inf"
+    strip(below, [(float(s["seconds"]), share.get(s["state"], 0)) for s in states if s["saturation"] == "1.1"
                   and s["repetition"] == "0" and s["worker"] == "w3"], end, 0, "#444444")
     below.set_ylabel("w3 held", rotation=0, ha="right", va="center")
     slow = [float(g["at"]) for g in mine if g["phase"] == "slow" and g["plugin"] == "1"]
-    below.set_xlabel("seconds; one of eight workers is 5 times as slow from %.0f to %.0f" % (min(slow), max(slow)))
+    below.set_xlabel("seconds; one of eight workers is 5 times as slow from %.0f to %.0f; worker-saturation 1.1" % (min(slow), max(slow)))
     save(figure, "dask")
 
 

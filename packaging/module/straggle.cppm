@@ -415,6 +415,13 @@ using straggle::blacklist::one_per_domain;
 using straggle::blacklist::fail_open;
 }
 
+// straggle/blacklist/dominated.hpp
+namespace blacklist {
+using straggle::blacklist::dominated;
+using straggle::blacklist::clearly_dominated;
+using straggle::blacklist::dominated_fdr;
+}
+
 // straggle/blacklist/slower_by.hpp
 namespace blacklist {
 using straggle::blacklist::slower_by;
@@ -448,13 +455,6 @@ using straggle::blacklist::decision_record;
 using straggle::blacklist::decision_difference;
 using straggle::blacklist::record_of;
 using straggle::blacklist::replay_decision;
-}
-
-// straggle/blacklist/dominated.hpp
-namespace blacklist {
-using straggle::blacklist::dominated;
-using straggle::blacklist::clearly_dominated;
-using straggle::blacklist::dominated_fdr;
 }
 
 // straggle/rank/slowdown_evidence.hpp

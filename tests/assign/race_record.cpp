@@ -28,7 +28,7 @@ assign::race_claim const claim{.claimed = 0.9,
 
 TEST_CASE("race_record: how long copies take says whether the place or the task is to blame") {
     race_record lose, win, slow;
-    CHECK(lose.of_task(1) == doctest::Approx(0.3));
+    CHECK(lose.of_task(1) == doctest::Approx(0.5));
     for (int i = 0; i < 60; ++i) {
         lose.observe(1, claim, 60, false); // the task ended after 80: its copy had not by 60
         win.observe(1, claim, 10, true);
@@ -57,7 +57,7 @@ TEST_CASE("race_record: where both would take as long nothing is learnt of whose
     assign::race_claim const same{
         .claimed = 0.9, .age = 0, .relative = 0.5, .place = {3, 0.04}, .task = {3, 0.04}};
     for (int i = 0; i < 60; ++i) record.observe(1, same, std::exp(3.0), true);
-    CHECK(record.of_task(1) == doctest::Approx(0.3).epsilon(0.02));
+    CHECK(record.of_task(1) == doctest::Approx(0.5).epsilon(0.02));
 }
 
 TEST_CASE("race_record: finds how many tasks are to blame, and then claims are true") {

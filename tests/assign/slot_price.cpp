@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 using namespace straggle;
 using assign::slot_price;
@@ -50,4 +51,20 @@ TEST_CASE("slot_price: another unit gives the same price, and looking often the 
     double const before = a.crowded();
     a.observe(100, 0, 50, 10, 40); // a clock that steps back stands still
     CHECK(a.crowded() == before);
+}
+
+TEST_CASE("slot_price: where jobs have many tasks a slot is missed by few of them") {
+    slot_price few, some, many, unknown;
+    for (int t = 0; t < 2000; ++t) {
+        bool const full = t / 50 % 2 == 0;
+        for (auto const& [p, tasks] : {std::pair{&few, 5.0}, {&some, 20.0}, {&many, 200.0}, {&unknown, 0.0}})
+            p->observe(t, full ? 1 : 0, 100, full ? 0 : 40, 50, tasks);
+    }
+    double const least = assign::slot_price_options{}.least;
+    CHECK(some.price() == unknown.price());
+    CHECK(few.price() - least == doctest::Approx(4 * (some.price() - least)));
+    CHECK(many.price() - least == doctest::Approx((some.price() - least) / 10));
+    // Where slots are always missed they are, however many tasks a job has.
+    for (int t = 2000; t < 20000; ++t) many.observe(t, 1, 100, 0, 50, 200);
+    CHECK(many.price() > 100);
 }

@@ -7,6 +7,7 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision_log.hpp>
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/rank/rank_nodes.hpp>
@@ -42,8 +43,8 @@ std::vector<double> scores_of(int window) {
 
 auto new_keeper() {
     return ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis<>{},
-                                             blacklist::at_most(2), blacklist::rate_limit(0.5, 1),
-                                             blacklist::at_most_slot_fraction<>(0.5));
+                                            blacklist::at_most(2), blacklist::rate_limit(0.5, 1),
+                                            blacklist::at_most_slot_fraction<>(0.5));
 }
 
 std::vector<logged> history(int windows) {
@@ -246,14 +247,14 @@ TEST_CASE("a log with a named fleet needs the fleet") {
     for (std::size_t i = 0; i < 30; ++i) fleet.push_back(name_of(i));
     auto const decide = [&](auto&& use) {
         // A fifth of 30 nodes is 6; of the 12 that report it is 2.
-        ranked_blacklist<std::string> keeper;
+        ranked_blacklist<std::string, blacklist::clearly_dominated> keeper;
         for (int w = 1; w <= 20; ++w) {
             auto const ranking = window_of({5, 5, 5, 5, 0, 0.1, 0, 0.2, 0.1, 0, 0.1, 0});
             keeper.decide(ranking, w, std::span<std::string const>(fleet));
             use(blacklist::record_of(ranking, keeper));
         }
     };
-    ranked_blacklist<std::string> with, without;
+    ranked_blacklist<std::string, blacklist::clearly_dominated> with, without;
     std::size_t different = 0;
     decide([&](logged const& r) {
         CHECK(r.blacklisted.size() + r.on_probation.size() == 4);
@@ -347,7 +348,7 @@ TEST_CASE("a logged that cannot be of any decision changes nothing") {
 }
 
 TEST_CASE("windows before zero are windows") {
-    ranked_blacklist<std::string> original, again;
+    ranked_blacklist<std::string, blacklist::clearly_dominated> original, again;
     for (std::int64_t w = -3; w < 3; ++w) {
         auto const ranking = window_of({0.1, 5, 0.3, 0.2, 0, 0.1});
         original.decide(ranking, w);

@@ -3,6 +3,7 @@
 
 #include "windows.hpp"
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 
@@ -85,13 +86,15 @@ auto sentences_of(Keeper const& keeper) {
 }
 
 static_assert(std::same_as<ranked_blacklist<std::string>,
-                           ranked_blacklist<std::string, blacklist::clearly_dominated,
-                                             blacklist::probation<blacklist::escalating>>>);
+                           ranked_blacklist<std::string, blacklist::slower_by,
+                                            blacklist::probation<blacklist::escalating>>>);
+// These rankings are made by hand and tell no slowdowns.
+using by_domination = ranked_blacklist<std::string, blacklist::clearly_dominated>;
 static_assert(std::same_as<decltype(ranked_blacklist_of<int>()), ranked_blacklist<int>>);
 static_assert(std::same_as<decltype(ranked_blacklist_of<std::string>(
                                blacklist::weakest_level{}, blacklist::hysteresis{}, blacklist::at_most{3})),
                            ranked_blacklist<std::string, blacklist::weakest_level, blacklist::hysteresis<>,
-                                             blacklist::at_most>>);
+                                            blacklist::at_most>>);
 static_assert(std::is_default_constructible_v<ranked_blacklist<std::string>>);
 static_assert(
     !std::is_default_constructible_v<ranked_blacklist<
@@ -100,14 +103,14 @@ static_assert(
 } // namespace
 
 TEST_CASE("a keeper that has decided nothing") {
-    ranked_blacklist<std::string> const keeper;
+    by_domination const keeper;
     CHECK(keeper.decision().blacklisted().empty());
     CHECK(keeper.exclusion_of("n") == blacklist::exclusion{});
     CHECK(sentences_of(keeper).empty());
 }
 
 TEST_CASE("the life of a slow node, with the defaults") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     auto const& calm = keeper.decide(ten({}), 10);
     CHECK(calm.rule() == "clearly_dominated");
     CHECK(calm.excluding() == "probation");
@@ -162,7 +165,7 @@ TEST_CASE("the life of a slow node, with the defaults") {
 }
 
 TEST_CASE("one score in a window is a probe, too") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     auto const with_probe = [](double score) {
         std::vector<report<std::string>> reports;
         for (std::size_t i = 1; i < 10; ++i) reports.push_back({name_of(i), 4, 0.0});
@@ -181,7 +184,7 @@ TEST_CASE("one score in a window is a probe, too") {
 }
 
 TEST_CASE("what a window says counts once") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     keeper.decide(ten({{3, 2.0}}), 5);
     std::string const before = text_of(keeper.decision());
     for (std::int64_t window : {5, 4, -100}) {
@@ -193,12 +196,12 @@ TEST_CASE("what a window says counts once") {
 
 TEST_CASE("the first window may have any number; windows may be skipped") {
     for (std::int64_t first : {std::int64_t{-7}, std::int64_t{0}, std::numeric_limits<std::int64_t>::min()}) {
-        ranked_blacklist<std::string> keeper;
+        by_domination keeper;
         keeper.decide(ten({{3, 2.0}}), first);
         CHECK(keeper.decision().blacklisted()[0].until == first + 1);
         CHECK(ids_of(keeper.decide(ten({{3, silent}}), first + 40).on_probation()) == nodes({3}));
     }
-    ranked_blacklist<std::string> last;
+    by_domination last;
     std::int64_t const most = std::numeric_limits<std::int64_t>::max();
     last.decide(ten({{3, 2.0}}), most - 1);
     CHECK(ids_of(last.decide(ten({{3, silent}}), most).on_probation()) == nodes({3}));
@@ -252,7 +255,7 @@ struct cluster {
 TEST_CASE("a node that stays slow: in and out by reranking, out for good by default") {
     auto const slow = [](std::size_t i) { return i == 3 ? 3.0 : 0.0; };
     cluster anew{ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{})};
-    cluster by_default{ranked_blacklist<std::string>{}};
+    cluster by_default{by_domination{}};
     int returns = 0;
     bool was_avoided = false;
     for (int w = 0; w < 50; ++w) {
@@ -281,7 +284,7 @@ TEST_CASE("more weak nodes than there is room for: the worst are out, and nobody
         std::vector<double> truth;
         for (std::size_t i = 0; i < weak; ++i) truth.push_back(2 + 3 * real());
         auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::probation{},
-                                                        blacklist::at_most{room});
+                                                       blacklist::at_most{room});
         std::vector<int> let_go(20, 0);
         for (std::int64_t w = 1; w <= 300; ++w) {
             std::vector<report<std::string>> reports;
@@ -323,7 +326,7 @@ TEST_CASE("a node that recovers is back within its exclusion and a trial, whenev
     for (std::uint64_t probes : {1u, 2u, 3u, 4u}) {
         std::int64_t const trial = static_cast<std::int64_t>((3 + probes - 1) / probes); // windows for three
         for (std::int64_t recovery = 2; recovery <= 150; ++recovery) {
-            cluster c{ranked_blacklist<std::string>{}, probes};
+            cluster c{by_domination{}, probes};
             auto const score = [&](std::size_t i) { return i == 3 && c.window < recovery ? 3.0 : 0.0; };
             while (c.window < recovery - 1) c.run(score);
             blacklist::exclusion const then = c.keeper.exclusion_of(name_of(3));
@@ -346,7 +349,7 @@ TEST_CASE("a node that recovers is back within its exclusion and a trial, whenev
 }
 
 TEST_CASE("never the same strike twice: a lapse long ago is made good by good windows") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     std::int64_t w = 0;
     for (int lapse = 0; lapse < 4; ++lapse) {
         keeper.decide(ten({{3, 2.0}}), ++w);
@@ -359,7 +362,7 @@ TEST_CASE("never the same strike twice: a lapse long ago is made good by good wi
 TEST_CASE("limits admit nodes that are out before newcomers, and release the oldest exclusion") {
     std::size_t limit = 3;
     auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                    changing{&limit});
+                                                   changing{&limit});
     keeper.decide(ten({{1, 2.0}}), 1);
     keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
     keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
@@ -392,7 +395,7 @@ TEST_CASE("limits admit nodes that are out before newcomers, and release the old
 TEST_CASE("a newcomer takes the place of a node that it is provably slower than") {
     auto const excluded = [](std::size_t limit) {
         auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                        blacklist::at_most{limit});
+                                                       blacklist::at_most{limit});
         keeper.decide(ten({{1, 3.0}}), 1);
         keeper.decide(ten({{1, silent}, {2, 2.0}}), 2);
         keeper.decide(ten({{1, silent}, {2, silent}, {3, 4.0}}), 3);
@@ -436,7 +439,7 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     {
         // What a restored exclusion was for is not known: it keeps its place.
         auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                                        blacklist::at_most{1});
+                                                       blacklist::at_most{1});
         blacklist::exclusion const old{.state = node_state::excluded, .strikes = 1, .since = 1, .until = 9};
         CHECK(keeper.restore(name_of(1), old) == status::ok);
         keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
@@ -445,9 +448,8 @@ TEST_CASE("a newcomer takes the place of a node that it is provably slower than"
     }
     {
         // A limit for newcomers alone that objects leaves the place to who had it.
-        auto keeper =
-            ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
-                                              blacklist::at_most{1}, blacklist::rate_limit{0.25, 1});
+        auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{8, 8},
+                                                       blacklist::at_most{1}, blacklist::rate_limit{0.25, 1});
         keeper.decide(ten({{1, 2.0}}), 1);
         keeper.decide(ten({{1, silent}, {4, 9.0}}), 2);
         CHECK(ids_of(keeper.decision().blacklisted()) == nodes({1}));
@@ -506,13 +508,13 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
     };
     auto racks =
         ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
-                                          blacklist::one_per_domain<decltype(rack), std::uint64_t>(rack));
+                                         blacklist::one_per_domain<decltype(rack), std::uint64_t>(rack));
     racks.decide(ten({{3, 2.0}}), 1);
     racks.decide(ten({{3, silent}, {2, 2.0}, {5, 2.0}}), 2);
     CHECK(ids_of(racks.decision().blacklisted()) == nodes({3, 5}));
     CHECK(ids_of(racks.decision().spared()) == nodes({2}));
     auto slots = ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::escalating{4, 4},
-                                                   blacklist::at_least_healthy_slots{8});
+                                                  blacklist::at_least_healthy_slots{8});
     slots.decide(ten({{3, 2.0}, {4, 2.0}}), 1);
     slots.decide(ten({{3, silent}, {4, silent}, {5, 2.0}}), 2);
     CHECK(slots.decision().blacklisted().size() == 2);
@@ -574,7 +576,7 @@ TEST_CASE("fail_open lets everybody go while too many look weak") {
 
 TEST_CASE("a node that is gone is forgotten, in time or at once") {
     auto keeper = ranked_blacklist_of<std::string>(blacklist::dominated{},
-                                                    blacklist::probation{blacklist::escalating{4, 4}});
+                                                   blacklist::probation{blacklist::escalating{4, 4}});
     keeper.forget_after(10);
     keeper.decide(ten({{3, 2.0}}), 1); // until 5
     for (std::int64_t w = 2; w <= 15; ++w) keeper.decide(ten({{3, silent}}), w);
@@ -619,7 +621,7 @@ TEST_CASE("a node on probation whose tasks can never be judged is forgotten, too
     REQUIRE(ranking.unranked().size() == 1);
     REQUIRE(ranking.unranked()[0].n == 0);
     REQUIRE(ranking.unranked()[0].mean == 0.0);
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     keeper.forget_after(10);
     keeper.decide(ten({{3, 2.0}}), 1);
     for (std::int64_t w = 2; w <= 12; ++w) keeper.decide(ranking, w);
@@ -669,7 +671,7 @@ TEST_CASE("a keeper that is stored and restored decides as if it had never stopp
 }
 
 TEST_CASE("what no policy can have written is not restored") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     double const nan = std::nan("");
     CHECK(keeper.restore("n", {.state = node_state::last_resort}) == status::out_of_domain);
     CHECK(keeper.restore("n", {.state = node_state::excluded, .since = 5, .until = 4}) ==
@@ -725,13 +727,13 @@ TEST_CASE("deciding window after window allocates nothing") {
         CHECK(allocations_during([&] { keeper.decide(windows[0], w); }) == 0);
     };
     auto const rack = [](std::string const& id) { return id.back(); };
-    check(ranked_blacklist<std::string>{}, false);
-    check(ranked_blacklist<std::string>{}, true);
+    check(by_domination{}, false);
+    check(by_domination{}, true);
     check(ranked_blacklist_of<std::string>(blacklist::weakest_level{}, blacklist::rerank_every_window{},
-                                            blacklist::at_most{9}),
+                                           blacklist::at_most{9}),
           false);
     check(ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::hysteresis{},
-                                            record::unlimited{}),
+                                           record::unlimited{}),
           false);
     check(ranked_blacklist_of<std::string>(
               blacklist::dominated_fdr{},
@@ -743,7 +745,7 @@ TEST_CASE("deciding window after window allocates nothing") {
 }
 
 TEST_CASE("names that come and go leave no memory behind") {
-    ranked_blacklist<std::string> keeper;
+    by_domination keeper;
     keeper.forget_after(5);
     std::size_t next = 0;
     // Every window renames the whole fleet; two nodes are slow, and never heard of again.

@@ -114,7 +114,7 @@ TEST_CASE("rate_limit with a keeper: who stays out needs no token, nor does a re
     CHECK(numbers(keeper.decide(slow_nodes(1, 3), 3).blacklisted()) == ids{0, 1, 2, 3});
 
     auto trial = ranked_blacklist_of<std::string>(easily, blacklist::probation{blacklist::escalating{1, 8}},
-                                                   blacklist::rate_limit{0, 1});
+                                                  blacklist::rate_limit{0, 1});
     CHECK(trial.decide(slow_nodes(1), 1).blacklisted().size() == 1);
     CHECK(trial.decide(slow_nodes(0, 1), 2).on_probation().size() == 1);
     CHECK(trial.decide(slow_nodes(1), 3).blacklisted().size() == 1);
@@ -125,7 +125,7 @@ TEST_CASE("rate_limit that may be absent still asks newcomers only") {
                   !detail::limit_access<std::optional<blacklist::at_most>>::newcomers_only);
     auto keeper =
         ranked_blacklist_of<std::string>(easily, blacklist::escalating{8, 8},
-                                          std::optional<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
+                                         std::optional<blacklist::rate_limit>{blacklist::rate_limit{0, 1}});
     CHECK(keeper.decide(slow_nodes(2), 1).blacklisted().size() == 1);
     CHECK(keeper.decide(slow_nodes(0, 1), 2).blacklisted().size() == 1);
 }
@@ -134,7 +134,7 @@ TEST_CASE("release_on_demand: the oldest exclusions end first, and nobody new is
     double needed = 0;
     auto const demand = [&needed] { return needed; };
     auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                    blacklist::release_on_demand{demand});
+                                                   blacklist::release_on_demand{demand});
     keeper.decide(slow_nodes(1, 0), 1);
     keeper.decide(slow_nodes(1, 1), 2);
     keeper.decide(slow_nodes(1, 2), 3);
@@ -163,7 +163,7 @@ TEST_CASE("release_on_demand: a small newcomer does not slip in where an old one
     double needed = 0;
     auto const demand = [&needed] { return needed; };
     auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                    blacklist::release_on_demand{demand, slots});
+                                                   blacklist::release_on_demand{demand, slots});
     keeper.decide(slow_nodes(1, 0), 1);
     keeper.decide(slow_nodes(1, 1), 2);
     CHECK(numbers(keeper.decision().blacklisted()) == ids{0, 1}); // 8 in service
@@ -177,7 +177,7 @@ TEST_CASE("release_on_demand: a small newcomer does not slip in where an old one
 
 TEST_CASE("release_on_demand counts silent nodes that are out") {
     auto keeper = ranked_blacklist_of<std::string>(easily, blacklist::escalating{16, 16},
-                                                    blacklist::release_on_demand{[] { return 8; }});
+                                                   blacklist::release_on_demand{[] { return 8; }});
     CHECK(keeper.decide(slow_nodes(2), 1).blacklisted().size() == 2);
     CHECK(keeper.decide(slow_nodes(0, 2), 2).blacklisted().size() == 2); // eight of ten, not six of eight
     CHECK(numbers(keeper.decide(slow_nodes(0, 3), 3).blacklisted()) == ids{0}); // node 2 is silent, not out

@@ -100,6 +100,25 @@ class Forecast(unittest.TestCase):
             right = counts["weak_found"] + counts["good_left_out"]
             self.assertEqual(counts["accuracy"], right / (6 * HOSTS))
 
+    def test_a_forecast_no_better_than_as_it_was_before_is_not_acted_on(self):
+        self.assertTrue(self.learned["tested"]["better_than_before"])
+        # Four hosts that are always weak: nothing beats saying that they will be again.
+        r = random.Random(5)
+        rows = []
+        for job, node, begin, _ in self.past:
+            weak = node in ("host-3", "host-9", "host-21", "host-33")
+            rows.append((job, node, begin, begin + 900 + r.randrange(200) + (400 if weak else 0)))
+        model = self.path / "always"
+        told = self.learn(model, table(rows))
+        self.assertEqual(told["tested"]["as_before"]["accuracy"], 1)
+        self.assertFalse(told["tested"]["better_than_before"])
+        last = table(row for row in rows if row[0].startswith("j7-"))
+        quiet = self.forecast(last, "--max-fraction", "0.5", "--select", "mean_plus_sigmas:1000000", model=model)
+        self.assertFalse(quiet["forecast"]["better_than_before"])
+        self.assertEqual(quiet["decision"]["blacklisted"], [])
+        done = run("--forecast", str(model), "-", stdin=last)
+        self.assertIn(b"no better than", done.stdout)
+
     def test_selects_who_is_expected_to_be_weak(self):
         whole = self.forecast(self.last_month, "--max-fraction", "0.5")
         ahead = whole["forecast"]

@@ -18,6 +18,8 @@ from straggle_rank_windows_test import SLURM, cells, succeeded
 class Replay(Folder):
     def logged(self, source, *arguments, stdin=b""):
         log = self.file("log.jsonl")
+        if not {"--select", "--preset"} & set(arguments):
+            arguments = (*arguments, "--select", "dominated:0.5")
         succeeded(run("--log", log, *arguments, source, stdin=stdin))
         return log
 
@@ -32,6 +34,17 @@ class Replay(Folder):
             for exclusions in ("rerank", "escalating:2:9", "probation", "hysteresis:2:3"):
                 log = self.logged(SLURM, "--window", "90s", "--slide", "30s", "--select", select, "--exclusions", exclusions)
                 self.assertEqual(self.replays(log), 32)
+
+    def test_by_slowdown(self):
+        log = self.logged(SLURM, "--window", "1m", "--select", "slowdown")
+        self.assertEqual(self.replays(log), 16)
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        named = {v["node"] for line in lines[1:] for v in line["blacklisted"] + line["spared"]}
+        self.assertLessEqual({"n2", "n5"}, named)
+        self.assertLessEqual(named, {"n2", "n5", "n6"})
+        lines[3]["ended"] = []
+        log.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        self.assertEqual(run("--replay", log).returncode, 1)
 
     def test_every_guard(self):
         for limits in (("--max-nodes", 1), ("--min-healthy", 7), ("--domain", "n([0-3])", "--max-fraction", 0.9),
@@ -71,7 +84,7 @@ class Replay(Folder):
         log = self.logged(SLURM, "--window", "1m", "--max-fraction", 0.2)
         head, *lines = [json.loads(line) for line in log.read_text().splitlines()]
         self.assertEqual((head["straggle_log"], head["time_unit"], head["options"]["select"], head["options"]["exclusions"]),
-                         (1, "ms", "dominated:0.5", "probation:3:1+escalating:1:16"))
+                         (2, "ms", "dominated:0.5", "probation:3:1+escalating:1:16"))
         self.assertEqual({n["node"] for n in head["fleet"]}, {f"n{i}" for i in range(8)})
         table = cells(SLURM, "--window", "1m", "--max-fraction", 0.2)
         for line in lines:
@@ -143,7 +156,7 @@ class Replay(Folder):
         refuses("1: not a log", HEADER)
         refuses("1: not a log", "{}")
         refuses("1: not a log", "null")
-        refuses("1: not a log: written by another version", *changed(0, lambda l: l.update(straggle_log=2)))
+        refuses("1: not a log: written by another version", *changed(0, lambda l: l.update(straggle_log=3)))
         refuses("1: --select", *changed(0, lambda l: l["options"].update(select="whim")))
         refuses("1: --exclusions", *changed(0, lambda l: l["options"].update(exclusions="whim")))
         refuses("1: not a log: max_fraction", *changed(0, lambda l: l["options"]["limits"].update(max_fraction=7)))

@@ -102,8 +102,28 @@ class Ranking(unittest.TestCase):
         decision = rank(history())["decision"]
         self.assertEqual([v["node"] for v in decision["blacklisted"]], ["n3"])
         verdict = decision["blacklisted"][0]
-        self.assertEqual((verdict["rule"], verdict["provably_faster"], verdict["spared_by"]), ("dominated", 9, None))
+        self.assertEqual((verdict["rule"], verdict["causes"], verdict["spared_by"]), ("slowdown", ["slow"], None))
+        self.assertGreater(verdict["slowdown"]["low"], 2)
+        self.assertGreater(verdict["slowdown"]["high"], 3)
+        verdict = rank(history(), "--select", "dominated:0.5")["decision"]["blacklisted"][0]
+        self.assertEqual((verdict["node"], verdict["provably_faster"], verdict["spared_by"]), ("n3", 9, None))
         self.assertGreater(verdict["value"], verdict["threshold"])
+
+    def test_a_node_that_fails_its_tasks(self):
+        extra = "".join(f"f{i},t,0,n5,{10 * i},{10 * i + 1},failed,,\n" for i in range(12))
+        got = rank(history(slow=(), extra=extra))
+        self.assertEqual([(v["node"], v["causes"]) for v in got["decision"]["blacklisted"]], [("n5", ["failing"])])
+        failures = {n["node"]: n["failures"] for n in got["nodes"]}
+        self.assertEqual((failures["n5"]["attempts"], failures["n5"]["failed"]), (32, 12))
+        self.assertEqual(failures["n4"]["failed"], 0)
+
+    def test_what_cannot_be_read_is_an_error(self):
+        self.assertEqual(run("--normaliser", "work_rate", "-", stdin=b"job,node,duration\na,n,1\n").returncode, 2)
+        self.assertEqual(run("-", stdin=b"job,node,duration\na,n,-1\na,m,-2\n").returncode, 2)
+        names = rank("job,node,start,end\n" + "".join(f"j,n{i},0,{9 + i}\n" for i in range(5)))["nodes"]
+        self.assertEqual(len(names), 5)  # the names that --help tells
+        twins = rank(b"job,node,duration\n" + b"".join(b"j,n\xff%d,%d\nj,n\xfe%d,%d\n" % (i, i + 1, i, i + 3) for i in range(4)))
+        self.assertEqual(len({n["node"] for n in twins["nodes"]}), 8)
 
     def test_nobody_is_blamed_without_evidence(self):
         decision = rank(history(slow=()))["decision"]
@@ -166,7 +186,8 @@ class Ranking(unittest.TestCase):
         text = history(slow=("n1", "n3", "n5"))
 
         def outcome(*arguments):
-            decision = rank(text, *arguments)["decision"]
+            select = () if "--select" in arguments else ("--select", "dominated:0.5")
+            decision = rank(text, *arguments, *select)["decision"]
             return len(decision["blacklisted"]), {v["spared_by"] for v in decision["spared"]}
         self.assertEqual(outcome("--select", "weakest_level", "--no-limits"), (3, set()))
         self.assertEqual(outcome(), (2, {"at_most_slot_fraction"}))
@@ -181,9 +202,9 @@ class Ranking(unittest.TestCase):
         text = "job,node,duration,slots\n" + "".join(
             f"j{j},n{n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{20 if n == 3 else 4}\n"
             for j in range(20) for n in range(10))
-        decision = rank(text)["decision"]  # n3 holds 20 of 56 slots
+        decision = rank(text, "--select", "dominated:0.5")["decision"]  # n3 holds 20 of 56 slots
         self.assertEqual([v["spared_by"] for v in decision["spared"]], ["at_most_slot_fraction"])
-        self.assertEqual(len(rank(text, "--max-fraction", 0.4)["decision"]["blacklisted"]), 1)
+        self.assertEqual(len(rank(text, "--select", "dominated:0.5", "--max-fraction", 0.4)["decision"]["blacklisted"]), 1)
 
     def test_work_rate_forgives_large_inputs(self):
         text = "job,node,duration,input_bytes\n" + "".join(
@@ -254,7 +275,8 @@ class Records(unittest.TestCase):
     def test_nodes_without_success_and_unranked_ones(self):
         got = rank(history(extra="j0,x,0,lost,1,5,failed,,\nj0,y,0,new,1,1200,success,,\n"))
         self.assertEqual(got["nodes_without_success"], 1)
-        self.assertEqual(got["nodes"][-1], {"node": "new", "n": 1, "mean": None, "sd": None, "low": None, "high": None, "level": None})
+        last = {key: value for key, value in got["nodes"][-1].items() if key not in ("slowdown", "failures")}
+        self.assertEqual(last, {"node": "new", "n": 1, "mean": None, "sd": None, "low": None, "high": None, "level": None})
 
     def test_columns_by_name(self):
         text = history().replace("start_ms,end_ms", "begin,finish").replace(",node,", ",host,")

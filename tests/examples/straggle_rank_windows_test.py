@@ -30,13 +30,18 @@ def succeeded(done):
 def windows(text, *arguments):
     """The JSON document for a history given as text or as a path."""
     source, stdin = (text, b"") if isinstance(text, pathlib.Path) else ("-", text.encode())
-    return json.loads(succeeded(run("--format", "json", *arguments, source, stdin=stdin)))
+    return json.loads(succeeded(run("--format", "json", *by_ranking(arguments), source, stdin=stdin)))
+
+
+def by_ranking(arguments):
+    """What is checked here against other computations follows from rankings."""
+    return arguments if {"--select", "--preset"} & set(arguments) else (*arguments, "--select", "dominated:0.5")
 
 
 def cells(text, *arguments):
     """The rows of --format csv by (window, node)."""
     source, stdin = (text, b"") if isinstance(text, pathlib.Path) else ("-", text.encode())
-    out = succeeded(run("--format", "csv", *arguments, source, stdin=stdin)).decode()
+    out = succeeded(run("--format", "csv", *by_ranking(arguments), source, stdin=stdin)).decode()
     return {(int(row["window"]), row["node"]): row for row in csv.DictReader(io.StringIO(out))}
 
 
@@ -278,7 +283,7 @@ class BadUsage(BadInput):
 class Report(Folder):
     def data(self, text, *arguments):
         report = self.file("r.html")
-        done = run("--report", report, "--window", *arguments, "-", stdin=text.encode())
+        done = run("--report", report, "--select", "dominated:0.5", "--window", *arguments, "-", stdin=text.encode())
         if done.returncode == 1 and b"without D3" in done.stderr:
             self.skipTest("built without D3")
         succeeded(done)

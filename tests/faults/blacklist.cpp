@@ -11,9 +11,9 @@
 #include <straggle/blacklist/cooldown.hpp>
 #include <straggle/blacklist/decision_log.hpp>
 #include <straggle/blacklist/dominated.hpp>
-#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/forecast_weak.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/timed_limits.hpp>
 #include <straggle/blacklist/top_k_intersection.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
@@ -217,7 +217,7 @@ TEST_CASE("blacklister: a decision being filled is empty after a failed allocati
 
 TEST_CASE("ranked_blacklist: a failed allocation changes nothing") {
     using namespace straggle;
-    check_keeper("defaults", ranked_blacklist_of<std::string>());
+    check_keeper("defaults", ranked_blacklist_of<std::string>(blacklist::clearly_dominated{}));
     check_keeper("hysteresis", ranked_blacklist_of<std::string>(
                                    blacklist::dominated{}, blacklist::hysteresis<>{}, record::unlimited{}));
     check_keeper("rates", ranked_blacklist_of<std::string>(
@@ -225,7 +225,7 @@ TEST_CASE("ranked_blacklist: a failed allocation changes nothing") {
                               blacklist::rate_limit{0.5, 2}, blacklist::fail_open{0.31, 0.1}));
     check_keeper("racks",
                  ranked_blacklist_of<std::string>(blacklist::dominated{}, blacklist::rerank_every_window{},
-                                                   blacklist::one_per_domain{rack_of{}}));
+                                                  blacklist::one_per_domain{rack_of{}}));
 }
 
 TEST_CASE("cooldown: a failed allocation changes nothing") {

@@ -1,8 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Whatever the lines: straggle-watch answers in whole lines, keeps its bounds, and does the same again. What it
-// stores is taken back by another one.
+// Whatever the lines: straggle-watch answers in whole lines, keeps its bounds, and does the same again. What
+// it stores is taken back by another one.
 
 #include "examples/programs/straggle-watch/watch.hpp"
 #include "fuzzing.hpp"

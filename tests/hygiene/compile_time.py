@@ -21,8 +21,9 @@ import headers
 
 AIM, AIM_OF_ALL = 1.5, 2.5
 UMBRELLA = "straggle/straggle.hpp"
-ABOVE = {f"straggle/{room}.hpp": None for room in (
-    "assign", "blacklist", "detect", "evaluate", "learn", "mitigate", "monitor", "predict", "rank", "straggle")}
+ABOVE = {f"straggle/{room}.hpp": limit for room, limit in {
+    "assign": 2.3, "blacklist": 2.8, "detect": 1.7, "evaluate": None, "learn": None, "mitigate": 3.7, "monitor": 1.9,
+    "predict": 2.45, "rank": 2.45, "straggle": 5.5}.items()}
 SLACK = 1.03  # another version of the same standard library
 SKIPPED = 77
 

@@ -112,6 +112,25 @@ TEST_CASE("forecast_model: stays as it was when the bytes are no model") {
     CHECK(kept.days == 5);
 }
 
+TEST_CASE("forecast_model: what was found no better than as it was before says so, also when stored") {
+    learn::forecast_model model = learned();
+    CHECK(model.is_useful()); // nobody has tested it
+    model.is_tested = true;
+    CHECK(!model.is_useful());
+    model.better = 5;
+    model.worse = 3; // by chance
+    CHECK(!model.is_useful());
+    learn::forecast_model copy;
+    REQUIRE(copy.restore(model.serialize()) == status::ok);
+    CHECK(copy == model);
+    CHECK(!copy.is_useful());
+    model.better = 40;
+    REQUIRE(copy.restore(model.serialize()) == status::ok);
+    CHECK(copy.better == 40);
+    CHECK(copy.worse == 3);
+    CHECK(copy.is_useful());
+}
+
 TEST_CASE("forecast_model: is silent without trees, and about other days") {
     learn::forecast_model model = learned();
     std::vector<double> rows;

@@ -73,6 +73,20 @@ TEST_CASE("weak_nodes: finds the slow ones") {
     CHECK(found.tried.front().groups == 2);
 }
 
+TEST_CASE("weak_nodes: ten nodes are at most three groups, whatever they are like") {
+    std::mt19937_64 engine(5);
+    for (int round = 0; round < 20; ++round) {
+        std::vector<double> means(10);
+        for (double& m : means) m = static_cast<double>(engine() % 1000) / 500 - 1;
+        std::vector<double> memory;
+        learn::weak_node_finder find;
+        learn::weak_nodes found;
+        (void)find(days_of(means, memory), engine, found);
+        CHECK(found.tried.size() <= 2); // two groups and three
+        CHECK(found.groups.size() <= 3);
+    }
+}
+
 TEST_CASE("weak_nodes: nobody is weak where that cannot be said") {
     std::vector<double> memory;
     learn::weak_node_finder find;

@@ -1,6 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/mitigate/cluster_watch.hpp>
 
 #include <support/allocations.hpp>
@@ -23,7 +24,7 @@ struct attempt {
 constexpr attempt_fields fields{
     .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
 using monitor_type = monitor<attempt, std::remove_const_t<decltype(fields)>>;
-using keeper_type = ranked_blacklist<std::string>;
+using keeper_type = ranked_blacklist<std::string, blacklist::clearly_dominated>;
 
 // One job of `nodes` x `tasks` attempts that ends within [begin, begin + 100); node 0 is slow if asked for.
 std::vector<attempt> job_at(std::int64_t begin, bool slow, int nodes = 8, int tasks = 6) {

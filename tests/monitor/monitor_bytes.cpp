@@ -360,6 +360,8 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
         for (int const node : nodes) {
             out.varint(static_cast<std::uint64_t>(node));
             sums(out, six);
+            out.i64(0); // relative times: their sum, and that of their squares
+            out.i64(0);
         }
         out.count(0);
         return out;

@@ -59,11 +59,10 @@ class dsb_blacklist {
   public:
     /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
     dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
-        : monitor_(policies::attempt_fields,
-                   {.window = window,
-                    .slide = 0,
-                    .ranking = straggle::papers::dsb_2019::ranking(),
-                    .baseline = straggle::score_baseline::window}),
+        : monitor_(policies::attempt_fields, {.window = window,
+                                              .slide = 0,
+                                              .ranking = straggle::papers::dsb_2019::ranking(),
+                                              .baseline = straggle::score_baseline::window}),
           k_(k),
           random_(seed, 77) {}
 

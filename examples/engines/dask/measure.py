@@ -23,6 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKERS, TASKS = 8, 48
+OUT = ("excluded", "last_resort")
 
 
 def work(seed, folder):
@@ -184,7 +185,7 @@ def main():
         return 77
     os.makedirs(options.out, exist_ok=True)
     if options.check:
-        options.graphs, options.saturations, options.only = 32, "inf", "with"
+        options.graphs, options.saturations, options.only = 48, "1.1", "with"
     rows, held = [], []
     for repetition in range(options.repeat):
         for saturation in options.saturations.split(","):
@@ -207,11 +208,12 @@ def main():
         return 0
     slow_at = min(r["at"] for r in rows if r["phase"] == "slow")
     well_at = min(r["at"] for r in rows if r["phase"] == "after")
-    out = [h[3] - slow_at for h in held if h[4] == "w3" and h[5] == "excluded"]
-    back = [h[3] - well_at for h in held if h[4] == "w3" and h[5] == "healthy" and h[3] > well_at]
-    others = [h for h in held if h[4] != "w3" and h[5] in ("excluded", "on_probation")]
-    print("out after %s s, back after %s s, others %s" % (out[:1], back[:1], others))
-    return 0 if out and not others else 1
+    held = [(t, worker, state) for _, _, _, t, worker, state in held]
+    out = [t - slow_at for t, worker, state in held if worker == "w3" and t > slow_at and state in OUT]
+    back = [t - well_at for t, worker, state in held if worker == "w3" and t > well_at and state == "healthy"]
+    others = [h for h in held if h[1] != "w3" and h[2] in OUT]
+    print("held after %s s, back after %s s, others held: %s" % (out[:1], back[:1], others))
+    return 0 if out and back and not others else 1
 
 
 if __name__ == "__main__":

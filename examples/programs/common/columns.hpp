@@ -76,12 +76,19 @@ class column_places {
         for (std::size_t c = 0; c < places_.size(); ++c) {
             auto const& [name, required] = names[static_cast<Column>(c)];
             if (name.empty()) continue;
-            auto const found = std::find(header.begin(), header.end(), name);
+            auto found = std::find(header.begin(), header.end(), name);
+            // Unless the user named it: the key itself, or with a unit.
+            std::string const key(column_set<Column>::keys[c]);
+            for (char const* const suffix : {"", "_ms", "_s", "_us", "_ns", "_bytes"}) {
+                if (required || found != header.end()) break;
+                found = std::find(header.begin(), header.end(), key + suffix);
+            }
             if (found == header.end()) {
                 if (required) fail("no column '" + name + "'");
                 continue;
             }
-            if (std::find(found + 1, header.end(), name) != header.end()) fail("two columns '" + name + "'");
+            if (std::find(found + 1, header.end(), *found) != header.end())
+                fail("two columns '" + *found + "'");
             places_[c] = static_cast<std::size_t>(found - header.begin());
         }
     }
@@ -106,6 +113,8 @@ class column_places {
                       file_ + ":1: " + what + "; the header has: " + all + " (see " + option_ + ")");
     }
 
+    /// What the column is called; empty if there is none.
+    [[nodiscard]] std::string name(Column c) const { return has(c) ? header_[*place(c)] : std::string(); }
     [[nodiscard]] bool has(Column c) const { return place(c).has_value(); }
     /// The field, empty if there is no such column.
     [[nodiscard]] std::string_view field(std::span<std::string_view const> record, Column c) const {

@@ -298,7 +298,7 @@ class text_source {
 /// @param safe puts an apostrophe before what a spreadsheet would take for a formula
 [[nodiscard]] inline std::string quoted(std::string_view field, bool safe = false) {
     if (safe && !field.empty() && std::string_view("=+-@\t\r\n").find(field[0]) != std::string_view::npos)
-        return quoted("'" + std::string(field));
+        return csv::quoted("'" + std::string(field));
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
     std::string out = "\"";
     for (char c : field) {

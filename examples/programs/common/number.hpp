@@ -73,7 +73,7 @@ inline number read_real(std::string_view s) {
 [[nodiscard]] inline number read_number(std::string_view field) {
     std::string_view const s = detail::trimmed(field);
     if (s.empty()) return {};
-    constexpr int max_digits = 18; // of which any number fits 64 bits
+    constexpr int max_digits = 19; // of which many numbers fit 64 bits: nanoseconds since 1970 do
     number n{.kind = number_kind::exact};
     bool const negative = s.front() == '-';
     int count = 0;
@@ -82,7 +82,8 @@ inline number read_real(std::string_view s) {
         char const c = s[i];
         if (c == '.' && !point) {
             point = true;
-        } else if (c >= '0' && c <= '9' && count < max_digits && n.places < max_places) {
+        } else if (c >= '0' && c <= '9' && count < max_digits && n.places < max_places &&
+                   n.digits <= (INT64_MAX - (c - '0')) / 10) {
             n.digits = n.digits * 10 + (c - '0');
             ++count;
             n.places += static_cast<int>(point);

@@ -34,7 +34,8 @@ std::vector<std::string> domains(history const& h, std::string const& expression
 }
 
 // What was measured, in words.
-std::string evidence(verdict const& v, options const& o) {
+std::string measured(verdict const& v, options const& o) {
+    if (std::string const told = in_words(v.slow); !told.empty()) return told;
     std::string const interval = percent(o.confidence) + " interval " + signed_number(v.ci.low) + " to " +
                                  signed_number(v.ci.high) + ", " + counted(v.n, "task");
     if (o.normaliser == normaliser::ratio)
@@ -52,6 +53,8 @@ std::string comparison(verdict const& v, std::string const& of_all) {
                short_number(v.threshold);
     if (v.rule == "dominated_fdr")
         return faster + ", p = " + short_number(v.value) + ", at most " + short_number(v.threshold);
+    if (v.rule == "slower_by")
+        return "at least " + fixed(v.value, 2) + " times, and " + fixed(v.threshold, 2) + " is worth a word";
     if (v.rule == "weakest_level") return "no other node is slower beyond doubt";
     if (v.rule == "top_k_intersection") return "among the slowest or least steady of the weakest level";
     return "the mean exceeds the threshold of " + signed_number(v.threshold);
@@ -75,23 +78,65 @@ decision decide(ranking const& r, fleet const& f, options const& o, expectation 
     };
     std::mt19937_64 engine;
     return with_selection(o.selection, engine, [&](auto policy) {
-        if (expected == nullptr) return decide_by(std::move(policy));
+        if (expected == nullptr || !expected->is_useful) return decide_by(std::move(policy));
         auto const by_forecast = [&p = expected->probability](std::uint32_t node) { return p[node]; };
         return decide_by(straggle::blacklist::either(
             std::move(policy), straggle::blacklist::forecast_weak(by_forecast, expected->least)));
     });
 }
 
+std::string in_words(straggle::slowdown const& s) {
+    if (!s.is_known()) return {};
+    return "takes " + fixed(s.value, 2) + " times as long as elsewhere (" + fixed(s.low, 2) + " to " +
+           fixed(s.high, 2) + "), " + counted(s.tasks, "task");
+}
+
+std::string in_words(straggle::blacklist::failure_rate const& f) {
+    return grouped(f.failed) + " of " + counted(f.attempts, "attempt") + " failed (" + percent(f.low) +
+           " to " + percent(f.high) + "), " + percent(f.elsewhere) + " elsewhere";
+}
+
+std::vector<std::string_view> causes(std::uint8_t set) {
+    using straggle::blacklist::cause;
+    std::vector<std::string_view> names;
+    for (auto const& [bit, name] : {std::pair(cause::slow, "slow"), std::pair(cause::hung, "hung"),
+                                    std::pair(cause::failing, "failing"), std::pair(cause::denied, "denied")})
+        if (straggle::blacklist::has(set, bit)) names.emplace_back(name);
+    return names;
+}
+
+namespace {
+
+// Of a verdict that was reached by attempts; empty for all others.
+std::string by_attempts(verdict const& v) {
+    if (v.rule == "slowdown") return in_words(v.slow);
+    if (v.rule == "running_time" || v.rule == "hung")
+        return "attempts have run for " + fixed(v.value, 1) + " times as long as usual and do not end";
+    if (v.rule == "failures")
+        return percent(v.value) + " of its latest attempts failed; no more than " + percent(v.threshold) +
+               " is usual";
+    return {};
+}
+
+} // namespace
+
 std::string reason(verdict const& v, ranking const& r, options const& o) {
-    return evidence(v, o) + "; " + comparison(v, " of the " + std::to_string(r.nodes().size() - 1));
+    if (std::string const why = by_attempts(v); !why.empty()) return why;
+    return measured(v, o) + "; " + comparison(v, " of the " + std::to_string(r.nodes().size() - 1));
 }
 
 std::string reason(verdict const& v, options const& o) {
-    return evidence(v, o) + "; " + comparison(v, "");
+    if (std::string const why = by_attempts(v); !why.empty()) return why;
+    return measured(v, o) + "; " + comparison(v, "");
 }
 
 std::string guard_reason(std::string_view limit, options const& o) {
     guard_options const& g = o.limits;
+    if (limit == "by_limit") return "no more nodes or slots may be taken out";
+    if (limit == "by_load") return "the others could not carry its tasks";
+    if (limit == "by_domain") return "it is the last one of its failure domain";
+    if (limit == "by_action_cap") return "too many nodes were excluded lately";
+    if (limit == "by_fail_open") return "so many nodes look weak at once: rather distrust the measurement";
     if (limit == "at_most_slot_fraction")
         return "at most " + percent(g.max_fraction.value_or(0)) + " of all slots may be taken out";
     if (limit == "at_most")

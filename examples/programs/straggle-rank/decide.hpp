@@ -10,15 +10,18 @@
 #include "rank.hpp"
 
 #include <straggle/blacklist/decision.hpp>
+#include <straggle/blacklist/node_verdict.hpp>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace straggle_rank {
 
 using decision = straggle::blacklist_decision<std::uint32_t>;
 using verdict = straggle::verdict<std::uint32_t>;
 
-/// Decides with the policy and the limits of the command line.
+/// Decides on a ranking with the policy and the limits of the command line.
 /// @param expected of the nodes, if somebody asked for it
 [[nodiscard]] decision decide(ranking const& r, fleet const& f, options const& o,
                               expectation const* expected = nullptr);
@@ -28,6 +31,15 @@ using verdict = straggle::verdict<std::uint32_t>;
 
 /// The same for a verdict that may be older than the last ranking.
 [[nodiscard]] std::string reason(verdict const& v, options const& o);
+
+/// "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; empty if nothing is known.
+[[nodiscard]] std::string in_words(straggle::slowdown const& s);
+
+/// "12 of 80 attempts failed (9 % to 24 %), 1 % elsewhere".
+[[nodiscard]] std::string in_words(straggle::blacklist::failure_rate const& f);
+
+/// The names of the causes of a verdict: slow, hung, failing, denied.
+[[nodiscard]] std::vector<std::string_view> causes(std::uint8_t set);
 
 /// What a limit says when it spares a node, as the end of "kept in service: ...".
 [[nodiscard]] std::string guard_reason(std::string_view limit, options const& o);

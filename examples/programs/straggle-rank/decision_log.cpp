@@ -6,12 +6,12 @@
 #include "../common/failure.hpp"
 #include "../common/text.hpp"
 #include "json.hpp"
+#include "output.hpp"
 #include "record_json.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <set>
 
 namespace straggle_rank {
 
@@ -22,19 +22,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr int log_version = 1;
-
-// Valid UTF-8, and still different from each other.
-std::vector<std::string> logged_names(fleet const& f) {
-    std::vector<std::string> names;
-    std::set<std::string, std::less<>> used;
-    for (std::string const& name : f.names) {
-        std::string text = valid_utf8(name);
-        for (int n = 2; !used.insert(text).second; ++n) text = valid_utf8(name) + "#" + std::to_string(n);
-        names.push_back(std::move(text));
-    }
-    return names;
-}
+constexpr int log_version = 2;
 
 ordered_json fleet_json(fleet const& f, std::span<std::string const> names) {
     ordered_json list = ordered_json::array();
@@ -138,7 +126,10 @@ std::string in_words(decision_difference const& d, decision_record const& logged
 } // namespace
 
 log_writer::log_writer(history const& h, options const& o, fleet const& f, window_calendar const& calendar)
-    : file_(o.log), names_(logged_names(f)), calendar_(calendar) {
+    : file_(o.log),
+      names_(distinct_names(f.names)),
+      calendar_(calendar),
+      by_attempts_(o.decides_by_slowdown()) {
     file_.stream() << ordered_json{{"straggle_log", log_version}, {"straggle", version()},
                                    {"file", valid_utf8(h.file)},  {"time_unit", to_string(calendar.unit())},
                                    {"options", to_json(o)},       {"fleet", fleet_json(f, names_)}}
@@ -151,12 +142,51 @@ void log_writer::take(decided_window const& w) {
                       {"begin", ordered_json::parse(calendar_.begin(w.number))},
                       {"end", ordered_json::parse(calendar_.end(w.number))}};
     line.update(record_json(w.keeper.record(w.ranking), names_));
+    if (by_attempts_) {
+        line["now"] = w.now;
+        ordered_json& ended = line["ended"] = ordered_json::array();
+        for (past_attempt const& a : w.ended)
+            ended.push_back({a.node, a.job, a.task ? ordered_json(*a.task) : ordered_json(nullptr), a.start,
+                             a.end, static_cast<int>(a.status)});
+    }
     file_.stream() << line.dump() << '\n';
 }
 
 void log_writer::close() {
     file_.finish();
 }
+
+namespace {
+
+past_attempt attempt_from(json const& from, std::size_t nodes) {
+    past_attempt a;
+    a.node = from.at(0).get<std::uint32_t>();
+    if (a.node >= nodes) throw std::runtime_error("an attempt is of no node of the fleet");
+    a.job = from.at(1).get<std::uint32_t>();
+    if (!from.at(2).is_null()) a.task = from.at(2).get<std::uint32_t>();
+    a.start = from.at(3).get<double>();
+    a.end = from.at(4).get<double>();
+    int const status = from.at(5).get<int>();
+    if (status < 0 || status > 2) throw std::runtime_error("an attempt has ended in no way that there is");
+    a.status = static_cast<straggle::attempt_status>(status);
+    return a;
+}
+
+// Decides by the attempts of a line once more. What differs, in words; empty if nothing does.
+std::string decided_again(json const& line, log_header const& header, evidence& again) {
+    for (json const& a : line.at("ended")) again.observe(attempt_from(a, header.fleet.names.size()));
+    again.decide(line.at("now").get<double>());
+    std::int64_t const window = line.at("window").get<std::int64_t>();
+    json const now =
+        record_json(straggle::blacklist::record_of(ranking{}, again.decision(), window), header.fleet.names);
+    for (char const* const list : {"blacklisted", "on_probation", "spared"})
+        if (now.at(list) != line.at(list))
+            return "window " + std::to_string(window) + ": " + list + " is " + line.at(list).dump() +
+                   " in the log, " + now.at(list).dump() + " when decided again";
+    return {};
+}
+
+} // namespace
 
 replay_result replay_log(std::string const& file) {
     std::ifstream in(file, std::ios::binary);
@@ -167,9 +197,16 @@ replay_result replay_log(std::string const& file) {
         std::string line;
         if (!std::getline(in, line)) throw std::runtime_error("the file is empty");
         log_header const header = header_from(json::parse(line));
-        std::unique_ptr<keeper> const k = make_keeper(header.fleet, header.options);
+        std::unique_ptr<keeper> const k = make_keeper(header.fleet, header.options, 1, 0);
+        evidence by_attempts(header.fleet, header.options, 1000);
         while (std::getline(in, line)) {
             ++number;
+            if (header.options.decides_by_slowdown()) {
+                std::string const difference = decided_again(json::parse(line), header, by_attempts);
+                ++result.decisions;
+                if (!difference.empty() && result.different++ == 0) result.first = difference;
+                continue;
+            }
             decision_record const record = record_from(json::parse(line), header.names, header.options.edge);
             auto const difference = k->replay(record);
             if (!difference)

@@ -23,6 +23,7 @@ class log_writer final : public window_sink {
     program::output_file file_;
     std::vector<std::string> names_; ///< by node, in UTF-8
     window_calendar const& calendar_;
+    bool by_attempts_; ///< not by rankings
 };
 
 /// What came out of making the decisions of a log again.

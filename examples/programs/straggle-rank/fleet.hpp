@@ -63,6 +63,8 @@ auto with_selection(selection const& chosen, std::mt19937_64& engine, Visit&& vi
                 if (!policy.seed) return visit(straggle::blacklist::top_k_intersection(policy.k));
                 engine.seed(*policy.seed);
                 return visit(straggle::blacklist::top_k_intersection(policy.k, engine));
+            } else if constexpr (std::same_as<Policy, by_slowdown>) {
+                return visit(straggle::blacklist::slower_by{.least_slowdown = policy.least});
             } else {
                 return visit(policy);
             }

@@ -127,6 +127,9 @@ void test(std::span<node_period const> periods, learning& l) {
         l.forecast += c.forecast;
         l.majority += c.majority;
         l.repeat += c.repeat;
+        l.model.is_tested = true;
+        l.model.better += c.better;
+        l.model.worse += c.worse;
     }
 }
 
@@ -199,6 +202,7 @@ std::size_t write_model(std::string const& file, straggle::learn::forecast_model
 
 std::size_t expectation::expected_weak() const {
     std::size_t n = 0;
+    if (!is_useful) return n;
     for (double const p : probability) n += p >= least;
     return n;
 }
@@ -212,6 +216,7 @@ expectation expect(history const& h, options const& o) {
     expectation e{.file = o.future.forecast,
                   .days = model.days,
                   .day_ms = static_cast<std::int64_t>(model.day_length),
+                  .is_useful = model.is_useful(),
                   .least = o.future.least};
     options with_its_days = o;
     with_its_days.future.day_ms = e.day_ms;

@@ -54,6 +54,7 @@ struct expectation {
     std::uint32_t days = 0;            ///< of a period
     std::int64_t day_ms = 0;           ///< length of a day
     std::uint64_t days_known = 0;      ///< of the last period
+    bool is_useful = true;             ///< false: no better than "as it was before", and not acted on
     double least = 0;                  ///< from this probability on a node is expected to be weak
     std::vector<double> probability{}; ///< by node; NaN for those that did nothing in the last period
 

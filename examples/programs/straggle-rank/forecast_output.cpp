@@ -53,7 +53,8 @@ void print_json(std::ostream& out, learning const& l, history const& h, options 
         tested = {{"periods", l.tested},
                   {"forecast", judged(l.forecast)},
                   {"as_most_were", judged(l.majority)},
-                  {"as_before", judged(l.repeat)}};
+                  {"as_before", judged(l.repeat)},
+                  {"better_than_before", l.model.is_useful()}};
     ordered_json const all{{"straggle", version()},
                            {"file", valid_utf8(h.file)},
                            {"model", valid_utf8(o.future.learn)},
@@ -109,6 +110,9 @@ void print_text(std::ostream& out, learning const& l, options const& o, std::siz
         print_row(out, "the forecast", l.forecast);
         print_row(out, "all are what most were", l.majority);
         print_row(out, "each is as it was before", l.repeat);
+        if (!l.model.is_useful())
+            out << "The forecast is no better than \"each is as it was before\": nothing will be decided by "
+                   "it.\n";
     } else {
         out << "\nNot tested: that takes three periods in each of which nodes stand out.\n";
     }

@@ -170,7 +170,8 @@ class csv_file {
         if (history_.rows > 0 && durations != history_.has_durations)
             columns_.fail("durations in some of the files and not in others");
         history_.has_durations = durations;
-        if (columns_.has(column::end)) history_.end_column = options.columns[column::end].name;
+        if (columns_.has(column::end)) history_.end_column = columns_.name(column::end);
+        history_.has_inputs = history_.has_inputs || columns_.has(column::input);
     }
 
     void read() {
@@ -309,6 +310,7 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
             set_names(b, parts.h, a.job, a.node, a.task);
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
+            parts.h.has_inputs = parts.h.has_inputs || a.input.has_value();
             if (options.with_input) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
             b.set_status(status_of(a.end_state));
             list.push_back(b);

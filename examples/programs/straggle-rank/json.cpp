@@ -34,22 +34,39 @@ ordered_json jobs_json(result const& r) {
     return {{"usable", r.ranking.usable_jobs()}, {"degenerate", std::move(degenerate)}};
 }
 
+ordered_json slowdown_json(straggle::slowdown const& s) {
+    if (!s.is_known()) return nullptr;
+    return {{"value", s.value}, {"low", s.low}, {"high", s.high}, {"tasks", s.tasks}};
+}
+
+// Of a node: what attempts tell.
+void add_weighed(ordered_json& entry, result const& r, std::uint32_t node) {
+    if (r.weighed == nullptr) return;
+    straggle::blacklist::failure_rate const& f = r.weighed->failures[node];
+    entry["slowdown"] = slowdown_json(r.weighed->slowdowns[node]);
+    entry["failures"] = {{"attempts", f.attempts}, {"failed", f.failed}, {"tasks", f.tasks},
+                         {"low", f.low},           {"high", f.high},     {"elsewhere", f.elsewhere}};
+}
+
 ordered_json verdicts_json(result const& r, std::span<verdict const> verdicts) {
     ordered_json list = ordered_json::array();
     for (verdict const& v : verdicts) {
-        ordered_json entry{{"node", valid_utf8(r.history.nodes[v.id])},
+        ordered_json entry{{"node", r.names()[v.id]},
+                           {"slowdown", slowdown_json(v.slow)},
+                           {"causes", causes(v.causes)},
                            {"rule", v.rule},
                            {"value", v.value},
                            {"threshold", v.threshold},
-                           {"n", v.n},
-                           {"mean", v.mean},
-                           {"sd", v.sd},
-                           {"low", v.ci.low},
-                           {"high", v.ci.high},
-                           {"level", v.level},
-                           {"provably_faster", v.provably_faster},
-                           {"provably_slower", v.provably_slower},
                            {"why", reason(v, r.ranking, r.options)}};
+        if (!v.rule.empty() && v.n > 0 && v.sd > 0)
+            entry.update({{"n", v.n},
+                          {"mean", v.mean},
+                          {"sd", v.sd},
+                          {"low", v.ci.low},
+                          {"high", v.ci.high},
+                          {"level", v.level},
+                          {"provably_faster", v.provably_faster},
+                          {"provably_slower", v.provably_slower}});
         if (v.spared_by.empty())
             entry["spared_by"] = nullptr;
         else
@@ -69,7 +86,7 @@ ordered_json decision_json(result const& r) {
 }
 
 // The likeliest first.
-ordered_json forecast_json(history const& h, expectation const& e) {
+ordered_json forecast_json(std::span<std::string const> names, expectation const& e) {
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t node = 0; node < e.probability.size(); ++node)
         if (!std::isnan(e.probability[node])) nodes.push_back(node);
@@ -78,33 +95,36 @@ ordered_json forecast_json(history const& h, expectation const& e) {
     });
     ordered_json list = ordered_json::array();
     for (std::uint32_t const node : nodes)
-        list.push_back({{"node", valid_utf8(h.nodes[node])}, {"probability", e.probability[node]}});
+        list.push_back({{"node", names[node]}, {"probability", e.probability[node]}});
     return {{"model", valid_utf8(e.file)},
             {"day", length_text(e.day_ms)},
             {"period", e.days},
             {"days_known", e.days_known},
             {"least", e.least},
+            {"better_than_before", e.is_useful},
             {"nodes", std::move(list)}};
 }
 
 ordered_json nodes_json(result const& r) {
     ordered_json list = ordered_json::array();
     for (auto const& node : slowest_first(r.ranking))
-        list.push_back({{"node", valid_utf8(r.history.nodes[node.id])},
+        list.push_back({{"node", r.names()[node.id]},
                         {"n", node.n},
                         {"mean", node.mean},
                         {"sd", node.sd},
                         {"low", node.ci.low},
                         {"high", node.ci.high},
-                        {"level", node.level}});
+                        {"level", node.level}}),
+            add_weighed(list.back(), r, node.id);
     for (auto const& node : r.ranking.unranked())
-        list.push_back({{"node", valid_utf8(r.history.nodes[node.id])},
+        list.push_back({{"node", r.names()[node.id]},
                         {"n", node.n},
                         {"mean", nullptr},
                         {"sd", nullptr},
                         {"low", nullptr},
                         {"high", nullptr},
-                        {"level", nullptr}});
+                        {"level", nullptr}}),
+            add_weighed(list.back(), r, node.id);
     return list;
 }
 
@@ -199,7 +219,7 @@ ordered_json to_json(result const& r) {
                      {"records", records_json(r)},
                      {"jobs", jobs_json(r)}};
     if (r.history.log) all["reading"] = reading_json(*r.history.log);
-    if (r.expected != nullptr) all["forecast"] = forecast_json(r.history, *r.expected);
+    if (r.expected != nullptr) all["forecast"] = forecast_json(r.names(), *r.expected);
     return all;
 }
 

@@ -5,7 +5,8 @@
 
 #include <straggle/blacklist/ranked_blacklist.hpp>
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
 
 namespace straggle_rank {
 
@@ -14,23 +15,23 @@ namespace {
 template <class Selection, class... Limits>
 class keeper_of final : public keeper {
   public:
-    keeper_of(std::size_t nodes, std::unique_ptr<std::mt19937_64> engine, Selection selection,
-              excluding exclusions, std::int64_t overlap, Limits... limits)
-        : nodes_(nodes),
-          engine_(std::move(engine)),
+    keeper_of(std::unique_ptr<std::mt19937_64> engine, Selection selection, excluding exclusions,
+              std::int64_t overlap, Limits... limits)
+        : engine_(std::move(engine)),
           keeper_(std::move(selection), std::move(exclusions), std::move(limits)...) {
-        std::iota(nodes_.begin(), nodes_.end(), 0u);
         keeper_.windows_overlap(overlap);
     }
 
-    decision const& decide(ranking const& r, std::int64_t window) override {
+    decision const& decide(ranking const& r, std::int64_t window, double) override {
+        see(r.nodes());
+        see(r.unranked());
         return keeper_.decide(r, window, std::span<std::uint32_t const>(nodes_));
     }
     [[nodiscard]] decision_record record(ranking const& r) const override {
         return straggle::blacklist::record_of(r, keeper_);
     }
-    [[nodiscard]] straggle::blacklist::exclusion exclusion_of(std::uint32_t node) const override {
-        return keeper_.exclusion_of(node);
+    [[nodiscard]] std::uint32_t strikes_of(std::uint32_t node) const override {
+        return keeper_.exclusion_of(node).strikes;
     }
     [[nodiscard]] bool remembers_nothing() const override {
         bool nothing = true;
@@ -40,25 +41,78 @@ class keeper_of final : public keeper {
     }
     [[nodiscard]] straggle::outcome<std::optional<decision_difference>>
     replay(decision_record const& record) override {
+        see(record.nodes);
+        see(record.unranked);
         return straggle::blacklist::replay_decision(record, keeper_, nodes_);
     }
 
   private:
+    // A window knows nothing of nodes that are yet to come.
+    template <class Nodes>
+    void see(Nodes const& nodes) {
+        for (auto const& node : nodes) {
+            if (node.id >= is_seen_.size()) is_seen_.resize(node.id + std::size_t{1});
+            if (is_seen_[node.id]) continue;
+            is_seen_[node.id] = true;
+            nodes_.insert(std::ranges::upper_bound(nodes_, node.id), node.id);
+        }
+    }
+
     std::vector<std::uint32_t> nodes_;
+    std::vector<bool> is_seen_;
     std::unique_ptr<std::mt19937_64> engine_; // the policy may point at it
     straggle::ranked_blacklist<std::uint32_t, Selection, excluding, Limits...> keeper_;
 };
 
+class evidence_keeper final : public keeper {
+  public:
+    evidence_keeper(fleet const& f, options const& o, double slide, double origin)
+        : slide_(slide), origin_(origin), evidence_(f, o, 1000) {}
+
+    void observe(past_attempt const& a) override { evidence_.observe(a); }
+    decision const& decide(ranking const&, std::int64_t window, double now) override {
+        window_ = window;
+        return evidence_.decide(now);
+    }
+    [[nodiscard]] decision_record record(ranking const& r) const override {
+        return straggle::blacklist::record_of(r, evidence_.decision(), window_);
+    }
+    [[nodiscard]] std::uint32_t strikes_of(std::uint32_t node) const override {
+        auto const* const v = evidence_.decision().find(node);
+        return v == nullptr ? 0 : v->strikes;
+    }
+    [[nodiscard]] straggle::blacklist::failure_rate failures_of(std::uint32_t node) const override {
+        return evidence_.failures_of(node);
+    }
+    [[nodiscard]] std::int64_t window_of(double point) const override {
+        return point == 0 ? 0 : static_cast<std::int64_t>(std::floor(point / slide_ + origin_));
+    }
+    [[nodiscard]] bool remembers_nothing() const override {
+        auto const& d = evidence_.decision();
+        return d.blacklisted().empty() && d.on_probation().empty() && d.spared().empty();
+    }
+    [[nodiscard]] straggle::outcome<std::optional<decision_difference>>
+    replay(decision_record const&) override {
+        return straggle::status::wrong_kind; // by attempts: see replay_log
+    }
+
+  private:
+    double slide_, origin_;
+    std::int64_t window_ = 0;
+    evidence evidence_;
+};
+
 } // namespace
 
-std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o) {
+std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, double slide, double origin) {
+    if (o.decides_by_slowdown()) return std::make_unique<evidence_keeper>(f, o, slide, origin);
     auto engine = std::make_unique<std::mt19937_64>();
     return with_selection(o.selection, *engine, [&](auto policy) {
         return std::apply(
             [&](auto... limits) -> std::unique_ptr<keeper> {
                 return std::make_unique<keeper_of<decltype(policy), decltype(limits)...>>(
-                    f.names.size(), std::move(engine), std::move(policy), o.exclusions,
-                    o.windows ? o.windows->slides() : 1, std::move(limits)...);
+                    std::move(engine), std::move(policy), o.exclusions, o.windows ? o.windows->slides() : 1,
+                    std::move(limits)...);
             },
             guards_of(f, o.limits));
     });

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "decide.hpp"
+#include "evidence.hpp"
 
 #include <straggle/blacklist/decision_log.hpp>
 
@@ -16,17 +17,27 @@ namespace straggle_rank {
 using decision_record = straggle::blacklist::decision_record<std::uint32_t>;
 using decision_difference = straggle::blacklist::decision_difference;
 
-/// Decides window after window; see `straggle::ranked_blacklist`.
+/// Decides window after window: a `straggle::dynamic_blacklist`, or a `straggle::ranked_blacklist` where
+/// a policy was named.
 class keeper {
   public:
     virtual ~keeper() = default;
 
-    /// Decides on a window of the whole fleet.
-    virtual decision const& decide(ranking const& r, std::int64_t window) = 0;
+    /// Takes in an attempt that ended, before the decision on the window in which it did.
+    virtual void observe(past_attempt const&) {}
+    /// Decides on a window, with the nodes that were seen by its end.
+    /// @param now when it ends, by the clock of the attempts
+    virtual decision const& decide(ranking const& r, std::int64_t window, double now) = 0;
     /// The last decision, to be logged.
     [[nodiscard]] virtual decision_record record(ranking const& r) const = 0;
-    /// What is remembered of a node.
-    [[nodiscard]] virtual straggle::blacklist::exclusion exclusion_of(std::uint32_t node) const = 0;
+    /// How often a node was found weak of late.
+    [[nodiscard]] virtual std::uint32_t strikes_of(std::uint32_t node) const = 0;
+    /// How attempts fail on a node; nothing where only rankings are known.
+    [[nodiscard]] virtual straggle::blacklist::failure_rate failures_of(std::uint32_t) const { return {}; }
+    /// The window of `since` and `until` of a verdict.
+    [[nodiscard]] virtual std::int64_t window_of(double point) const {
+        return static_cast<std::int64_t>(point);
+    }
     /// Whether nothing is remembered of anybody: windows without tasks then change nothing.
     [[nodiscard]] virtual bool remembers_nothing() const = 0;
     /// See `straggle::replay`.
@@ -34,7 +45,10 @@ class keeper {
     replay(decision_record const& record) = 0;
 };
 
+/// @param slide of windows, and @param origin the number of the window in which the clock of attempts begins,
+/// by that clock
 /// @pre fleet and options outlive the keeper
-[[nodiscard]] std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o);
+[[nodiscard]] std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, double slide,
+                                                  double origin);
 
 } // namespace straggle_rank

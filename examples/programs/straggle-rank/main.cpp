@@ -81,6 +81,17 @@ int replay(std::string const& file) {
     return r.different == 0 ? 0 : 1;
 }
 
+// What was asked for has to be there.
+void check(history const& past, ranking const& nodes, options const& o) {
+    if (o.normaliser == normaliser::work_rate && !past.has_inputs)
+        throw failure(exit_status::bad_input,
+                      past.file +
+                          ": --normaliser work_rate needs a column for the input (see --columns input=NAME)");
+    auto const& counts = nodes.attempts();
+    if (past.rows > 0 && counts.used + counts.failed + counts.killed + counts.superseded == 0)
+        throw failure(exit_status::bad_input, past.file + ": every record was rejected");
+}
+
 void run(options const& o) {
     history const past = read_history(o.files, {.columns = o.columns,
                                                 .from = o.from,
@@ -88,12 +99,17 @@ void run(options const& o) {
                                                 .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (!o.future.learn.empty()) return learn_from(past, o);
     ranking const nodes = rank(past, o);
+    check(past, nodes, o);
     fleet const cluster = fleet_of(past, o);
+    std::vector<std::string> const names = distinct_names(cluster.names);
     std::optional<expectation> expected;
     if (!o.future.forecast.empty()) expected = expect(past, o);
     expectation const* const asked_for = expected ? &*expected : nullptr;
-    decision const verdicts = decide(nodes, cluster, o, asked_for);
-    result const all{o, past, nodes, verdicts, asked_for};
+    whole_evidence const weighed = weigh(past, cluster, o);
+    decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
+                                  ? weighed.decision
+                                  : decide(nodes, cluster, o, asked_for);
+    result const all{o, past, nodes, verdicts, asked_for, &weighed, &names};
     if (o.windows) return run_windows(all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);

@@ -57,7 +57,10 @@ from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a 
 An empty field is unknown. Bad records are counted by reason and left out.
 
 Who is weak (--select):
-  dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes (default 0.5),
+  slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
+                            do not end, or fail; by attempts, which add up over windows. The default
+  slower_by:LEAST           the same by the ranking of each window alone
+  dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes, by however little,
                             and with a mean of MEAN at least
   dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
   weakest_level             every node nobody is provably slower than (the paper's)
@@ -74,13 +77,13 @@ Decisions over time (--window): a window ends every --slide, and a keeper decide
 a number and ms, s, m, h or d. A history is a recording: nobody obeyed these decisions, so the
 timeline shows what would have been decided, and a node that would have been avoided still has
 evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
-what it needs, and asks the next):
+what it needs, and asks the next; with --select slowdown the library decides that, too):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
   probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
   hysteresis:ENTER:LEAVE+... weak after ENTER weak windows in a row, well after LEAVE good ones (2:2)
 hysteresis alone is hysteresis+probation+escalating, probation alone probation+escalating. Where
-windows overlap, what is in several of them counts once: a node with a exclusion or a strike is heard
+windows overlap, what is in several of them counts once: a node with an exclusion or a strike is heard
 again when the window has moved on by its whole length.
 
 Who will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
@@ -151,7 +154,7 @@ void declare(CLI::App& app, arguments& a) {
         ->group(ranking);
 
     auto const deciding = "Decision";
-    app.add_option("--select", a.select, "who is weak; see below (default dominated:0.5)")
+    app.add_option("--select", a.select, "who is weak; see below (default slowdown:1.1)")
         ->type_name("POLICY")
         ->group(deciding);
     app.add_option("--max-fraction", a.max_fraction, "most slots to take out (default 0.2)")
@@ -273,6 +276,11 @@ void override_decision(options& o, arguments const& a) {
         o.selection = parse_selection(*a.select);
         o.selection_text = *a.select;
     }
+    // Other scores than the library's own are told by rankings alone.
+    if (!a.select && o.decides_by_slowdown() && o.normaliser != normaliser::z) {
+        o.selection = straggle::blacklist::slower_by{};
+        o.selection_text = "slower_by:1.1";
+    }
     if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
         fdr->deviation = o.deviation;
     if (a.no_guards) o.limits = {};
@@ -299,6 +307,8 @@ void override_windows(options& o, arguments const& a) {
     }
     o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
     if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
+    if (a.exclusions && o.decides_by_slowdown())
+        wrong("--exclusions", "--select slowdown decides for how long; name another policy");
     if (a.log) o.log = *a.log;
     if (o.normaliser != normaliser::z)
         wrong("--normaliser", "with --window only z is possible: the others need all tasks of a job at once");

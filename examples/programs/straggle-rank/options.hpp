@@ -12,6 +12,7 @@
 
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/outlier_rules.hpp>
+#include <straggle/blacklist/slower_by.hpp>
 #include <straggle/rank/rank_options.hpp>
 
 #include <cstdint>
@@ -32,10 +33,16 @@ struct top_k {
     std::optional<std::uint64_t> seed;
 };
 
-/// Any of the library's selection policies.
-using selection = std::variant<straggle::blacklist::dominated, straggle::blacklist::weakest_level, top_k,
-                               straggle::blacklist::dominated_fdr, straggle::blacklist::median_mad,
-                               straggle::blacklist::leave_top_k_out, straggle::blacklist::mean_plus_sigmas>;
+/// The library's own rule, which decides by attempts and not by rankings; see `straggle::dynamic_blacklist`.
+struct by_slowdown {
+    double least = 1.1;
+};
+
+/// The library's rule, or any of its selection policies on rankings.
+using selection = std::variant<by_slowdown, straggle::blacklist::slower_by, straggle::blacklist::dominated,
+                               straggle::blacklist::weakest_level, top_k, straggle::blacklist::dominated_fdr,
+                               straggle::blacklist::median_mad, straggle::blacklist::leave_top_k_out,
+                               straggle::blacklist::mean_plus_sigmas>;
 
 /// Reads `dominated:0.5`, `top_k:3:42` and so on; a `failure` says what is wrong.
 [[nodiscard]] selection parse_selection(std::string_view specification);
@@ -61,6 +68,9 @@ struct future_options {
 };
 
 struct options {
+    /// Decided by attempts, not by rankings.
+    [[nodiscard]] bool decides_by_slowdown() const { return std::holds_alternative<by_slowdown>(selection); }
+
     std::vector<std::string> files;      ///< and folders
     std::optional<readers::format> from; ///< nothing: found out
     column_names columns;
@@ -73,8 +83,8 @@ struct options {
     straggle::rank::edge_rule edge = straggle::rank::edge_rule::closed;
     straggle::completions counted = straggle::completions::first_of_task;
 
-    std::string selection_text = "dominated:0.5";
-    straggle_rank::selection selection = straggle::blacklist::dominated{};
+    std::string selection_text = "slowdown:1.1";
+    straggle_rank::selection selection = by_slowdown{};
     guard_options limits{.max_fraction = 0.2};
 
     std::optional<window_lengths> windows; ///< nothing: the history as a whole

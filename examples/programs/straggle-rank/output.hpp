@@ -6,6 +6,7 @@
 #pragma once
 
 #include "decide.hpp"
+#include "evidence.hpp"
 
 #include <iosfwd>
 
@@ -13,12 +14,19 @@ namespace straggle_rank {
 
 /// All there is to say.
 struct result {
+    [[nodiscard]] std::vector<std::string> const& names() const { return *json_names; }
+
     straggle_rank::options const& options;
     straggle_rank::history const& history;
     straggle_rank::ranking const& ranking;
     straggle_rank::decision const& decision;
-    straggle_rank::expectation const* expected = nullptr; ///< if somebody asked for it
+    straggle_rank::expectation const* expected = nullptr;   ///< if somebody asked for it
+    straggle_rank::whole_evidence const* weighed = nullptr; ///< what attempts tell of nodes
+    std::vector<std::string> const* json_names = nullptr;   ///< of nodes
 };
+
+/// The names of nodes in valid UTF-8, and still different from each other.
+[[nodiscard]] std::vector<std::string> distinct_names(std::span<std::string const> names);
 
 /// Records that were rejected, by reason; only reasons that occurred.
 struct rejected_records {

@@ -98,26 +98,6 @@ std::vector<score> scores(history const& h, options const& o) {
     return all;
 }
 
-std::vector<double> slowdowns(history const& h, options const& o) {
-    auto const [scored, nodes, jobs, counts] =
-        with_attempts(h, [&](auto const& attempts, auto const& fields) {
-            return straggle::rank::normalize(
-                attempts, fields, ranking_options(o, straggle::rank::ratio_to_median{o.min_tasks}));
-        });
-    std::vector<std::vector<double>> by_node(h.nodes.size());
-    for (straggle::rank::normalized_attempt const& a : scored) by_node[nodes[a.node]].push_back(a.score);
-    std::vector<double> medians, result(h.nodes.size(), 0);
-    for (std::size_t node = 0; node < by_node.size(); ++node) {
-        if (by_node[node].empty()) continue;
-        result[node] = *straggle::stats::quantile_in_place(by_node[node], 0.5);
-        medians.push_back(result[node]);
-    }
-    if (medians.empty()) return result;
-    double const usual = *straggle::stats::quantile_in_place(medians, 0.5);
-    for (double& of_node : result) of_node = usual > 0 ? of_node / usual : 0;
-    return result;
-}
-
 std::vector<box> boxes(history const& h, options const& o) {
     std::vector<std::vector<double>> by_node(h.nodes.size());
     for (score const& s : scores(h, o)) by_node[s.node].push_back(s.value);

@@ -28,11 +28,6 @@ struct score {
 /// The scores of all attempts that have one.
 [[nodiscard]] std::vector<score> scores(history const& h, options const& o);
 
-/// How many times as long each node's tasks take as those of the middle node: the median of what its tasks
-/// took, each in units of the median of its job, over the median of all nodes' medians. 0 where nothing is
-/// known.
-[[nodiscard]] std::vector<double> slowdowns(history const& h, options const& o);
-
 /// The spread of a node's scores, for a box plot.
 struct box {
     std::uint64_t n = 0;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 
 namespace straggle_rank {
 
@@ -32,14 +33,28 @@ ordered_json list_of(Range const& items, Write&& write) {
     return list;
 }
 
+// Unknown ones have no upper end, which JSON has no number for.
+ordered_json slowdown_json(straggle::slowdown const& s) {
+    if (!s.is_known()) return nullptr;
+    return {s.value, s.low, s.high, s.tasks};
+}
+
+ordered_json window_or_time(double x) {
+    if (x == std::floor(x) && std::fabs(x) < 1e15) return static_cast<std::int64_t>(x);
+    return x;
+}
+
 ordered_json verdicts_json(std::vector<verdict_record> const& verdicts, std::span<std::string const> names) {
     return list_of(verdicts, [names](verdict_record const& v) -> ordered_json {
         return {{"node", names[v.id]},
+                {"state", to_string(v.state)},
                 {"rule", word_or_null(v.rule)},
                 {"value", v.value},
                 {"threshold", v.threshold},
-                {"since", v.since},
-                {"until", v.until},
+                {"slowdown", slowdown_json(v.slow)},
+                {"causes", v.causes},
+                {"since", window_or_time(v.since)},
+                {"until", window_or_time(v.until)},
                 {"strikes", v.strikes},
                 {"spared_by", word_or_null(v.spared_by)},
                 {"n", v.n},
@@ -97,8 +112,21 @@ Enum named(json const& from, char const* key, std::array<Enum, N> const& values)
     throw std::runtime_error(std::string(key) + " is '" + printable(name) + "'");
 }
 
+straggle::slowdown slowdown_from(json const& from) {
+    if (from.is_null()) return {};
+    if (!from.is_array() || from.size() != 4) throw std::runtime_error("slowdown is no list of four");
+    return {from.at(0).get<double>(), from.at(1).get<double>(), from.at(2).get<double>(),
+            from.at(3).get<std::uint64_t>()};
+}
+
 verdict_record verdict_from(json const& v, straggle::interner<std::string> const& names) {
+    using straggle::node_state;
     return {.id = node(v, names),
+            .state = named(v, "state",
+                           std::array{node_state::healthy, node_state::last_resort, node_state::on_probation,
+                                      node_state::excluded, node_state::away}),
+            .slow = slowdown_from(v.at("slowdown")),
+            .causes = integer<std::uint8_t>(v, "causes"),
             .n = integer<std::uint64_t>(v, "n"),
             .mean = real(v, "mean"),
             .sd = real(v, "sd"),
@@ -111,8 +139,8 @@ verdict_record verdict_from(json const& v, straggle::interner<std::string> const
             .rule = word(v, "rule"),
             .spared_by = word(v, "spared_by"),
             .strikes = integer<std::uint32_t>(v, "strikes"),
-            .since = integer<std::int64_t>(v, "since"),
-            .until = integer<std::int64_t>(v, "until")};
+            .since = real(v, "since"),
+            .until = real(v, "until")};
 }
 
 straggle::blacklist::exclusion sentence_from(json const& s) {
@@ -133,8 +161,9 @@ straggle::blacklist::exclusion sentence_from(json const& s) {
 ordered_json record_json(decision_record const& r, std::span<std::string const> names) {
     ordered_json line{{"window", r.window}};
     line["nodes"] = list_of(r.nodes, [names](auto const& n) -> ordered_json {
-        return {{"node", names[n.id]}, {"n", n.n},          {"mean", n.mean},   {"sd", n.sd},
-                {"low", n.ci.low},     {"high", n.ci.high}, {"level", n.level}, {"seen", n.seen}};
+        return {{"node", names[n.id]}, {"n", n.n},        {"mean", n.mean},
+                {"sd", n.sd},          {"low", n.ci.low}, {"high", n.ci.high},
+                {"level", n.level},    {"seen", n.seen},  {"slowdown", slowdown_json(n.slow)}};
     });
     line["unranked"] = list_of(r.unranked, [names](auto const& n) -> ordered_json {
         return {{"node", names[n.id]}, {"n", n.n}, {"mean", n.mean}, {"seen", n.seen}};
@@ -172,7 +201,8 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
                                                     .sd = real(n, "sd"),
                                                     .ci = {real(n, "low"), real(n, "high")},
                                                     .level = integer<std::uint32_t>(n, "level"),
-                                                    .seen = integer<std::uint32_t>(n, "seen")};
+                                                    .seen = integer<std::uint32_t>(n, "seen"),
+                                                    .slow = slowdown_from(n.at("slowdown"))};
     });
     r.unranked = list<straggle::unranked_node<std::uint32_t>>(line, "unranked", [&](json const& n) {
         return straggle::unranked_node<std::uint32_t>{.id = node(n, names),

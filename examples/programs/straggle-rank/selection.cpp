@@ -27,6 +27,9 @@ selection parse_selection(std::string_view specification) {
         p.at_most(most);
         return true;
     };
+    if (is("slowdown", 1)) return by_slowdown{p.optional(0, 1.1, 1.0, huge)};
+    if (is("slower_by", 1))
+        return straggle::blacklist::slower_by{.least_slowdown = p.optional(0, 1.1, 1.0, huge)};
     if (is("dominated", 2)) {
         straggle::blacklist::dominated policy{.q = p.optional(0, 0.5, tiny, 1.0)};
         if (p.has(1)) policy.least_mean = p.optional(1, 0.0, -huge, huge);

@@ -48,6 +48,7 @@ class table {
         print_next_step();
         print_levels();
         print_nodes();
+        print_failures();
         print_records();
     }
 
@@ -124,14 +125,6 @@ class table {
         out_ << '\n';
     }
 
-    // "takes 1.31 times as long as elsewhere", if that is known and worth saying.
-    [[nodiscard]] std::string slowdown_of(std::uint32_t node) {
-        if (slowdowns_.empty()) slowdowns_ = slowdowns(h_, r_.options);
-        double const times = node < slowdowns_.size() ? slowdowns_[node] : 0;
-        if (!(times > 0)) return {};
-        return "takes " + fixed(times, 2) + " times as long as elsewhere; ";
-    }
-
     void print_decision() {
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
@@ -139,7 +132,8 @@ class table {
             out_ << paint(bold, "Avoid nobody.") << '\n';
         else
             out_ << paint(bold, "Avoid " + counted(avoid.size(), "node") + ":") << '\n';
-        std::string const note = remark(r_.decision, r_.ranking);
+        std::string const note =
+            r_.options.decides_by_slowdown() ? nobody() : remark(r_.decision, r_.ranking);
         if (!note.empty() && avoid.empty() && spared.empty()) {
             out_ << "  ";
             print_wrapped(note + ".", 2, 2);
@@ -152,6 +146,37 @@ class table {
         if (r_.expected != nullptr) print_forecast(*r_.expected);
     }
 
+    // Why nobody is to be avoided.
+    [[nodiscard]] std::string nobody() const {
+        straggle::slowdown worst;
+        for (straggle::slowdown const& s : r_.weighed->slowdowns)
+            if (s.is_known() && (!worst.is_known() || s.value > worst.value)) worst = s;
+        if (!worst.is_known())
+            return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them";
+        return "the slowest node " + in_words(worst) + ": not enough to be sure that it matters";
+    }
+
+    // Those who fail more than others do.
+    void print_failures() {
+        if (r_.weighed == nullptr) return;
+        auto const& all = r_.weighed->failures;
+        std::vector<std::uint32_t> worse;
+        for (std::uint32_t n = 0; n < all.size(); ++n)
+            if (all[n].failed > 0 && all[n].low > all[n].elsewhere) worse.push_back(n);
+        if (worse.empty()) return;
+        std::ranges::sort(worse, [&](std::uint32_t a, std::uint32_t b) {
+            return all[a].low > all[b].low || (all[a].low == all[b].low && a < b);
+        });
+        out_ << paint(bold, "Failures") << ", where there are more than elsewhere:\n";
+        for (std::uint32_t const n : std::span(worse).first((std::min)(worse.size(), most_nodes()))) {
+            std::string const node = name(n, 40);
+            out_ << "  " << node << ": ";
+            print_wrapped(in_words(all[n]), 4 + width(node), 6);
+        }
+        print_rest(worse.size());
+        out_ << '\n';
+    }
+
     void print_forecast(expectation const& e) {
         std::uint64_t known = 0;
         for (double const p : e.probability) known += !std::isnan(p);
@@ -160,6 +185,7 @@ class table {
                                        : std::to_string(e.days) + " times " + length_text(e.day_ms);
         out_ << paint(bold, "Forecast") << " for the next " << period << ": " << e.expected_weak() << " of "
              << counted(known, "node") << (e.expected_weak() == 1 ? " is" : " are") << " likely to be weak";
+        if (!e.is_useful) out_ << ", as the model was found no better than \"each is as it was before\"";
         if (e.days_known < e.days)
             out_ << "; the history has " << e.days_known << " of the " << e.days << " days it looks at";
         out_ << ".\n\n";
@@ -169,7 +195,10 @@ class table {
         for (verdict const& v : verdicts.first((std::min)(verdicts.size(), most_nodes()))) {
             std::string const node = name(v.id, 40);
             out_ << "  " << paint(colour, node) << ": ";
-            std::string text = slowdown_of(v.id) + reason(v, r_.ranking, r_.options);
+            std::string text = reason(v, r_.ranking, r_.options);
+            if (straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing) &&
+                r_.weighed != nullptr)
+                text += "; " + in_words(r_.weighed->failures[v.id]);
             if (!v.spared_by.empty()) text += "; spared, since " + guard_reason(v.spared_by, r_.options);
             print_wrapped(text, 4 + width(node), 6);
         }
@@ -291,7 +320,6 @@ class table {
     history const& h_;
     bool colours_;
     glyphs const& glyphs_;
-    std::vector<double> slowdowns_; // asked for only if there is a verdict
     std::size_t strip_width_ = 0;
     double low_ = 0, high_ = 0;
 };

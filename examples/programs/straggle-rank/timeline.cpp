@@ -28,7 +28,9 @@ class bookkeeper {
         t.nodes.resize(nodes);
     }
 
-    std::vector<change> const& take(ranking const& r, decision const& d, std::int64_t window) {
+    std::vector<change> const& take(ranking const& r, decision const& d, std::int64_t window,
+                                    keeper const& k) {
+        keeper_ = &k;
         changes_.clear();
         ++now_;
         for (auto const& node : r.nodes()) ++t_.nodes[node.id].windows;
@@ -40,7 +42,7 @@ class bookkeeper {
         place(d.spared(), standing::spared, window);
         for (std::uint32_t const node : listed_before_) {
             if (stamp_[node] == now_) continue;
-            changes_.push_back({node, last_[node].where, standing::in_service, nullptr});
+            changes_.push_back({node, last_[node].where, standing::in_service, nullptr, 0, 0});
             last_[node] = {};
         }
         return changes_;
@@ -49,14 +51,15 @@ class bookkeeper {
     void close(keeper const& k) {
         for (std::uint32_t node = 0; node < last_.size(); ++node) {
             t_.nodes[node].now = last_[node].where;
-            t_.nodes[node].strikes = k.exclusion_of(node).strikes;
+            t_.nodes[node].strikes = k.strikes_of(node);
+            t_.nodes[node].failures = k.failures_of(node);
         }
     }
 
   private:
     struct position {
         standing where = standing::in_service;
-        std::int64_t since = 0;
+        double since = 0;
         std::size_t stay = 0;
     };
 
@@ -69,15 +72,16 @@ class bookkeeper {
                                                  : account.spared);
             bool const anew = where == standing::avoided && last.since != v.since;
             if (last.where != where || anew) {
-                changes_.push_back({v.id, last.where, where, &v});
+                changes_.push_back(
+                    {v.id, last.where, where, &v, keeper_->window_of(v.since), keeper_->window_of(v.until)});
                 if (where == standing::avoided) ++account.exclusions;
                 last = {where, v.since, t_.stays.size()};
-                t_.stays.push_back({v.id, where, window, window, v.strikes, v.until, reason(v, o_),
-                                    std::string(v.spared_by)});
+                t_.stays.push_back({v.id, where, window, window, v.strikes, keeper_->window_of(v.until),
+                                    reason(v, o_), std::string(v.spared_by)});
             }
             stay& s = t_.stays[last.stay];
             s.last = window;
-            s.until = v.until;
+            s.until = keeper_->window_of(v.until);
             stamp_[v.id] = now_;
             listed_.push_back(v.id);
         }
@@ -85,6 +89,7 @@ class bookkeeper {
 
     timeline& t_;
     options const& o_;
+    keeper const* keeper_ = nullptr;
     std::vector<position> last_;
     std::vector<std::uint64_t> stamp_; // when a node was listed last
     std::uint64_t now_ = 0;
@@ -113,23 +118,31 @@ class row_of_windows {
 
     template <class Fields>
     void follow(Fields const& fields, timeline& t, keeper& k, bookkeeper& books,
-                std::span<window_sink* const> sinks) {
+                std::span<window_sink* const> sinks, past const& all) {
         std::vector<arrival> const arrivals = in_order(t);
         if (arrivals.empty())
             throw failure(exit_status::bad_input,
                           "no successful attempt with a known end: there are no windows");
         using monitor = straggle::monitor<attempt<Time>, Fields, decltype(how()), Time>;
-        std::size_t const all = attempts_.size() + 1;
+        std::size_t const most = attempts_.size() + 1;
         monitor watch(fields, {.window = window_,
                                .slide = slide_,
                                .ranking = how(),
-                               .max_pairs = all,
-                               .max_jobs = all,
-                               .max_nodes = all});
+                               // Each window by itself, so that anybody can reckon one from its rows.
+                               .baseline = straggle::score_baseline::window,
+                               .max_pairs = most,
+                               .max_jobs = most,
+                               .max_nodes = most});
         std::int64_t const reach = t.calendar.lengths().slides() - 1;
         t.first = arrivals.front().step;
         t.last = arrivals.back().step;
         std::int64_t number = t.first, heard = t.first;
+        std::size_t told = 0;
+        Time origin;
+        if constexpr (std::integral<Time>)
+            origin = all.origin_ticks;
+        else
+            origin = all.origin_units;
         for (std::size_t i = 0; i < arrivals.size(); ++number) {
             if (number > heard + reach && k.remembers_nothing()) {
                 note_gap(t, number, arrivals[i].step - 1);
@@ -144,9 +157,19 @@ class row_of_windows {
                                                       " windows to decide on; choose a longer --slide");
             Time const end = static_cast<Time>(number + 1) * slide_;
             ranking const& r = watch.rank(end);
-            decision const& d = k.decide(r, number);
+            auto const now = static_cast<double>(end - origin);
+            std::size_t const before = told;
+            for (; told < all.attempts.size() && all.attempts[told].end <= now; ++told)
+                k.observe(all.attempts[told]);
+            decision const& d = k.decide(r, number, now);
             if (r.fleet_size() == 0) note_gap(t, number, number);
-            decided_window const window{number, r, d, k, books.take(r, d, number)};
+            decided_window const window{number,
+                                        r,
+                                        d,
+                                        k,
+                                        books.take(r, d, number, k),
+                                        std::span(all.attempts).subspan(before, told - before),
+                                        now};
             for (window_sink* sink : sinks) sink->take(window);
         }
         books.close(k);
@@ -253,10 +276,16 @@ timeline follow(history const& h, options const& o, fleet const& f, window_calen
                 std::span<window_sink* const> sinks) {
     timeline t;
     t.calendar = calendar;
-    std::unique_ptr<keeper> const k = make_keeper(f, o);
+    past const all = o.decides_by_slowdown() ? past_of(h) : past{};
     bookkeeper books(t, h.nodes.size(), o);
     with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const& fields) {
-        row_of_windows<Time>(h, attempts, calendar, o).follow(fields, t, *k, books, sinks);
+        double slide = calendar.slide_units(), origin = all.origin_units;
+        if constexpr (std::integral<Time>) {
+            slide = static_cast<double>(calendar.slide_ticks());
+            origin = static_cast<double>(all.origin_ticks);
+        }
+        std::unique_ptr<keeper> const k = make_keeper(f, o, slide, origin / slide);
+        row_of_windows<Time>(h, attempts, calendar, o).follow(fields, t, *k, books, sinks, all);
     });
     return t;
 }

@@ -19,7 +19,8 @@ enum class standing : std::uint8_t { in_service, avoided, on_probation, spared }
 struct change {
     std::uint32_t node = 0;
     standing before = standing::in_service, after = standing::in_service;
-    verdict const* why = nullptr; ///< nothing for a node that is back in service
+    verdict const* why = nullptr;      ///< nothing for a node that is back in service
+    std::int64_t since = 0, until = 0; ///< windows of the exclusion
 };
 
 /// One window that was decided on; lives as long as the call it is passed to.
@@ -29,8 +30,10 @@ struct decided_window {
     straggle_rank::decision const& decision;
     straggle_rank::keeper const& keeper;
     std::vector<change> const& changes;
+    std::span<past_attempt const> ended; ///< since the last one; empty where only rankings are decided on
+    double now = 0;                      ///< when it ends, by the clock of the attempts
     /// No task ended in it.
-    [[nodiscard]] bool is_idle() const { return ranking.fleet_size() == 0; }
+    [[nodiscard]] bool is_idle() const { return ranking.fleet_size() == 0 && ended.empty(); }
 };
 
 /// Is shown every window that is decided on.
@@ -46,7 +49,7 @@ struct stay {
     standing where = standing::avoided;
     std::int64_t first = 0, last = 0; ///< windows
     std::uint32_t strikes = 0;
-    std::int64_t until = 0; ///< first window that may end the exclusion
+    std::int64_t until = 0; ///< first window that may end the exclusion, or in which it ends
     std::string why;
     std::string spared_by; ///< name of a limit
 };
@@ -58,6 +61,7 @@ struct node_account {
     std::uint64_t avoided = 0, on_probation = 0, spared = 0; ///< windows
     std::uint32_t strikes = 0;                               ///< at the end
     standing now = standing::in_service;                     ///< at the end
+    straggle::blacklist::failure_rate failures;              ///< at the end
     [[nodiscard]] bool was_weak() const { return avoided + on_probation + spared > 0; }
 };
 

@@ -71,6 +71,22 @@ double window_calendar::edge_ms(std::int64_t step) const {
 
 std::string window_calendar::when(double ms) const {
     bool const to_minutes = lengths_.slide_ms % 60'000 == 0;
+    // Of a clock that does not count from 1970: how long it has run.
+    constexpr double year = 366 * 86'400'000.0;
+    if (std::fabs(ms) < year) {
+        auto const all = static_cast<std::int64_t>(std::floor(ms));
+        std::int64_t const t = all < 0 ? -all : all;
+        auto const two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+        std::string relative = all < 0 ? "-" : "+";
+        if (t >= 86'400'000) relative += std::to_string(t / 86'400'000) + "d ";
+        relative += two(t / 3'600'000 % 24) + ":" + two(t / 60'000 % 60);
+        if (!to_minutes) relative += ":" + two(t / 1000 % 60);
+        if (lengths_.slide_ms % 1000 != 0) {
+            std::string const rest = std::to_string(t % 1000);
+            relative += "." + std::string(3 - rest.size(), '0') + rest;
+        }
+        return relative;
+    }
     auto const text = utc_text(ms, to_minutes ? "%Y-%m-%d %H:%M" : "%Y-%m-%d %H:%M:%S");
     return text ? *text : short_number(ms / 1000) + " s";
 }

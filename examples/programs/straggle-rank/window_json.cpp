@@ -4,6 +4,7 @@
 #include "../common/csv.hpp"
 #include "../common/text.hpp"
 #include "json.hpp"
+#include "output.hpp"
 #include "window_output.hpp"
 
 #include <ostream>
@@ -19,7 +20,7 @@ using nlohmann::ordered_json;
 class json_printer final : public window_printer {
   public:
     json_printer(history const& h, options const& o, window_calendar const& calendar)
-        : h_(h), o_(o), calendar_(calendar) {}
+        : h_(h), o_(o), calendar_(calendar), names_(distinct_names(h.nodes.ids())) {}
 
     void take(decided_window const& w) override {
         if (w.is_idle() && w.changes.empty()) return;
@@ -59,20 +60,25 @@ class json_printer final : public window_printer {
   private:
     [[nodiscard]] ordered_json names(std::span<verdict const> verdicts) const {
         ordered_json list = ordered_json::array();
-        for (verdict const& v : verdicts) list.push_back(valid_utf8(h_.nodes[v.id]));
+        for (verdict const& v : verdicts) list.push_back(names_[v.id]);
         return list;
     }
     [[nodiscard]] ordered_json change_json(change const& c) const {
-        ordered_json entry{{"node", valid_utf8(h_.nodes[c.node])},
-                           {"before", to_string(c.before)},
-                           {"after", to_string(c.after)}};
+        ordered_json entry{
+            {"node", names_[c.node]}, {"before", to_string(c.before)}, {"after", to_string(c.after)}};
         if (c.why == nullptr) return entry;
         verdict const& v = *c.why;
         entry["rule"] = v.rule;
         entry["value"] = v.value;
         entry["threshold"] = v.threshold;
-        entry["since"] = v.since;
-        entry["until"] = v.until;
+        entry["slowdown"] = v.slow.is_known() ? ordered_json{{"value", v.slow.value},
+                                                             {"low", v.slow.low},
+                                                             {"high", v.slow.high},
+                                                             {"tasks", v.slow.tasks}}
+                                              : ordered_json(nullptr);
+        entry["causes"] = causes(v.causes);
+        entry["since"] = c.since;
+        entry["until"] = c.until;
         entry["strikes"] = v.strikes;
         entry["why"] = reason(v, o_);
         if (!v.spared_by.empty()) {
@@ -82,20 +88,27 @@ class json_printer final : public window_printer {
         return entry;
     }
     [[nodiscard]] ordered_json node_json(std::uint32_t node, node_account const& a) const {
-        return {{"node", valid_utf8(h_.nodes[node])},
+        return {{"node", names_[node]},
                 {"windows", a.windows},
                 {"exclusions", a.exclusions},
                 {"avoided", a.avoided},
                 {"on_probation", a.on_probation},
                 {"spared", a.spared},
                 {"strikes", a.strikes},
+                {"failures",
+                 {{"attempts", a.failures.attempts},
+                  {"failed", a.failures.failed},
+                  {"low", a.failures.low},
+                  {"high", a.failures.high},
+                  {"elsewhere", a.failures.elsewhere}}},
                 {"at_the_end", to_string(a.now)}};
     }
 
     history const& h_;
     options const& o_;
     window_calendar const& calendar_;
-    std::string windows_; // of the array
+    std::vector<std::string> names_; // of nodes
+    std::string windows_;            // of the array
 };
 
 // A row for each window and node with a task in it.

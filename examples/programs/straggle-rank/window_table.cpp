@@ -117,7 +117,7 @@ class table_printer final : public window_printer {
         std::size_t name_width = 4;
         for (std::uint32_t const node : shown) name_width = (std::max)(name_width, width(name(node)));
         out << paint(bold, "NODE" + std::string(name_width - 4, ' ') +
-                               "  WINDOWS  SENTENCES  AVOIDED  TRIAL  SPARED  STRIKES  AT THE END")
+                               "  WINDOWS EXCLUSIONS  AVOIDED  TRIAL  SPARED  STRIKES  AT THE END")
             << '\n';
         for (std::uint32_t const node : shown) {
             node_account const& a = t.nodes[node];

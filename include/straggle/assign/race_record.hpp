@@ -21,7 +21,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 
 /// What races are taken to show before there are any.
 struct race_record_options {
-    double of_task = 0.3;          ///< share of late tasks that are late because of what they are
+    double of_task = 0.5;          ///< share of late tasks that are late because of what they are
     double as_many = 6;            ///< races that this counts as
     double remembered = 100;       ///< races, then older ones fade
     std::size_t most_kinds = 1024; ///< kinds told apart; further ones share what all have shown

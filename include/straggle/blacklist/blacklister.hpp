@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/slower_by.hpp>

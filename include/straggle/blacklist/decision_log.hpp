@@ -75,6 +75,9 @@ void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::
         verdict<NodeId> const& v = from[i];
         blacklist::logged_verdict<NodeId>& l = to[i];
         l.id = v.id;
+        l.state = v.state;
+        l.slow = v.slow;
+        l.causes = v.causes;
         l.n = v.n;
         l.mean = v.mean;
         l.sd = v.sd;
@@ -142,6 +145,9 @@ struct compare_verdicts {
     template <class Logged, class Verdict, class Expect>
     void operator()(Logged const& a, Verdict const& b, Expect&& expect_same) const {
         expect_same(a.id == b.id, "id");
+        expect_same(a.state == b.state, "state");
+        expect_same(a.slow == b.slow, "slow");
+        expect_same(a.causes == b.causes, "causes");
         expect_same(a.n == b.n, "n");
         expect_same(a.mean == b.mean, "mean");
         expect_same(a.sd == b.sd, "sd");

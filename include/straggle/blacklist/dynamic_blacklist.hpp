@@ -71,7 +71,7 @@ struct dynamic_blacklist_counts {
 /// bounded by the options; the steady state allocates nothing
 /// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: the last decision
 /// stands then. One thread at a time
-/// @snippet monitor.cpp blacklist
+/// @snippet blacklist.cpp blacklist
 template <class Attempt, class AttemptFields, class Running = base::no_field,
           class RunningFields = base::no_field, class Node = base::no_field,
           class NodeFields = base::no_field>

@@ -206,7 +206,8 @@ class basic_node_decisions : private detail::node_trials {
                 by = spared::by_operator;
             else if (open)
                 by = spared::by_fail_open;
-            else if (present < 3 || !few)
+            else if (present < 3 || !few || out >= options_.most_out ||
+                     total_slots_ - out_slots - c.slots < options_.least_slots)
                 by = spared::by_limit;
             else if (is_last_of_domain(rows, c))
                 by = spared::by_domain;

@@ -8,6 +8,9 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace straggle::inline STRAGGLE_ABI {
 
 /// How nodes are decided on. The defaults are for a production cluster.
@@ -18,9 +21,11 @@ struct node_decisions_options {
     double share_of_slots = 0.2;
     /// Where nothing is wrong, a node of the fleet is excluded at most once in so many windows.
     double windows_per_error = 1000;
-    double first_exclusion = 5;     ///< windows; doubled with every strike
-    double longest_exclusion = 160; ///< windows
-    double fail_open = 0.5;         ///< with a larger share of the slots in doubt, nobody is excluded
+    double first_exclusion = 5;      ///< windows; doubled with every strike
+    double longest_exclusion = 160;  ///< windows
+    std::size_t most_out = SIZE_MAX; ///< nodes that may be out at a time
+    double least_slots = 0;          ///< slots that stay in service
+    double fail_open = 0.5;          ///< with a larger share of the slots in doubt, nobody is excluded
 };
 
 } // namespace straggle

@@ -13,6 +13,7 @@
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/exclusion_turns.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
+#include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/exclusion.hpp>
 #include <straggle/blacklist/limits.hpp>
 #include <straggle/blacklist/selection.hpp>

@@ -41,9 +41,18 @@ struct forecast_model {
         0; ///< in a unit the user chooses, for the user to compare; nothing else reads it
     feature_options features{.look_back = 3}; ///< how features are made
     boosted_trees trees{};                    ///< grown from such features
+    bool is_tested = false;                   ///< on periods that it had not learned from
+    std::uint64_t better = 0; ///< there: nodes of which it was right and "as it was before" wrong
+    std::uint64_t worse = 0;  ///< there: nodes of which "as it was before" was right and it wrong
 
     /// Most days, of a period or looked back on, that can be stored: more than a hundred years.
     static constexpr std::uint32_t most_days = 40000;
+
+    /// Whether there is a reason to act on it: not if it was tested and is no better than "as it was before",
+    /// see `beats_repeat`.
+    [[nodiscard]] constexpr bool is_useful() const noexcept {
+        return !is_tested || beats_repeat(better, worse);
+    }
 
     /// Features of a node.
     [[nodiscard]] std::size_t columns() const noexcept { return features_per_day * std::size_t{days}; }
@@ -70,7 +79,7 @@ struct forecast_model {
         return status::ok;
     }
 
-    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 1.
+    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 2.
     /// @pre `days` from 1 to `most_days`, `features.look_back` at most that
     /// @par Cost that of the trees
     [[nodiscard]] std::vector<std::byte> serialize() const {
@@ -80,6 +89,9 @@ struct forecast_model {
         out.varint(day_length);
         out.flag(features.idle == idle_days::missing);
         out.varint(features.look_back);
+        out.flag(is_tested);
+        out.varint(better);
+        out.varint(worse);
         std::vector<std::byte> const grown = trees.serialize();
         out.text({reinterpret_cast<char const*>(grown.data()), grown.size()});
         return std::move(out).seal(kind, version);
@@ -97,6 +109,11 @@ struct forecast_model {
         read.day_length = in.varint();
         read.features.idle = in.flag() ? idle_days::missing : idle_days::carried;
         std::uint64_t const back = in.varint();
+        if (frame->version >= 2) {
+            read.is_tested = in.flag();
+            read.better = in.varint();
+            read.worse = in.varint();
+        }
         std::string_view const grown = in.text();
         in.expect(its_days > 0 && its_days <= most_days && back <= most_days);
         if (status const s = in.finish(); s != status::ok) return s;
@@ -113,7 +130,7 @@ struct forecast_model {
 
   private:
     static constexpr std::uint32_t kind = frame_kind("fore");
-    static constexpr std::uint32_t version = 1;
+    static constexpr std::uint32_t version = 2;
 };
 
 } // namespace straggle::learn

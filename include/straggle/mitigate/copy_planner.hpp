@@ -64,10 +64,8 @@ class basic_copy_planner {
     bool observe_ended(ended_row const& e) {
         detail::task_note* const n = e.task == unnamed_task ? nullptr : book_.find(e.job, e.task);
         bool const over = e.how == attempt_end::success;
-        if (n && !n->over && over && n->racing) {
-            double const took = e.end - (e.is_copy ? e.start : n->copy_start);
-            if (took > 0) races_.observe(n->kind, n->claim, took, e.is_copy);
-        }
+        if (n) observe_race(*n, e);
+        if (over) scan_.count_task();
         if (n && over) n->over = true;
         if (!(e.end > e.start)) return false;
         if (e.is_copy || e.how == attempt_end::failed) return true; // a copy is one of a hard task
@@ -90,7 +88,7 @@ class basic_copy_planner {
         detail::slot_supply supply = supply_of(places, load);
         std::uint64_t slots = 0;
         for (place_row const& p : places) slots += p.state != node_state::away ? p.slots : 0;
-        price_.observe(now, load.waiting, slots, supply.free, scan_.usual());
+        price_.observe(now, load.waiting, slots, supply.free, scan_.usual(), scan_.tasks_per_job());
         supply.price = price_.price();
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
         note(now, supply.price);
@@ -129,7 +127,7 @@ class basic_copy_planner {
 
     /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for
     /// longer than their longest task are over by themselves.
-    void finish_job(std::uint64_t job) { scan_.siblings().finish(job); }
+    void finish_job(std::uint64_t job) { scan_.finish(job); }
 
     /// Appends what was learnt of kinds, progress and races; nothing of what runs.
     void write(byte_writer& out) const {
@@ -160,6 +158,18 @@ class basic_copy_planner {
     [[nodiscard]] copy_planner_options const& options() const noexcept { return options_; }
 
   private:
+    // A race is over when the task is. One that no round has seen, as the task ended soon after its copy
+    // began, is known by the end of the copy: left out, quick losses would be missing.
+    void observe_race(detail::task_note& n, ended_row const& e) {
+        bool const over = e.how == attempt_end::success;
+        bool const first = over && !n.over;
+        bool const late_news = e.is_copy && e.how == attempt_end::killed && n.over;
+        if (!n.advised || n.counted || !((first && (e.is_copy || n.racing)) || late_news)) return;
+        double const took = e.end - (e.is_copy ? e.start : n.copy_start);
+        if (!(took > 0)) return;
+        races_.observe(n.kind, n.claim, took, first && e.is_copy);
+        n.counted = true;
+    }
     [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
                                                 cluster_load const& load) const noexcept {
         detail::slot_supply supply;

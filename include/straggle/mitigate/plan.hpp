@@ -29,7 +29,7 @@ struct planned_node {
     comparison why{};                       ///< what was compared for the state; empty where it is healthy
     std::uint8_t causes = 0;                ///< what is held against it, as bits: `blacklist::cause`
     std::uint32_t strikes = 0;              ///< how many times it has been excluded of late
-    std::uint32_t probe_slots = 0;          ///< on probation: attempts that may run there at a time
+    std::uint32_t probe_slots = 0;          ///< attempts that may run there at a time; 0 if out of service
     double served = 0;                      ///< for how long the state holds, in the unit of the times
     double left = 0;                        ///< for how long it holds at most, unless something new is seen
 };

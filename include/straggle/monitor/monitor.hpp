@@ -34,7 +34,6 @@
 #include <straggle/monitor/monitor_options.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
-#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <concepts>
@@ -429,7 +428,6 @@ class monitor {
     clock clock_;
     evidence_type evidence_;
     detail::emptied_by_moving<monitor_counts> counts_;
-
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
 

@@ -102,9 +102,8 @@ class monitoring_loop {
     /// @param selection without or with number
     /// @pre `window` is more than zero
     monitoring_loop(Fields fields, span_type window, Selection selection = {})
-        : monitor_(std::move(fields), {.window = checked(window),
-                                     .ranking = ranking(),
-                                     .baseline = score_baseline::window}),
+        : monitor_(std::move(fields),
+                   {.window = checked(window), .ranking = ranking(), .baseline = score_baseline::window}),
           blacklister_(std::move(selection), record::unlimited{}) {}
 
     /// Takes in a task that has ended.

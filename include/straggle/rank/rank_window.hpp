@@ -11,6 +11,7 @@
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ template <class Record, class Fields, class Options>
 class window_scorer {
     using reading = reading_t<Fields, Record>;
     using moments = std::conditional_t<std::integral<reading>, stats::tick_moments, stats::moments>;
-    using scores_type = score_moments_of<reading>;
+    using scores_type = timed_scores<score_moments_of<reading>, std::integral<reading>>;
 
   public:
     using job_id = owned_identifier_t<field_value_t<decltype(Fields::job), Record>>;
@@ -111,6 +112,8 @@ class window_scorer {
             ranking, scratch, nodes_.size(), options.interval_of_mean,
             [&](std::size_t i) -> auto const& { return scores[i]; },
             [&](std::size_t i) -> auto const& { return nodes_[static_cast<std::uint32_t>(i)]; });
+        ranking_access::write_slowdowns(
+            ranking, scratch, [&](std::uint32_t seen) -> auto const& { return scores[seen].times(); });
         ranking_access::account(ranking, counts_, scored, usable, options.edges);
         return ranking;
     }
@@ -120,15 +123,16 @@ class window_scorer {
                                     std::vector<scores_type>& scores) const {
         std::uint32_t const node = rows_[i].node;
         std::size_t const first = i;
+        double const unit = relative_unit(scale);
         moments together;
         for (; i < end && rows_[i].node == node; ++i) together.add(rows_[i].value);
         if constexpr (std::integral<reading>) {
             if (i - first == 1)
-                scores[node].add(scale(rows_[first].value));
+                scores[node].add(scale(rows_[first].value), unit);
             else
-                scores[node].add_group(together, scale);
+                scores[node].add_group(together, scale, unit);
         } else {
-            for (std::size_t k = first; k < i; ++k) scores[node].add(scale(rows_[k].value));
+            for (std::size_t k = first; k < i; ++k) scores[node].add(scale(rows_[k].value), unit);
         }
         return i;
     }

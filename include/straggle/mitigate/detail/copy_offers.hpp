@@ -195,6 +195,7 @@ class basic_copy_offers {
         for (double& x : there.at) x *= c.input_factor * relative * c.slow;
         task_note& n = book[c.note];
         n.advised = true;
+        n.counted = false;
         n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
     }
 

@@ -103,6 +103,18 @@ class basic_late_scan {
             return x > y || (!(y > x) && a.task_row < b.task_row);
         });
     }
+    // Tasks that ended and jobs that are over tell how many tasks a job has.
+    void count_task() noexcept { job_tasks_ += 1; }
+    void finish(std::uint64_t job) {
+        end_job(job);
+        auto const at = std::lower_bound(jobs_.begin(), jobs_.end(), job,
+                                         [](job_note const& n, std::uint64_t id) { return n.job < id; });
+        if (at != jobs_.end() && at->job == job) jobs_.erase(at);
+    }
+    [[nodiscard]] double tasks_per_job() const noexcept {
+        constexpr double as_many = 5; // jobs
+        return (job_tasks_ + as_many * options_.price.memory) / (jobs_over_ + as_many);
+    }
     // The usual time of a task of the cluster; 0: not known.
     [[nodiscard]] double usual() const noexcept { return usual_; }
     // That of a task of a job on a usual node.
@@ -337,11 +349,19 @@ class basic_late_scan {
         at->seen = now;
         at->longest = (std::max)(at->longest, longest);
     }
+    void end_job(std::uint64_t job) {
+        siblings_.finish(job);
+        jobs_over_ += 1;
+        constexpr double remembered = 200;
+        if (!(jobs_over_ > remembered)) return;
+        jobs_over_ /= 2;
+        job_tasks_ /= 2;
+    }
     void end_idle_jobs(double now) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < jobs_.size(); ++i) {
             if (now - jobs_[i].seen > 2 * (std::max)(jobs_[i].longest, usual_))
-                siblings_.finish(jobs_[i].job);
+                end_job(jobs_[i].job);
             else
                 jobs_[kept++] = jobs_[i];
         }
@@ -352,6 +372,7 @@ class basic_late_scan {
     predict::sibling_times siblings_;
     predict::progress_trust progress_;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
+    double job_tasks_ = 0, jobs_over_ = 0;
     predict::time_outlook outlook_{};
     std::vector<double> slow_{};
     std::vector<unsigned char> hung_nodes_{};

@@ -12,11 +12,11 @@
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/record/record_reader.hpp>
 #include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/plan.hpp>
+#include <straggle/record/record_reader.hpp>
 
 #include <array>
 #include <concepts>
@@ -315,7 +315,9 @@ class mitigation_loop {
             n.why = v.why;
             n.causes = v.causes;
             n.strikes = v.strikes;
-            if (state == node_state::on_probation) n.probe_slots = v.probe_slots;
+            n.probe_slots = state == node_state::on_probation  ? v.probe_slots
+                            : state == node_state::last_resort ? n.probe_slots
+                                                               : 0;
             n.served = guard_.now() - v.since;
             n.left = v.until > guard_.now() ? v.until - guard_.now() : 0;
         }

@@ -10,8 +10,8 @@
 #include <straggle/base/config.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
-#include <straggle/record/record_reader.hpp>
 #include <straggle/record/cluster_load.hpp>
+#include <straggle/record/record_reader.hpp>
 
 #include <concepts>
 #include <cstddef>

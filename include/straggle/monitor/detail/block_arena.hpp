@@ -31,7 +31,8 @@ class block_arena {
     block_arena& operator=(block_arena const&) = delete;
     block_arena(block_arena&& other) noexcept { swap(other); }
     block_arena& operator=(block_arena&& other) noexcept {
-        block_arena(std::move(other)).swap(*this);
+        block_arena taken(std::move(other));
+        swap(taken);
         return *this;
     }
     ~block_arena() {

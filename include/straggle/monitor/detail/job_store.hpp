@@ -71,7 +71,8 @@ class job_store {
     job_store(job_store&& other) noexcept : slots_(other.slots_), memory_(other.memory_) { swap(other); }
     job_store& operator=(job_store const& other) { return *this = job_store(other); }
     job_store& operator=(job_store&& other) noexcept {
-        job_store(std::move(other)).swap(*this);
+        job_store taken(std::move(other));
+        swap(taken);
         return *this;
     }
     ~job_store() = default;

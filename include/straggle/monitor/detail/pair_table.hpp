@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/prefetch.hpp>
+#include <straggle/base/size.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 
 #include <bit>
@@ -120,7 +121,7 @@ class pair_table {
     // Small tables: buckets of four places of 16 bits, each 0 or the number of a pair below eight bits of a
     // hash, the highest of which is set.
     [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept {
-        return static_cast<std::size_t>(hash >> (65 - order_));
+        return to_size(hash >> (65 - order_));
     }
     static std::uint64_t narrow_tag(std::uint64_t hash) noexcept { return ((hash >> 16) & 0x7f00) | 0x8000; }
     // The highest bit of every lane of 16 that has the tag of a hash.
@@ -150,7 +151,7 @@ class pair_table {
 
     // Large tables: open addressing, places of 32 bits.
     [[nodiscard]] std::size_t place_of(std::uint64_t hash) const noexcept {
-        return static_cast<std::size_t>(hash >> (63 - order_));
+        return to_size(hash >> (63 - order_));
     }
     static std::uint32_t wide_tag(std::uint64_t hash) noexcept {
         return static_cast<std::uint32_t>((hash >> 24) & 0xff) << 24;

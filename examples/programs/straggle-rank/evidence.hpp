@@ -1,0 +1,92 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Decides on nodes by all that attempts tell: how long they took, how they ended, which failed.
+#pragma once
+
+#include "fleet.hpp"
+
+#include <straggle/blacklist/dynamic_blacklist.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace straggle_rank {
+
+/// An attempt of the history, by a clock that begins with it.
+struct past_attempt {
+    std::uint32_t job = 0, node = 0;
+    std::optional<std::uint32_t> task;
+    double start = 0, end = 0;
+    straggle::attempt_status status = straggle::attempt_status::success;
+};
+
+/// All attempts whose job, node and length are known, in order of their ends; those without an end, if the
+/// history has only durations, as if they had all begun at once.
+struct past {
+    std::vector<past_attempt> attempts;
+    std::int64_t origin_ticks = 0; ///< of the clock of the attempts, where the history counts ticks
+    double origin_units = 0;       ///< the same where it does not
+    std::uint64_t untimed = 0;     ///< left out: no end is known though others have one
+};
+[[nodiscard]] past past_of(history const& h);
+
+/// The library's own rule, with the limits of the command line.
+class evidence {
+  public:
+    /// @param windows_per_error see `straggle::node_decisions_options`
+    /// @param is_one_class whether all machines are taken to be equal: who decides once cannot see that some
+    /// have always been slower
+    evidence(fleet const& f, options const& o, double windows_per_error, bool is_one_class = false);
+    void observe(past_attempt const& a);
+    /// Decides by what was observed; of nodes only those that were seen are part of the cluster.
+    straggle::blacklist_decision<std::uint32_t> const& decide(double now);
+    [[nodiscard]] straggle::blacklist_decision<std::uint32_t> const& decision() const& {
+        return list_.decision();
+    }
+    [[nodiscard]] straggle::blacklist::failure_rate failures_of(std::uint32_t node) const {
+        return list_.failures_of(node);
+    }
+    [[nodiscard]] straggle::slowdown slowdown_of(std::uint32_t node) const { return list_.slowdown_of(node); }
+    /// How long a task usually takes; 0 if nothing is known.
+    [[nodiscard]] double usual_duration() const { return list_.decisions().usual_duration(); }
+
+  private:
+    struct known_node {
+        std::uint32_t id = 0, slots = 1;
+        std::uint32_t domain = 0;
+        std::optional<std::uint32_t> machine_class{};
+    };
+    static constexpr straggle::attempt_fields attempts{.job = &past_attempt::job,
+                                                       .node = &past_attempt::node,
+                                                       .start = &past_attempt::start,
+                                                       .end = &past_attempt::end,
+                                                       .status = &past_attempt::status,
+                                                       .task = &past_attempt::task};
+    using node_fields =
+        straggle::node_fields<std::uint32_t known_node::*, std::uint32_t known_node::*,
+                              straggle::base::no_field, std::optional<std::uint32_t> known_node::*,
+                              std::uint32_t known_node::*>;
+
+    bool is_one_class_;
+    std::vector<std::uint32_t> slots_, domains_; // by node
+    std::vector<known_node> seen_;
+    std::vector<bool> is_seen_;
+    straggle::dynamic_blacklist<past_attempt, std::remove_const_t<decltype(attempts)>,
+                                straggle::base::no_field, straggle::base::no_field, known_node, node_fields>
+        list_;
+};
+
+/// Decides once on a whole history.
+struct whole_evidence {
+    straggle::blacklist_decision<std::uint32_t> decision;
+    std::vector<straggle::slowdown> slowdowns;               ///< by node
+    std::vector<straggle::blacklist::failure_rate> failures; ///< by node
+    double usual_duration = 0;                               ///< in the unit of the history
+};
+[[nodiscard]] whole_evidence weigh(history const& h, fleet const& f, options const& o);
+
+} // namespace straggle_rank

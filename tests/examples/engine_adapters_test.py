@@ -1,0 +1,179 @@
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+"""The adapters to engines without the engines: what they make of what they read, and what they never touch."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import types
+import unittest
+
+ENGINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "engines")
+sys.path[:0] = [os.path.join(ENGINES, "haproxy"), os.path.join(ENGINES, "slurm")]
+import adapter  # noqa: E402
+import controller  # noqa: E402
+
+adapter.log = controller.log = lambda *words: None
+
+
+class Told:
+    """A straggle-watch that remembers what it was told, and answers with a plan."""
+
+    def __init__(self, *nodes):
+        self.ends, self.plan = [], {"nodes": list(nodes), "notes": [], "copies": [], "now": 0}
+
+    def ended(self, job, node, start, end, status="success", **more):
+        self.ends.append(dict(more, job=job, node=node, start=start, end=end, status=status))
+
+    def finish(self, job):
+        pass
+
+    def decide(self, *_, **__):
+        return self.plan
+
+    def close(self):
+        pass
+
+
+def verdict(node, state, slots=0):
+    return {"node": node, "state": state, "probe_slots": slots, "reason": "because", "since": 0, "until": None,
+            "slowdown": {"value": 3, "low": 2, "high": 4, "tasks": 20}}
+
+
+class HAProxy(unittest.TestCase):
+    def setUp(self):
+        options = types.SimpleNamespace(slots=4, stale=2, probe=5, dry_run=False)
+        self.adapter = adapter.Adapter(options)
+        self.adapter.watch = Told()
+        self.adapter.began -= 60
+
+    def line(self, status=200, ended="--", name="s1", microseconds="12000"):
+        return ("1795377420.512 app %s %d 12 13 %s %s 1 1 0 0" % (name, status, microseconds, ended)).encode()
+
+    def test_requests(self):
+        for line in (self.line(), b"<134>" + self.line(), self.line(503), self.line(-1), self.line(ended="CD")):
+            self.adapter.request(line)
+        self.assertEqual([e["status"] for e in self.adapter.watch.ends],
+                         ["success", "success", "failed", "failed", "killed"])
+        self.assertAlmostEqual(self.adapter.watch.ends[0]["end"] - self.adapter.watch.ends[0]["start"], 0.012, 4)
+        for line in (b"", b"Server app/s1 is DOWN, reason: Layer4", self.line(name="<NOSRV>"), self.line(name="s\xff"),
+                     self.line(name="s1;x"), self.line(microseconds="x"), b"\0" * 900):
+            self.adapter.request(line)
+        self.assertEqual(len(self.adapter.watch.ends), 5)
+        self.assertEqual(list(self.adapter.servers), ["app/s1"])
+
+    def test_words(self):
+        self.adapter.request(self.line())
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded"), verdict("app/s2", "on_probation", 2)]
+        self.adapter.decide()
+        self.assertEqual(self.adapter.word("app/s1"), "up 0%\n")
+        self.assertEqual(self.adapter.word("app/s2"), "up 10%\n")
+        self.assertEqual(self.adapter.word("app/s3"), "up\n", "an operator's weight stays")
+        self.assertEqual(self.adapter.word("x" * 2000), "up\n")
+        self.adapter.decided -= 3
+        self.assertEqual(self.adapter.word("app/s1"), "up 100%\n", "what is old counts no longer")
+        self.adapter.watch.plan["nodes"] = []
+        self.adapter.decide()
+        self.assertEqual(self.adapter.word("app/s1"), "up 100%\n", "it takes its weight back")
+        self.adapter.freed.clear()
+        self.assertEqual(self.adapter.word("app/s1"), "up\n")
+
+    def test_dry_run(self):
+        self.adapter.options.dry_run = True
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded")]
+        self.adapter.decide()
+        self.assertEqual(self.adapter.word("app/s1"), "up\n")
+
+
+class Slurm(unittest.TestCase):
+    """A Slurm of canned answers: n1 is well, n2 was drained by an administrator, n3 by us, n4 is reserved by somebody."""
+
+    def setUp(self):
+        self.written, self.found = [], {"n1": ("idle", "none"), "n2": ("drained", "disk"), "n3": ("drained", "straggle: slow"),
+                                        "n4": ("reserved", "none")}
+        self.reservations = ["ReservationName=maint Nodes=n4 State=ACTIVE"]
+        self.ended = ""
+
+        def answer(*command, timeout=10):
+            if command[:2] in (("scontrol", "create"), ("scontrol", "update"), ("scontrol", "delete")):
+                self.written.append(" ".join(command[1:]))
+                return ""
+            if command[:3] == ("scontrol", "-o", "show"):
+                return "\n".join(self.reservations)
+            if command[:3] == ("scontrol", "show", "hostnames"):
+                return command[3]
+            if command[0] == "sinfo":
+                names = [command[4]] if "-n" in command else sorted(self.found)
+                if "-n" in command:
+                    return "\n".join("%s|%s" % self.found[n] for n in names)
+                if command[-1] == "%N|%T|%E":
+                    return "\n".join("%s|%s|%s" % ((n,) + self.found[n]) for n in names)
+                return "\n".join("%s|%s|4|%s" % ((n,) + self.found[n]) for n in names)
+            return self.ended if command[0] == "sacct" else ""
+        self.real, controller.slurm = controller.slurm, answer
+
+    def tearDown(self):
+        controller.slurm = self.real
+
+    def make(self, *nodes, drain=False, apply=True, never=()):
+        options = types.SimpleNamespace(drain=drain, apply=apply, account="root", every=0, history=60, never=set(never),
+                                        cpus_per_task=1, watch="", state="")
+        made = controller.Controller(options)
+        made.watch = Told(*nodes)
+        return made
+
+    def test_never_what_an_administrator_touched(self):
+        everything = [verdict(n, "excluded") for n in ("n1", "n2", "n3", "n4")]
+        self.make(*everything).step()
+        self.assertEqual([w.split()[2] for w in self.written], ["ReservationName=straggle_n1"])
+        self.written.clear()
+        self.make(*everything, drain=True).step()
+        self.assertEqual([w.split()[1] for w in self.written], ["NodeName=n1"], "n3 is out already")
+        self.written.clear()
+        self.make(drain=True).step()
+        self.assertEqual(self.written, ["update NodeName=n3 State=RESUME"])
+
+    def test_somebody_was_faster(self):
+        drains = controller.Drains(None)
+        drains.ours["n3"] = 0
+        self.found["n3"] = ("drained", "memory errors")
+        drains.give_back("n3")
+        drains.take("n2", "slow")
+        self.assertEqual(self.written, [])
+
+    def test_dry_run_writes_nothing(self):
+        self.make(verdict("n1", "excluded"), apply=False).step()
+        self.make(verdict("n1", "excluded"), apply=False, drain=True).step()
+        self.assertEqual(self.written, [])
+
+    def test_what_it_left_is_given_back(self):
+        self.reservations.append("ReservationName=straggle_n1 Nodes=n1 State=ACTIVE")
+        self.make().step()
+        self.assertEqual(self.written, ["delete ReservationName=straggle_n1"])
+
+    def test_each_end_is_told_once(self):
+        now = int(time.time())
+        row = "%d|7_%d|work|n1|COMPLETED|%d|%d|%d|1"
+        self.ended = "\n".join([row % (8, 1, now - 9, now - 4, 1), row % (9, 2, now - 9, now - 5, 2), "a|b",
+                                "10|7_3|work|n[1-2]|COMPLETED|%d|%d|3|2" % (now - 9, now - 4),
+                                "11|7_4|work|n1|CANCELLED by 0|%d|%d|4|1" % (now - 9, now - 4),
+                                "12|7_5|work|n1|NODE_FAIL|Unknown|%d|5|1" % now])
+        made = self.make()
+        made.step()
+        made.step()
+        self.assertEqual([(e["task"], e["status"]) for e in made.watch.ends],
+                         [("1", "success"), ("2", "success"), ("4", "killed")])
+
+    def test_one_controller_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-B", os.path.join(ENGINES, "slurm", "controller.py"), "--state", folder, "--watch", "true"]
+            first = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            first.stdout.readline()
+            self.assertEqual(subprocess.run(command, stdout=subprocess.DEVNULL, timeout=20).returncode, 1)
+            first.terminate()
+            first.communicate(timeout=30)
+
+
+if __name__ == "__main__":
+    unittest.main()
