@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace straggle_watch {
@@ -17,6 +18,23 @@ using json = nlohmann::ordered_json;
 void append_line(std::string& out, json const& line) {
     out += line.dump(-1, ' ', false, json::error_handler_t::replace);
     out += '\n';
+}
+
+// When something would have ended that was planned to take `left` and had not ended at `time`: the median of
+// what is left of the distribution, straight lines between its three quantiles, and never beyond the last
+// one.
+double still_expected(double planned, straggle::mitigate::planned_time const& left, double time) {
+    std::array<double, 4> const at{planned, planned + left.low, planned + left.middle, planned + left.high};
+    constexpr std::array<double, 4> share{0, 0.1, 0.5, 0.9};
+    if (!(time < at.back())) return time;
+    std::size_t i = 1;
+    while (i + 1 < at.size() && !(time < at[i])) ++i;
+    double const length = at[i] - at[i - 1];
+    double const into = length > 0 ? (std::max)(time - at[i - 1], 0.0) / length : 0;
+    double const wanted = (1 + share[i - 1] + into * (share[i] - share[i - 1])) / 2;
+    for (i = 1; i + 1 < at.size() && share[i] < wanted;) ++i;
+    if (wanted > share[i]) return at[i];
+    return at[i - 1] + (wanted - share[i - 1]) / (share[i] - share[i - 1]) * (at[i] - at[i - 1]);
 }
 
 } // namespace
@@ -60,6 +78,7 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
         return;
     }
     if (!is_success && !(r.copy_ended && r.original_ended)) return;
+    straggle::mitigate::planned_time const left{r.low, r.middle, r.high};
     double const expected = r.planned + r.middle;
     bool const won = is_success && is_copy;
     append_line(
@@ -71,11 +90,12 @@ void history_log::attempt_ended(ended_attempt const& a, std::string& log) {
               {"planned", r.planned},
               {"start", r.start},
               {"end", a.end},
+              {"probe", r.is_probe},
               {"winner", !is_success ? "none"
                          : is_copy   ? "copy"
                                      : "original"},
               {"expected", {{"low", r.planned + r.low}, {"middle", expected}, {"high", r.planned + r.high}}},
-              {"won", won ? (std::max)(expected - a.end, 0.0) : 0.0}});
+              {"won", won ? (std::max)(still_expected(r.planned, left, a.end) - a.end, 0.0) : 0.0}});
     races_.erase(at);
 }
 

@@ -140,7 +140,7 @@
 
   function copies() {
     const probes = races.probes ? ` ${plural(races.probes, "other")} tried a node on probation.` : "";
-    select("copies-text").text((ran ? `${count(races.won)} of ${count(ran)} ended first. What a copy won is when the original was expected to end, as the plan saw it, minus when the copy ended.` :
+    select("copies-text").text((ran ? `${count(races.won)} of ${count(ran)} ended first. What a copy won is how much longer the original was expected to take when the copy ended, by what the plan knew.` :
       "No task that had a copy has ended.") + probes);
     select("copies-scroll").attr("hidden", ran ? null : "");
     const columns = [["job", (c) => visible(c.job)], ["task", (c) => visible(c.task)], ["from", (c) => visible(c.node)], ["to", (c) => visible(c.to)],
