@@ -54,8 +54,9 @@ int main() {
     //! [decide]
     auto const decision = straggle::blacklister{}.decide(ranking); // which to avoid, each with its reason
     for (auto const& verdict : decision.blacklisted())
-        std::cout << "avoid " << verdict.id << ": slower than " << verdict.provably_faster << " of "
-                  << ranking.nodes().size() - 1 << " other nodes (" << verdict.rule << ")\n";
+        std::cout << "avoid " << verdict.id << ": takes " << verdict.slow.value
+                  << " times as long as elsewhere (" << verdict.slow.low << " to " << verdict.slow.high
+                  << "), " << verdict.n << " tasks\n";
     for (auto const& verdict : decision.spared())
         std::cout << verdict.id << " is weak too, but " << verdict.spared_by << " keeps it in service\n";
     //! [decide]
