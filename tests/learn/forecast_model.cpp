@@ -100,6 +100,9 @@ TEST_CASE("forecast_model: stays as it was when the bytes are no model") {
         out.varint(1);
         out.flag(false);
         out.varint(back);
+        out.flag(false); // not tested
+        out.varint(0);
+        out.varint(0);
         auto const grown = trees.serialize();
         out.text({reinterpret_cast<char const*>(grown.data()), grown.size()});
         return std::move(out).seal(frame_kind("fore"), 1);

@@ -79,7 +79,7 @@ struct forecast_model {
         return status::ok;
     }
 
-    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 2.
+    /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 1.
     /// @pre `days` from 1 to `most_days`, `features.look_back` at most that
     /// @par Cost that of the trees
     [[nodiscard]] std::vector<std::byte> serialize() const {
@@ -109,11 +109,9 @@ struct forecast_model {
         read.day_length = in.varint();
         read.features.idle = in.flag() ? idle_days::missing : idle_days::carried;
         std::uint64_t const back = in.varint();
-        if (frame->version >= 2) {
-            read.is_tested = in.flag();
-            read.better = in.varint();
-            read.worse = in.varint();
-        }
+        read.is_tested = in.flag();
+        read.better = in.varint();
+        read.worse = in.varint();
         std::string_view const grown = in.text();
         in.expect(its_days > 0 && its_days <= most_days && back <= most_days);
         if (status const s = in.finish(); s != status::ok) return s;
@@ -130,7 +128,7 @@ struct forecast_model {
 
   private:
     static constexpr std::uint32_t kind = frame_kind("fore");
-    static constexpr std::uint32_t version = 2;
+    static constexpr std::uint32_t version = 1;
 };
 
 } // namespace straggle::learn
