@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parents[2]
-LINK = re.compile(r"""<(\w+)[^>]*?\s(?:href|src)\s*=\s*["']([^"']*)["']""")
+LINK = re.compile(r"""<(\w+)[^>]*?\s(?:href|src|data)\s*=\s*["']([^"']*)["']""")
 ANCHOR = re.compile(r"""\s(?:id|name)\s*=\s*["']([^"']+)["']""")
 OVERVIEWS = [("annotated.html", "All types"), ("concepts.html", "All concepts"), ("files.html", "All headers")]
 
@@ -28,7 +28,7 @@ def title_of(page):
 
 def guide_in_order():
     """The pages of all shelves as docs/index.md names them."""
-    order = dict.fromkeys(re.findall(r"\]\((\w+/\w+)\.md\)", (ROOT / "docs/index.md").read_text()))
+    order = dict.fromkeys(re.findall(r"\]\((\w+/[\w-]+)\.md\)", (ROOT / "docs/index.md").read_text()))
     return [ROOT / "docs" / f"{name}.md" for name in order]
 
 

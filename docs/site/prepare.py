@@ -125,8 +125,8 @@ def of_page(path):
             line, first = f"{line} {{#{name if name != 'index' else 'mainpage'}}}", False
         line = re.sub(r"\*\*(`[^`]+`)\*\*", r"<b>\1</b>", line)
         # `page.md#heading` and `#heading`, on whatever shelf
-        line = re.sub(r"\]\((?:[\w./]*?(\w+)\.md)?#([\w-]+)\)", lambda m: f"](@ref {m[1] or path.stem}-{m[2]})", line)
-        line = re.sub(r"\]\([\w./]*?(\w+)\.md\)", r"](@ref \1)", line)
+        line = re.sub(r"\]\((?:[\w./-]*?([\w-]+)\.md)?#([\w-]+)\)", lambda m: f"](@ref {m[1] or path.stem}-{m[2]})", line)
+        line = re.sub(r"\]\([\w./-]*?([\w-]+)\.md\)", r"](@ref \1)", line)
         out.append(line)
     return "\n".join(out) + "\n"
 
