@@ -109,16 +109,16 @@ void check_close(numbers const& a, numbers const& b, double tolerance) {
     }
 }
 
-template <class Selection, class Ranking>
-std::set<int> blacklisted_by(Selection selection, Ranking const& ranking) {
+template <class Blacklister, class Ranking>
+std::set<int> blacklisted_by(Blacklister avoid, Ranking const& ranking) {
     std::set<int> ids;
-    auto const decision = blacklister(selection).decide(ranking);
+    auto const decision = avoid.decide(ranking);
     for (auto const& v : decision.blacklisted()) ids.insert(v.id);
     return ids;
 }
 template <class Ranking>
 std::set<int> blacklisted_by_default(Ranking const& ranking) {
-    return blacklisted_by(blacklist::slower_by{}, ranking);
+    return blacklisted_by(blacklister{}, ranking);
 }
 
 } // namespace
@@ -192,7 +192,7 @@ TEST_CASE("a constant added to all tasks of a job changes no score, and makes no
         for (attempt& a : f.attempts) a.took += more[static_cast<std::size_t>(a.job)];
         auto const after = rank_nodes(f.attempts, ticks);
         CHECK(numbers_of(before) == numbers_of(after)); // exact sums: bits
-        blacklist::dominated const by_scores;
+        blacklister const by_scores{blacklist::dominated{}};
         CHECK(blacklisted_by(by_scores, before) == blacklisted_by(by_scores, after));
         for (auto const& node : after.nodes()) // a larger part of each time is the same everywhere
             if (node.slow.is_known()) CHECK(std::fabs(node.slow.value - 1) < 1e-2);
