@@ -106,7 +106,8 @@ void read_log(history& h, task_names& known, options const& o, readers::opened_h
         std::move(opened.first));
     readers::expect_attempts(report);
     if (o.with_input && std::ranges::none_of(h.attempts, [](attempt const& a) { return a.input > 0; }))
-        throw failure(exit_status::bad_input, h.file + ": --inputs, but it does not tell how much tasks read");
+        throw failure(exit_status::bad_input,
+                      h.file + ": --inputs, but it does not tell how much tasks read");
     h.read = readers::summary_of(report);
 }
 
