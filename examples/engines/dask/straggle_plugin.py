@@ -62,19 +62,19 @@ class Straggle(SchedulerPlugin):
                 steal.move_task_request(task, held, thief)
 
     def admit(self, address):
-        """In service while it has less to do than it may; a last resort, while waiting for others takes longer."""
+        """In service while it has less to do than it may; a last resort, while waiting for others takes twice as long."""
         worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
         if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
-            slots = worker.nthreads if slowdown * sum(w.nthreads for w in others) < backlog else 0
+            slots = worker.nthreads if 2 * slowdown * sum(w.nthreads for w in others) < backlog else 0
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
         return max(slots, 1)
 
     def transition(self, key, start, finish, *args, worker=None, startstops=None, **kwargs):
         task = self.scheduler.tasks.get(key)
         if finish == "processing" and task is not None and task.processing_on is not None:
-            if self.held.get(task.processing_on.address, (0, 0)) != (0, 0):
+            if task.processing_on.address in self.held:
                 self.admit(task.processing_on.address)
         elif start == "processing" and finish in ("memory", "erred") and task and worker and self.watch:
             done = [s for s in startstops or () if s.get("action") == "compute"]
@@ -110,23 +110,23 @@ class Straggle(SchedulerPlugin):
                 self.scheduler.log_event("straggle", dict(n, at=plan["now"]))
             self.states[n["node"]] = n["state"]
         wanted = {} if self.dry_run else wanted
-        for address in [a for a in self.held if a not in wanted]:
-            del self.held[address]
+        free, self.held = set(self.held) - set(wanted), wanted
+        for address in free:
             self.set_status(address, "running")
-        for address, may in wanted.items():
-            was, self.held[address] = self.held.get(address), may
-            if may != (0, 0):
-                self.shed(address, self.admit(address))  # work stealing asks nobody
-            elif was != may:
-                self.set_status(address, "paused")
-                self.shed(address, 0)
+        self.tend()
         for copy in plan["copies"] if not self.dry_run else []:
             self.scheduler.log_event("straggle-copies", {"key": copy["attempt"], "to": copy["to"]})
+
+    def tend(self):
+        for address in list(self.held):
+            self.shed(address, self.admit(address))  # what work stealing brings goes back: it asks nobody
 
     async def run(self):
         try:
             while True:
-                await asyncio.sleep(self.every)
+                for _ in range(4):
+                    await asyncio.sleep(self.every / 4)
+                    self.tend()
                 now = time.time()
                 if self.watch is None and now >= self.next_start:
                     self.watch, self.next_start = Watch(self.command, logger.info), now + 5

@@ -146,6 +146,7 @@ class Controller:
         self.probing = {}  # node: when its reservation was dropped for a probe
         self.states = {}
         self.cpus = {}
+        self.usual = 0  # how long tasks take
 
     # What Slurm tells.
     def read_ended(self):
@@ -238,6 +239,8 @@ class Controller:
 
     def obey(self, plan, running, waiting):
         now = time.time()
+        if plan["ended"]["count"] != 0:
+            self.usual += (plan["ended"]["mean"] - self.usual) * (0.2 if self.usual > 0 else 1)
         states = {n["node"]: n for n in plan["nodes"]}
         for name, n in states.items():
             if n["state"] != self.states.get(name, "healthy"):
@@ -256,18 +259,16 @@ class Controller:
                 wanted.add(name)  # the probe runs: no more
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of a job costs much of what there was to win: best while others wait as
-                # long. Where they never do, few probes cost less than a node that comes back unproved. That they
-                # become rare is up to straggle-watch, whose exclusions double.
+                # A slow probe at the end of an array costs much of what there was to win. It costs little where it
+                # begins with the array, so the node is open before one comes; and nothing while others wait as long
+                # anyway. Where neither is ever so, the node must not stay out for that.
                 slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
-                if waiting > slow * healthy or (waiting > 0 and now - (n["since"] or now) > 2 * self.options.every):
+                waited = now - (n["since"] or now) > max(6 * self.options.every, 4 * slow * self.usual)
+                if waiting == 0 or waiting > slow * healthy or waited:
                     self.probing[name] = now
                     log("%s: on probation: may run %d" % (name, n["probe_slots"]))
                 else:
                     wanted.add(name)
-            elif waiting == 0:
-                wanted.add(name)
-                del self.probing[name]
         for name in [name for name in self.probing if self.states.get(name) != "on_probation"]:
             del self.probing[name]
         for name in list(self.out.ours):
