@@ -155,8 +155,7 @@ class mitigator {
     template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes, class CanRun>
     mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
                                   cluster_load load, CanRun&& can_run) {
-        if (!line_.is_set()) line_.set_origin(now);
-        detail::clock_step const step = loop_.guard().begin(line_.at(now));
+        detail::clock_step const step = detail::begin_round(line_, loop_.guard(), now);
         fleet_.read(nodes, loop_.guard().now());
         counts_.no_room += fleet_.no_room();
         counts_.nodes_refused += fleet_.twice();
@@ -336,6 +335,7 @@ class mitigator {
                                   static_cast<std::ranges::range_difference_t<Range>>(row));
     }
     void tell(time_type const& now) {
+        if (!line_.is_usable(now)) return;
         if (!line_.is_set()) line_.set_origin(now);
         loop_.guard().tick(line_.at(now));
     }
