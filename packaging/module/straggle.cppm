@@ -649,6 +649,7 @@ using straggle::monitor_of;
 
 // straggle/mitigate/cluster_watch.hpp
 using straggle::cluster_watch;
+using straggle::watch_of;
 
 // straggle/predict/time_outlook.hpp
 namespace predict {

@@ -44,8 +44,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Source: ours; the parts name theirs.
 ///
 /// @par Example
-/// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};` where the fields are members;
-/// with callables name the records: `auto m = mitigator_of<attempt, task, host>(fields...);`
+/// `mitigator<attempt, task, host> m;` where `task_traits` name the fields; where they are members also
+/// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};`; with callables name the
+/// records: `auto m = mitigator_of<attempt, task, host>(fields...);`
 ///
 /// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
 /// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
@@ -55,7 +56,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
 /// @tparam Attempt and `Running`, `Node`: the user's record types
-/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
+/// `task_traits`
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
@@ -63,8 +65,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: then the last plan
 /// stands, and the call may be made again. One thread calls; any number of threads read `published()`
 /// @snippet scheduler.cpp mitigator
-template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
-          class NodeFields, class NodePart = node_decisions, class CopyPart = mitigate::copy_planner>
+template <class Attempt, class Running, class Node,
+          class AttemptFields = typename detail::traits_fields<Attempt>::type,
+          class RunningFields = typename detail::traits_fields<Running>::type,
+          class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_decisions,
+          class CopyPart = mitigate::copy_planner>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
@@ -85,6 +90,12 @@ class mitigator {
     using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
     /// What other threads see: a state for each node, for as long as it is held.
     using snapshot = typename published<mitigate::node_states<node_id>>::snapshot;
+
+    /// A mitigator of records whose `task_traits` name the fields.
+    explicit mitigator(mitigator_options options = {})
+        requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
+        : mitigator(task_traits<Attempt>::fields, task_traits<Running>::fields, task_traits<Node>::fields,
+                    options) {}
 
     /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
@@ -398,12 +409,4 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields>(
         std::move(attempts), std::move(running), std::move(nodes), options);
 }
-/// The same for records whose `task_traits` name the fields.
-template <class Attempt, class Running, class Node>
-    requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
-[[nodiscard]] auto mitigator_of(mitigator_options options = {}) {
-    return mitigator_of<Attempt, Running, Node>(task_traits<Attempt>::fields, task_traits<Running>::fields,
-                                                task_traits<Node>::fields, options);
-}
-
 } // namespace straggle

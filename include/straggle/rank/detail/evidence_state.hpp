@@ -133,6 +133,7 @@ class basic_evidence_state {
     void wipe(std::uint32_t node) {
         nodes_[node] = {};
         effects_[node] = {};
+        solver_.forget();
         for (effect_cell& c : cells_)
             if (c.node == node) c.tasks = 0;
     }

@@ -93,13 +93,15 @@ class basic_evidence_store : public evidence_state {
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
             bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
-            bool const many = cells_.size() - cells > max_cells;
+            // A sixteenth at once: each time all is solved again.
+            bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
             if (!old && windows_ - g.window < 64) ++early;
             cells += g.cells;
             ++groups;
         }
         if (4 * cells > cells_.size() || early != 0) {
+            solver_.forget();
             groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(groups));
             cells_.erase(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cells));
         }
@@ -110,6 +112,7 @@ class basic_evidence_store : public evidence_state {
     // `later`: how much larger the same point of time is here.
     void merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs) {
+        solver_.forget();
         auto const here = [&](std::uint32_t node) {
             return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
         };
@@ -270,7 +273,7 @@ class basic_evidence_store : public evidence_state {
             put_back const both{groups_, cells_};
             groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
             cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
-            solver_.solve(groups_, cells_, windows_, slots, effects_);
+            solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
         double most = 0;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
