@@ -27,8 +27,17 @@ constexpr std::uint64_t first_bytes(std::string_view text) {
     return std::bit_cast<std::uint64_t>(bytes);
 }
 
+// The same, of a text with eight readable bytes behind its beginning.
+std::uint64_t first_bytes_there(std::string_view text) {
+    std::uint64_t const word = word_at(text.data());
+    if (text.size() >= sizeof word) return word;
+    auto const unused = static_cast<unsigned>(8 * (sizeof word - text.size()));
+    if (unused == 64) return 0;
+    return std::endian::native == std::endian::little ? word << unused >> unused : word >> unused << unused;
+}
+
 // Which member a key is; `member_count` for one that nobody knows. By length there are few.
-std::size_t find_member(std::string_view key) {
+std::size_t find_member(std::string_view key, std::uint64_t first) {
     struct row {
         std::array<std::uint64_t, 10> first{};
         std::array<std::uint8_t, 10> member{};
@@ -46,7 +55,6 @@ std::size_t find_member(std::string_view key) {
     }();
     if (key.size() >= by_length.size()) return member_count;
     row const& r = by_length[key.size()];
-    std::uint64_t const first = first_bytes(key);
     for (std::size_t i = 0; i < r.size; ++i)
         if (r.first[i] == first && (key.size() <= 8 || to_string(static_cast<member>(r.member[i])) == key))
             return r.member[i];
@@ -83,7 +91,7 @@ char const* end_of_text(char const* at, char const* end) {
 
 } // namespace
 
-char const* members::read_number(char const* at, char const* end, plain_value& to) {
+char const* members::read_plain_number(char const* at, char const* end, plain_value& to) {
     // More digits than these, signs and exponents are left to the parser.
     constexpr std::ptrdiff_t most_digits = 19;
     constexpr std::array<double, 20> powers{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
@@ -112,7 +120,7 @@ char const* members::read_number(char const* at, char const* end, plain_value& t
     return at;
 }
 
-char const* members::read_value(char const* at, char const* end, plain_value& to) {
+char const* members::read_plain_value(char const* at, char const* end, plain_value& to) {
     using kind = plain_value::kind;
     if (*at == '"') {
         char const* const last = end_of_text(++at, end);
@@ -130,7 +138,7 @@ char const* members::read_value(char const* at, char const* end, plain_value& to
         to.is = yes ? kind::yes : kind::no;
         return at + (yes ? 4 : 5);
     }
-    return read_number(at, end, to);
+    return read_plain_number(at, end, to);
 }
 
 bool members::read_plain(std::string_view line) {
@@ -147,11 +155,12 @@ bool members::read_plain(std::string_view line) {
         if (!skip() || *at++ != '"') return false;
         char const* const last = end_of_text(at, end);
         if (last == nullptr) return false;
-        std::size_t const m = find_member({at, static_cast<std::size_t>(last - at)});
+        std::string_view const key(at, static_cast<std::size_t>(last - at));
+        std::size_t const m = find_member(key, first_bytes_there(key));
         at = last + 1;
         if (!skip() || *at++ != ':' || !skip()) return false;
         plain_value value;
-        at = read_value(at, end, value);
+        at = read_plain_value(at, end, value);
         if (at == nullptr || !skip()) return false;
         if (m != member_count && value.begin != nullptr && (present_ >> m & 1u) == 0) {
             present_ |= std::uint64_t{1} << m;
@@ -169,7 +178,7 @@ void members::read(simdjson::dom::object object) {
     fault_ = {};
     is_plain_ = false;
     for (auto const& [key, value] : object) {
-        std::size_t const m = find_member(key);
+        std::size_t const m = find_member(key, first_bytes(key));
         if (m == member_count || value.is_null() || (present_ >> m & 1u) != 0) continue;
         present_ |= std::uint64_t{1} << m;
         values_[m] = value;
@@ -191,8 +200,7 @@ std::optional<std::string_view> members::name_of(simdjson::dom::element value, s
     return std::nullopt;
 }
 
-std::optional<std::string_view> members::name(member m) {
-    if (!has(m)) return std::nullopt;
+std::optional<std::string_view> members::read_name(member m) {
     auto const place = static_cast<std::size_t>(m);
     std::optional<std::string_view> found;
     if (!is_plain_)
@@ -205,8 +213,7 @@ std::optional<std::string_view> members::name(member m) {
     return found;
 }
 
-std::optional<double> members::number(member m) {
-    if (!has(m)) return std::nullopt;
+std::optional<double> members::read_number(member m) {
     if (is_plain_) {
         plain_value const& v = plain(m);
         if (v.is == plain_value::kind::whole || v.is == plain_value::kind::real) return v.number;
@@ -232,8 +239,7 @@ std::optional<std::int64_t> members::count(member m) {
     return static_cast<std::int64_t>(*x);
 }
 
-std::optional<bool> members::flag(member m) {
-    if (!has(m)) return std::nullopt;
+std::optional<bool> members::read_flag(member m) {
     bool yes = is_plain_ && plain(m).is == plain_value::kind::yes;
     if (is_plain_ ? !yes && plain(m).is != plain_value::kind::no
                   : values_[static_cast<std::size_t>(m)].get(yes) != simdjson::SUCCESS) {
@@ -243,8 +249,7 @@ std::optional<bool> members::flag(member m) {
     return yes;
 }
 
-std::optional<std::string_view> members::text(member m) {
-    if (!has(m)) return std::nullopt;
+std::optional<std::string_view> members::read_text(member m) {
     std::string_view found;
     if (is_plain_ && plain(m).is == plain_value::kind::text)
         return std::string_view(plain(m).begin, plain(m).size);

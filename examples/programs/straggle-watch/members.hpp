@@ -90,11 +90,15 @@ class members {
     }
 
     [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
-    [[nodiscard]] std::optional<std::string_view> name(member m);
-    [[nodiscard]] std::optional<double> number(member m);
+    [[nodiscard]] std::optional<std::string_view> name(member m) {
+        return has(m) ? read_name(m) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<double> number(member m) { return has(m) ? read_number(m) : std::nullopt; }
     [[nodiscard]] std::optional<std::int64_t> count(member m); ///< from 0 to 2^53
-    [[nodiscard]] std::optional<bool> flag(member m);
-    [[nodiscard]] std::optional<std::string_view> text(member m);
+    [[nodiscard]] std::optional<bool> flag(member m) { return has(m) ? read_flag(m) : std::nullopt; }
+    [[nodiscard]] std::optional<std::string_view> text(member m) {
+        return has(m) ? read_text(m) : std::nullopt;
+    }
     [[nodiscard]] std::optional<simdjson::dom::array> array(member m);
     /// One of some words; `otherwise` where it is missing.
     template <class T, std::size_t N>
@@ -130,8 +134,12 @@ class members {
         kind is = kind::text;
         double number = 0;
     };
-    static char const* read_value(char const* at, char const* end, plain_value& to);
-    static char const* read_number(char const* at, char const* end, plain_value& to);
+    static char const* read_plain_value(char const* at, char const* end, plain_value& to);
+    static char const* read_plain_number(char const* at, char const* end, plain_value& to);
+    [[nodiscard]] std::optional<std::string_view> read_name(member m);
+    [[nodiscard]] std::optional<double> read_number(member m);
+    [[nodiscard]] std::optional<bool> read_flag(member m);
+    [[nodiscard]] std::optional<std::string_view> read_text(member m);
     [[nodiscard]] plain_value const& plain(member m) const { return plain_[static_cast<std::size_t>(m)]; }
 
     std::uint64_t present_ = 0;

@@ -99,7 +99,9 @@ void watch::line(std::string_view text, arrival const& when) {
 }
 
 void watch::event(std::string_view name, arrival const& when) {
-    auto const known = std::find(event_names.begin(), event_names.end(), name);
+    auto const known = std::find_if(event_names.begin(), event_names.end(), [name](std::string_view n) {
+        return n.size() == name.size() && n.front() == name.front() && n == name;
+    });
     switch (static_cast<event_kind>(known - event_names.begin())) {
     case event_kind::hello:
         return on_hello();
