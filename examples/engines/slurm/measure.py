@@ -35,7 +35,7 @@ class Cluster:
     def __init__(self, variant, options):
         self.variant, self.options = variant, options
         self.folder = tempfile.mkdtemp(prefix="straggle-slurm-%s-" % variant)
-        self.port = 16000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 30)
+        self.port = 12000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 20)  # below those that are given out
         self.environment = dict(os.environ, SLURM_CONF=self.folder + "/etc/slurm.conf")
         self.controller = None
         try:
@@ -171,6 +171,8 @@ def report(rows):
                     means[variant, number] = sum(mine) / len(mine)
         numbers = [n for v, n in means if v == VARIANTS[0] and all((w, n) in means for w in VARIANTS)]
         if not numbers:
+            alone = [m for (_, _), m in means.items()]
+            text.append("%-10s repetitions %d  %.2f s" % (cell, len(alone), sum(alone) / max(1, len(alone))))
             continue
         line = "%-10s repetitions %d" % (cell, len(numbers))
         for variant in VARIANTS:
@@ -206,6 +208,7 @@ def main():
                         help="with commas; a number behind a colon: that many repetitions of it")
     parser.add_argument("--repetitions", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=90, help="of submitting, in each repetition")
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="of the three, with commas")
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -224,7 +227,7 @@ def main():
         cell, _, repetitions = cell.partition(":")
         clusters = []
         try:
-            for variant in VARIANTS:
+            for variant in options.variants.split(","):
                 clusters.append(Cluster(variant, options))
             if cell.startswith("good"):
                 for cluster in clusters:
@@ -235,12 +238,14 @@ def main():
                 began.append(repetition(clusters, cell, number, options.seconds, rows, tasks))
                 write(options.out + "/jobs.csv", rows)
                 write(options.out + "/tasks.csv", tasks)
-                print(report([r for r in rows if r["cell"] == cell])[-1], flush=True)
-            for number, begin in enumerate(began):
+                print("\n".join(report([r for r in rows if r["cell"] == cell])), flush=True)
+            ruled = [c for c in clusters if c.controller is not None]
+            for number, begin in enumerate(began if ruled else []):
                 until = began[number + 1] if number + 1 < len(began) else 1e18
-                actions += [(cell, number, t, node, what) for t, node, what in changes(clusters[2].log, begin)
+                actions += [(cell, number, t, node, what) for t, node, what in changes(ruled[0].log, begin)
                             if 0 <= t < until - begin]
-            shutil.copy(clusters[2].log, "%s/%s.log" % (options.out, cell))
+            if ruled:
+                shutil.copy(ruled[0].log, "%s/%s.log" % (options.out, cell))
             with open(options.out + "/actions.csv", "w", newline="") as file:
                 csv.writer(file).writerows([("cell", "repetition", "seconds", "node", "action")] + actions)
         finally:
