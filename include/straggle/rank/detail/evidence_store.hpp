@@ -61,6 +61,7 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
+            take_prices();
         }
         if (over) {
             if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
