@@ -134,10 +134,7 @@ class basic_effect_past {
                 std::span<double const> values, double spread) {
         if (!is_valid_ || groups.size() < groups_ || window < window_ || window - solved_at_ >= 8)
             return false;
-        // What moves a node moves the shifts as far as it weighs something there.
-        for (std::size_t i = 0; i < solved_.size() && i < values.size(); ++i)
-            if (std::fabs(values[i] - solved_[i]) * (std::min)(nodes_[i].all, usual_) > moved * usual_)
-                return false;
+        if (have_moved(values)) return false;
         std::size_t more = cells_;
         for (std::size_t g = groups_; g < groups.size(); ++g) more += groups[g].cells;
         if ((more - solved_cells_) * 16 > solved_cells_) return false;
@@ -168,8 +165,19 @@ class basic_effect_past {
     }
 
   private:
-    static constexpr double moved = 0.01;
+    static constexpr double one_moved = 0.05, all_moved = 0.01; // any node; all, in the mean of squares
 
+    // What moves a node moves the shifts as far as it weighs something there.
+    [[nodiscard]] bool have_moved(std::span<double const> values) const noexcept {
+        double squares = 0, all = 0;
+        for (std::size_t i = 0; i < solved_.size() && i < values.size(); ++i) {
+            double const weight = (std::min)(nodes_[i].all, usual_), off = values[i] - solved_[i];
+            if (std::fabs(off) * weight > one_moved * usual_) return true;
+            squares += weight * off * off;
+            all += weight;
+        }
+        return squares > all_moved * all_moved * all;
+    }
     void age(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window) {
         if (window == window_) return;
         auto const passed = static_cast<double>(window - window_);

@@ -275,13 +275,15 @@ class basic_evidence_store : public evidence_state {
             cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
             solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
-        double most = 0;
+        bool moved = false;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
-            most = (std::max)(most, std::fabs(value - beliefs_[i].log_slowdown));
+            double const off = value - beliefs_[i].log_slowdown, square = off * off;
+            // What is hardly known moves all the time, and means nothing.
+            moved = moved || (square > 0.02 * 0.02 && 4 * square > effects_[i].variance);
             beliefs_[i].log_slowdown = value;
         }
-        return most > 0.02;
+        return moved;
     }
     void sum_scores() {
         for (node_watch& n : nodes_) n.live = {};
@@ -300,7 +302,7 @@ class basic_evidence_store : public evidence_state {
             live_job& job = jobs_[j];
             bool const ended = std::exchange(job.fresh, false);
             if (running.empty() && !ended) return;
-            if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
+            if (!builder_.build_times(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
@@ -310,9 +312,10 @@ class basic_evidence_store : public evidence_state {
                     builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
             }
             for (timed_attempt const& a : job.attempts) {
+                if (!(a.end > before) || a.copy) continue;
                 double const length = std::exp(a.ticks * nats_per_tick);
                 node_belief const& b = beliefs_[a.node];
-                if (!(a.end > before) || a.copy || a.end - length < b.since) continue;
+                if (a.end - length < b.since) continue;
                 nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
                                           builder_.hazard(length - (a.end - before), a.node, b);
                 nodes_[a.node].ended += a.censored ? 0 : 1;
