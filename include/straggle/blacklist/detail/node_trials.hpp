@@ -201,6 +201,9 @@ class basic_node_trials {
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
+        // Time in which nobody has work to give counts an eighth: a quiet hour acquits nobody, and a feed
+        // that has died keeps nobody out for ever.
+        r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
         double const against = evidence_.evidence(row.node),
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
@@ -231,7 +234,9 @@ class basic_node_trials {
                 r.stage_since = now_;
                 r.stage_tasks = tasks;
             }
-        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || here > 8 * window) {
+        } else if ((here >= window && shown && (in_favour > relief || (against < 0 && in_favour > 0))) ||
+                   here > (against > 0 ? 32 : 8) * window) {
+            // With all its slots it loses nothing by a longer trial, where what it shows is not clear.
             release(row.node);
         }
     }
