@@ -214,7 +214,7 @@ class basic_node_trials {
                            (blacklist::has(r.causes, cause::hung) && stuck > 8);
         // Slow probes are few: after long enough it is decided by what there is.
         bool const is_over = now_ - r.stage_since > 8 * window;
-        if (fails || hangs || (against > relief && (tasks >= 3 || is_over))) {
+        if (fails || hangs || (against > relief && (tasks >= 2 || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
@@ -224,19 +224,20 @@ class basic_node_trials {
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
+        // Time alone lets nobody off that still looks slow: it goes on trying, for so long.
+        bool const is_due = here > (against > 0 ? 64 : 8) * window;
         bool const idle = !(tasks > 0);
         if (idle) {
             // Nobody gave it anything: it is not waited for for ever.
             if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
-            if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
+            if ((shown && here >= window) || in_favour > relief || is_due) {
                 ++r.stage;
                 r.stage_since = now_;
                 r.stage_tasks = tasks;
             }
         } else if ((here >= window && shown && (in_favour > relief || (against < 0 && in_favour > 0))) ||
-                   here > (against > 0 ? 32 : 8) * window) {
-            // With all its slots it loses nothing by a longer trial, where what it shows is not clear.
+                   is_due) {
             release(row.node);
         }
     }

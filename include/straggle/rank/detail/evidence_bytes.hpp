@@ -78,6 +78,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
               builder_.tolerated >= 0 && spread >= 0);
     prices_.read(in);
+    this->take_prices();
     solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
