@@ -36,6 +36,9 @@ docs     cmark-gfm           command cmark-gfm
 papers   libsimgrid-dev      header  simgrid/s4u.hpp
 papers   pkgconf             command pkg-config
 papers   python3             command python3
+learners python3-sklearn     file    /usr/lib/python3/dist-packages/sklearn/__init__.py
+pictures python3-matplotlib  file    /usr/lib/python3/dist-packages/matplotlib/__init__.py
+pictures zstd                command zstdcat
 ci       clang-19            command clang++-19
 ci       cmark-gfm           command cmark-gfm
 ci       clang-format-19     command clang-format-19

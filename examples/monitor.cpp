@@ -41,8 +41,7 @@ std::int64_t noise(std::uint64_t& state) {
 
 int main() {
     //! [watch]
-    straggle::cluster_watch watch(straggle::monitor_of<attempt>(fields, {.window = 10min}),
-                                  straggle::ranked_blacklist<std::string>{});
+    straggle::cluster_watch watch(straggle::monitor_of<attempt>(fields, {.window = 10min}));
     //! [watch]
 
     std::array<std::string, 10> const hosts{"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"};

@@ -71,8 +71,7 @@ struct waiting_task {
 
 class scheduler {
   public:
-    explicit scheduler(straggle::mitigator_options const& options)
-        : straggler_(straggle::mitigator_of<ended, attempt, host>(options)) {
+    explicit scheduler(straggle::mitigator_options const& options) : straggler_(options) {
         for (int n = 0; n < 16; ++n) hosts_.push_back({"n" + std::to_string(10 + n), 4, 0});
         events_.push({0, 0});
     }
@@ -171,7 +170,7 @@ class scheduler {
     }
 
     //! [mitigator]
-    decltype(straggle::mitigator_of<ended, attempt, host>()) straggler_;
+    straggle::mitigator<ended, attempt, host> straggler_;
     //! [mitigator]
 
     std::vector<host> hosts_;

@@ -17,9 +17,16 @@ namespace {
 
 using namespace lab;
 
+std::vector<scenario> all_scenarios(options const& how) {
+    std::vector<scenario> all;
+    if (how.edges) all = edge_scenarios();
+    for (std::size_t i = 0; i < how.drawn; ++i) all.push_back(draw_scenario(how.draw_seed, i));
+    return all.empty() ? read_scenarios(how.table) : all;
+}
+
 std::vector<scenario> chosen(options const& how, bool have_histories) {
     std::vector<scenario> all;
-    for (scenario& s : read_scenarios(how.table)) {
+    for (scenario& s : all_scenarios(how)) {
         bool const fit = how.scenarios.empty() ||
                          std::any_of(how.scenarios.begin(), how.scenarios.end(),
                                      [&](std::string const& pattern) { return fits(s.name, pattern); });
@@ -46,9 +53,8 @@ std::vector<std::string> policies(options const& how) {
 }
 
 void list(options const& how) {
-    for (scenario const& s : read_scenarios(how.table))
-        std::printf("%-26s %u nodes, %u slots, %u generations, %s, %s, load %g\n", s.name.c_str(), s.nodes,
-                    s.slots, s.generations, s.durations.c_str(), s.fault.c_str(), s.load);
+    for (scenario const& s : all_scenarios(how))
+        std::printf("%-26s %s\n", s.name.c_str(), describe(s).c_str());
     std::puts("");
     for (policy_entry const& e : all_policies())
         std::printf("%-26s %s\n", std::string(e.name).c_str(), std::string(e.what).c_str());

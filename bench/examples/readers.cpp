@@ -3,7 +3,8 @@
 
 // The readers of histories against the parser alone on the same bytes: simdjson's DOM parse of every line or
 // object, and the CSV reader for what is text. Both take turns; `ratio` is the median of parser time by
-// reader time, so 1 is as fast as the parser, and 0.8 is what is asked for.
+// reader time, so 1 is as fast as the parser, and 0.8 is what is asked for. Formats whose recorded files are
+// in tests/examples/histories are those files over and over; the others are made up in their form.
 
 #include "../../examples/programs/readers/readers.hpp"
 #include "../../examples/programs/common/csv.hpp"
@@ -83,6 +84,46 @@ std::string sacct_table(char separator) {
     return text;
 }
 
+std::string contents(std::string const& name) {
+    std::string const file = STRAGGLE_BENCH_HISTORIES "/" + name;
+    readers::unpacked_source source(readers::open_file(file));
+    std::string text, block(std::size_t{1} << 16, '\0');
+    while (std::size_t const n = source(block.data(), block.size())) text.append(block, 0, n);
+    return text;
+}
+
+// So many lines, and what follows over and over.
+std::string repeated(std::string const& recorded, std::size_t head_lines) {
+    std::size_t head = 0;
+    for (std::size_t i = 0; i < head_lines; ++i) head = recorded.find('\n', head) + 1;
+    std::string text = recorded.substr(0, head);
+    std::string const body = recorded.substr(head, recorded.rfind('\n') + 1 - head);
+    while (text.size() < bytes_wanted) text += body;
+    return text;
+}
+
+// The jobs of `sacct --json` over and over.
+std::string sacct_document() {
+    std::string const recorded = contents("slurm.json.gz");
+    std::size_t const first = recorded.find("\"jobs\": [") + 9, last = recorded.rfind("\n  ]");
+    std::string text = recorded.substr(0, first);
+    std::string const jobs = recorded.substr(first, last - first);
+    for (bool again = false; text.size() < bytes_wanted; again = true) text += (again ? "," : "") + jobs;
+    return text + recorded.substr(last);
+}
+
+// The same as a table with commas, so that the CSV reader can show what it does with it.
+std::string as_table(std::string text, char separator) {
+    std::replace(text.begin(), text.end(), separator, ',');
+    std::string header = "c";
+    bool quoted = false;
+    for (char const c : text.substr(0, text.find('\n'))) {
+        if (c == '"') quoted = !quoted;
+        if (c == ',' && !quoted) header += ",c";
+    }
+    return header + '\n' + text;
+}
+
 std::uint64_t read(std::string const& text, readers::format how) {
     std::uint64_t attempts = 0;
     readers::attempt_sink const count = [&](readers::attempt const&) { ++attempts; };
@@ -114,6 +155,13 @@ std::uint64_t parse_stream(std::string const& text) {
         return 0;
     for (auto document : stream) parsed += document.error() == simdjson::SUCCESS;
     return parsed;
+}
+
+// All of it is one document.
+std::uint64_t parse_document(simdjson::padded_string const& text) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element value;
+    return static_cast<std::uint64_t>(parser.parse(text).get(value) == simdjson::SUCCESS);
 }
 
 std::uint64_t parse_csv(std::string const& text) {
@@ -154,15 +202,54 @@ void rumen(benchmark::State& state) {
         state, text.size(), [&] { return parse_stream(text); },
         [&] { return read(text, readers::format::hadoop); });
 }
-void sacct(benchmark::State& state) {
-    std::string const text = sacct_table('|'), table = sacct_table(',');
+void sacct_json(benchmark::State& state) {
+    std::string const text = sacct_document();
+    simdjson::padded_string const padded(text);
     compare(
-        state, text.size(), [&] { return parse_csv(table); },
+        state, text.size(), [&] { return parse_document(padded); },
         [&] { return read(text, readers::format::slurm); });
+}
+void json_lines(benchmark::State& state, char const* file, std::size_t head, readers::format how) {
+    std::string const text = repeated(contents(file), head);
+    compare(state, text.size(), [&] { return parse_lines(text); }, [&] { return read(text, how); });
+}
+void table(benchmark::State& state, std::string const& text, char separator, readers::format how) {
+    std::string const rows = as_table(text, separator);
+    compare(state, text.size(), [&] { return parse_csv(rows); }, [&] { return read(text, how); });
+}
+void dask(benchmark::State& state) {
+    json_lines(state, "dask.jsonl", 1, readers::format::dask);
+}
+void jhist(benchmark::State& state) {
+    json_lines(state, "hadoop.jhist", 2, readers::format::hadoop);
+}
+void sacct(benchmark::State& state) {
+    table(state, sacct_table('|'), '|', readers::format::slurm);
+}
+void nextflow(benchmark::State& state) {
+    table(state, repeated(contents("nextflow-trace.txt"), 1), '\t', readers::format::nextflow);
+}
+void parallel(benchmark::State& state) {
+    table(state, repeated(contents("parallel.joblog"), 1), '\t', readers::format::parallel);
+}
+void haproxy(benchmark::State& state) {
+    table(state, repeated(contents("haproxy-httplog.txt"), 0), ' ', readers::format::haproxy);
+}
+void haproxy_adapter(benchmark::State& state) {
+    std::string recorded = contents("haproxy-adapter.txt"); // its last lines are messages
+    for (int i = 0; i < 3; ++i) recorded.resize(recorded.rfind('\n'));
+    table(state, repeated(recorded + '\n', 0), ' ', readers::format::haproxy);
 }
 
 } // namespace
 
 BENCHMARK(spark)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(rumen)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(jhist)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(sacct_json)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(dask)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(sacct)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(nextflow)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(haproxy)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(haproxy_adapter)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(parallel)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -26,15 +27,16 @@ using dsb::cluster_case;
 using runs = std::vector<std::vector<double>>;
 
 runs const& repeat(report::options const& how, cluster_case const& c, std::string const& scheduler,
-                   std::optional<std::size_t> k = {}) {
+                   std::optional<std::size_t> k = {}, double window = dsb::hour) {
     // The same run is part of several tables.
-    static std::map<std::tuple<cluster_case, std::string, std::optional<std::size_t>>, runs> known;
-    runs& found = known[{c, scheduler, k}];
+    static std::map<std::tuple<cluster_case, std::string, std::optional<std::size_t>, double>, runs> known;
+    runs& found = known[{c, scheduler, k, window}];
     if (!found.empty()) return found;
     std::vector<cluster::measurement> all;
     for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
-        all.push_back(
-            [&c, scheduler, seed, k] { return dsb::observe(c, scheduler, {.seed = seed, .k = k}); });
+        all.push_back([&c, scheduler, seed, k, window] {
+            return dsb::observe(c, scheduler, {.window = window, .seed = seed, .k = k});
+        });
     return found = cluster::run_isolated(all, how.workers);
 }
 
@@ -55,9 +57,10 @@ struct contender {
     char const* scheduler; // see make_scheduler
     std::optional<std::size_t> k{};
 };
-constexpr std::array<contender, 6> contenders{{{"no copies", "none"},
+constexpr std::array<contender, 7> contenders{{{"no copies", "none"},
                                                {"YARN", "yarn"},
                                                {"dsb_2019", "dsb_2019"},
+                                               {"dsb_2019 told", "dsb_2019 told"},
                                                {"dsb_2019 k=5", "dsb_2019", 5},
                                                {"straggle blacklist", "straggle_blacklist"},
                                                {"straggle", "straggle"}}};
@@ -66,6 +69,7 @@ void rows_of_faults(report::table& out, std::string const& group, std::string co
     for (auto const& [name, m] : {std::pair{"copies that won", dsb::success},
                                   {"copies", dsb::copies},
                                   {"slot time wasted", dsb::wasted},
+                                  {"slots in use", dsb::in_use},
                                   {"machines avoided", dsb::avoided},
                                   {"healthy ones avoided", dsb::healthy_avoided},
                                   {"memory faults avoided", dsb::weak_found},
@@ -107,7 +111,9 @@ void long_run(report::options const& how) {
         cluster_case const c{.cpu_faults = weak ? 5u : 0u,
                              .memory_faults = weak ? 5u : 0u,
                              .come_and_go = true,
-                             .hours = how.full ? 13.0 : 5.0};
+                             .hours = how.full    ? 13.0
+                                      : how.smoke ? 2.0
+                                                  : 5.0};
         runs const& yarn = repeat(how, c, "yarn");
         for (contender const& who : contenders) {
             runs const& r = repeat(how, c, who.scheduler, who.k);
@@ -132,6 +138,9 @@ void figure_9(report::options const& how) {
         out.row("Sort", "dsb_2019", std::to_string(k), improvement(r, none, dsb::sort), paper);
         out.row("Sort seconds", "dsb_2019", std::to_string(k), of(r, dsb::sort));
         out.row("memory faults avoided", "dsb_2019", std::to_string(k), of(r, dsb::weak_found));
+        runs const& filled = repeat(how, c, "dsb_2019 filled", k);
+        out.row("Sort", "dsb_2019 filled", std::to_string(k), improvement(filled, none, dsb::sort), paper);
+        out.row("Sort seconds", "dsb_2019 filled", std::to_string(k), of(filled, dsb::sort));
     }
     runs const& ours = repeat(how, c, "straggle_blacklist");
     out.row("Sort", "straggle blacklist", "", improvement(ours, none, dsb::sort));
@@ -155,13 +164,70 @@ void figure_10(report::options const& how) {
     }
 }
 
+// The paper's setting where ours is another: what table 2 becomes when one thing is changed at a time.
+void settings(report::options const& how) {
+    report::table out(how, "dsb-settings");
+    struct setting {
+        char const* name;
+        cluster_case what;
+        double window = dsb::hour;
+    };
+    constexpr cluster_case weak{}, well{.cpu_faults = 0, .memory_faults = 0};
+    std::vector<setting> all{{"as in table 2 here", weak}};
+    auto const with = [&all, weak](char const* name, auto change, double window = dsb::hour) {
+        cluster_case c = weak;
+        change(c);
+        all.push_back({name, c, window});
+    };
+    with("machines differ by 10 %", [](cluster_case& c) { c.spread = 0.1; });
+    with("machines differ by 20 %", [](cluster_case& c) { c.spread = 0.2; });
+    with("shuffle from the source's disk", [](cluster_case& c) { c.shuffle_from_disk = true; });
+    with("milder memory fault", [](cluster_case& c) { c.milder = true; });
+    with("milder fault, shuffle from disk, 10 %", [](cluster_case& c) {
+        c.spread = 0.1;
+        c.shuffle_from_disk = c.milder = true;
+    });
+    auto const nothing = [](cluster_case&) {};
+    with("windows of 30 min", nothing, dsb::hour / 2);
+    with("windows of 10 min", nothing, dsb::hour / 6);
+    all.push_back({"no weak machine", well});
+    all.push_back({"no weak machine, 10 %", {.cpu_faults = 0, .memory_faults = 0, .spread = 0.1}});
+    all.push_back({"no weak machine, 20 %", {.cpu_faults = 0, .memory_faults = 0, .spread = 0.2}});
+    all.push_back({"no weak machine, windows of 30 min", well, dsb::hour / 2});
+    all.push_back({"no weak machine, windows of 10 min", well, dsb::hour / 6});
+    // "Loses" is a statement about a window: many of them, one after the other.
+    all.push_back({"no weak machine, many windows",
+                   {.cpu_faults = 0, .memory_faults = 0, .hours = how.smoke ? 2.0 : 5.0},
+                   dsb::hour / 2});
+    for (setting const& s : all) {
+        runs const& yarn = repeat(how, s.what, "yarn");
+        bool const is_weak = s.what.memory_faults > 0;
+        out.row(s.name, "YARN", "Sort seconds", of(yarn, dsb::sort), is_weak ? 524 : 155);
+        out.row(s.name, "YARN", "WordCount seconds", of(yarn, dsb::word_count), is_weak ? 128 : 75);
+        for (char const* const who : {"dsb_2019", "dsb_2019 told", "straggle_blacklist"}) {
+            runs const& r = repeat(how, s.what, who, {}, s.window);
+            bool const known = std::string_view(who) == "dsb_2019";
+            auto const paper = [&](double of_weak, double of_well) {
+                return known ? std::optional(is_weak ? of_weak : of_well) : std::nullopt;
+            };
+            out.row(s.name, who, "Sort improvement", improvement(r, yarn, dsb::sort),
+                    paper(1 - 443.0 / 524, 1 - 166.0 / 155));
+            out.row(s.name, who, "WordCount improvement", improvement(r, yarn, dsb::word_count),
+                    paper(1 - 99.0 / 128, 1 - 72.0 / 75));
+            out.row(s.name, who, "healthy ones avoided", of(r, dsb::healthy_avoided));
+        }
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     return report::run(argc, argv, [](report::options const& how) {
         table_2(how);
         long_run(how);
+        settings(how);
         dsb::figure_8(how);
+        dsb::overhead(how);
         figure_9(how);
         figure_10(how);
     });

@@ -20,8 +20,8 @@ namespace {
 
 using namespace riski;
 
-constexpr std::array<char const*, 6> schedulers{"no copies",     "LATE",     "RiskI",
-                                                "expected gain", "straggle", "straggle priced"};
+constexpr std::array<char const*, 7> schedulers{
+    "no copies", "LATE", "RiskI", "RiskI as printed", "expected gain", "straggle", "straggle priced"};
 
 using samples = std::vector<std::vector<double>>; // a row per run
 
@@ -75,7 +75,8 @@ void rows(report::table& out, std::string const& group, std::vector<samples> con
 
 void figure_10(report::options const& how) {
     report::table out(how, "riski-figure-10");
-    rows(out, "large jobs", repeat(how, {.sizes = "large"}), {{{}, {181, {}}, {34, 28.0 / 34}, {}, {}, {}}});
+    rows(out, "large jobs", repeat(how, {.sizes = "large"}),
+         {{{}, {181, {}}, {34, 28.0 / 34}, {}, {}, {}, {}}});
     rows(out, "medium jobs", repeat(how, {.sizes = "medium"}));
     rows(out, "small jobs", repeat(how, {.sizes = "small"}));
 }
@@ -97,7 +98,8 @@ void by_part(report::table& out, std::string const& group, std::vector<samples> 
 // Not in the paper: RiskI changed step by step.
 void step_by_step(report::table& out, std::string const& group, report::options const& how,
                   riski_case const& c, std::vector<samples> const& all) {
-    constexpr std::array<char const*, 3> steps{"racing", "and by progress", "and node_aware"};
+    constexpr std::array<char const*, 4> steps{"with similar_tasks", "racing", "and by progress",
+                                               "and node_aware"};
     std::vector<samples> r = repeat(how, c, steps);
     auto const row = [&](std::string const& name, samples const& these) {
         out.row(group, name, "mean shorter than LATE's", shorter(these, all[1], mean));
@@ -107,8 +109,8 @@ void step_by_step(report::table& out, std::string const& group, report::options 
     };
     row("RiskI", all[2]);
     for (std::size_t i = 0; i < steps.size(); ++i) row(steps[i], r[i]);
-    row("and expected gain: straggle", all[4]);
-    row("and priced: straggle priced", all[5]);
+    row("and expected gain: straggle", all[5]);
+    row("and priced: straggle priced", all[6]);
 }
 
 // How much there is to win: the same jobs on machines whose neighbours take nothing. No copy does better.
@@ -151,6 +153,59 @@ void figures_12_to_14(report::options const& how) {
                          }));
 }
 
+// The paper's own machines: as fast as table 1 says, with the slots of table 3, and nothing that comes and
+// goes. Then what each of the differences to the setting above is worth.
+void settings(report::options const& how) {
+    report::table out(how, "riski-settings");
+    for (double const interval : {60.0, 120.0}) {
+        std::string const every = interval < 100 ? ", every 60 s" : ", every 120 s";
+        riski_case const speeds{.interval = interval, .neighbours = 0, .table_1 = true};
+        rows(out, "speeds of table 1" + every, repeat(how, speeds));
+        riski_case slots = speeds;
+        slots.table_3 = true;
+        rows(out, "speeds of table 1, slots of table 3" + every, repeat(how, slots));
+        slots.neighbours = 1;
+        rows(out, "the same, and faults that come and go" + every, repeat(how, slots));
+    }
+}
+
+// Table 1 and figures 2 to 4 and 15: times of equal maps on each machine, and of one task again and again.
+void equal_tasks(report::options const& how) {
+    report::table out(how, "riski-table-1");
+    constexpr std::array<std::array<double, 3>, 4> paper{{{108.61, 18.46, 159.0 / 80},
+                                                          {92.66, 9.68, 116.0 / 75},
+                                                          {73.61, 5.61, 84.0 / 63},
+                                                          {43.5, 4.94, 54.0 / 32}}};
+    std::vector<samples> const r = cluster::run_grid(
+        1, how.repetitions(), [](std::size_t, std::size_t run) { return observe_equal_tasks(run + 1); },
+        how.workers);
+    for (std::size_t n = 0; n <= paper.size(); ++n) {
+        std::string const who = n == 0 ? "all" : "node " + std::to_string(n);
+        std::size_t const at = 3 * n;
+        auto const told = [&](double of_all, auto of_node) {
+            return n == 0 ? of_all : of_node(paper[n - 1]);
+        };
+        out.row("128 equal maps", who, "mean over the mean of all",
+                over_runs(r[0], [&](std::size_t i) { return r[0][i][at] / r[0][i][0]; }),
+                told(1, [](auto const& p) { return p[0] / 80; }));
+        out.row("128 equal maps", who, "deviation over its mean",
+                over_runs(r[0], [&](std::size_t i) { return r[0][i][at + 1] / r[0][i][at]; }),
+                told(27.42 / 80, [](auto const& p) { return p[1] / p[0]; }));
+        out.row("128 equal maps", who, "longest over shortest",
+                over_runs(r[0], [&](std::size_t i) { return r[0][i][at + 2]; }),
+                told(159.0 / 32, [](auto const& p) { return p[2]; }));
+    }
+    // Nine sets of neighbours in the paper; here how many maps run on the machine at once.
+    for (std::size_t beside = 0; beside < 8; ++beside) {
+        std::size_t const at = 15 + 2 * beside;
+        std::string const x = std::to_string(beside + 1);
+        out.row("one map 20 times", "time over that alone", x,
+                over_runs(r[0], [&](std::size_t i) { return r[0][i][at] / r[0][i][15]; }));
+        out.row("one map 20 times", "longest over shortest", x,
+                over_runs(r[0], [&](std::size_t i) { return r[0][i][at + 1]; }));
+    }
+}
+
 void figure_16(report::options const& how) {
     report::table out(how, "riski-figure-16");
     for (double const neighbours : {1.0, 8.0})
@@ -175,6 +230,8 @@ int main(int argc, char** argv) {
     return report::run(argc, argv, [](report::options const& how) {
         figure_10(how);
         figures_12_to_14(how);
+        settings(how);
+        equal_tasks(how);
         figure_16(how);
     });
 }

@@ -3,7 +3,7 @@
 
 /// @file
 /// The room `mitigate/`: all of it in one object.
-/// Begin with `cluster_watch`.
+/// Begin with `mitigator`, `cluster_watch`.
 #pragma once
 
 #include <straggle/mitigate/cluster_watch.hpp>

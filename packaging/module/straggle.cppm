@@ -316,6 +316,12 @@ using straggle::assign::slot_price_options;
 using straggle::assign::slot_price;
 }
 
+// straggle/assign/small_job_clones.hpp
+namespace assign {
+using straggle::assign::small_job_clones_options;
+using straggle::assign::small_job_clones;
+}
+
 // straggle/base/library_version.hpp
 using straggle::version;
 using straggle::library_version;
@@ -649,6 +655,7 @@ using straggle::monitor_of;
 
 // straggle/mitigate/cluster_watch.hpp
 using straggle::cluster_watch;
+using straggle::watch_of;
 
 // straggle/predict/time_outlook.hpp
 namespace predict {

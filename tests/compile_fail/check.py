@@ -14,7 +14,7 @@ A case holds, side by side, what is wrong and its correct variant:
     auto x = the_wrong_way();
     #endif
 
-What is expected has to be said within the first twelve lines: nobody reads on. `// within: N lines` allows more.
+What is expected has to be said within the first twelve lines: nobody reads on.
 
 With -DSTRAGGLE_CONTROL the case has to compile, so it cannot be refused for a missing include or a typing
 error; without, it has to be refused with all expected words.
@@ -50,10 +50,8 @@ def check(case, command):
     accepted, diagnostics = compile_case(command, case)
     if accepted:
         return ["compiled, but must be refused"]
-    told = re.search(r"^// within: (\d+) lines$", Path(case).read_text(), re.MULTILINE)
-    bound = int(told[1]) if told else LINES_READ
-    read = "\n".join(diagnostics.splitlines()[:bound])
-    missing = [f"the first {bound} lines do not match: {regex}" for regex in expected
+    read = "\n".join(diagnostics.splitlines()[:LINES_READ])
+    missing = [f"the first {LINES_READ} lines do not match: {regex}" for regex in expected
                if not re.search(regex, read)]
     return [*missing, f"the diagnostics were:\n{diagnostics}"] if missing else []
 

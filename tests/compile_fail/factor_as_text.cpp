@@ -1,8 +1,6 @@
 // A numeric factor has to be a number or a std::chrono::duration; the diagnostic names the one that is not.
-// within: 40 lines
 // expect: factor_as_text\.cpp:\d+:\d+:
-// expect: numeric_field
-// expect: duration_like
+// expect: this factor cannot be read from the record: numeric
 // expect: string.* task::\*
 #include <straggle/predict/factors.hpp>
 

@@ -1,8 +1,7 @@
 // A normaliser that cannot say that a job has no scores is none.
-// within: 40 lines
-// expect: normalizer_without_status\.cpp:\d+:\d+: error
-// expect: constraint
-// expect: normalizer
+// expect: normalizer_without_status\.cpp:\d+:\d+:
+// expect: minus_first
+// expect: rank_options::normalizer is no rank::normalizer: it needs `status normalize
 #include <straggle/rank/rank_nodes.hpp>
 
 #include <vector>

@@ -2,6 +2,7 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """The adapters to engines without the engines: what they make of what they read, and what they never touch."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ ENGINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 sys.path[:0] = [os.path.join(ENGINES, "haproxy"), os.path.join(ENGINES, "slurm")]
 import adapter  # noqa: E402
 import controller  # noqa: E402
+import out_of_service  # noqa: E402
 
 adapter.log = controller.log = lambda *words: None
 
@@ -21,7 +23,8 @@ class Told:
     """A straggle-watch that remembers what it was told, and answers with a plan."""
 
     def __init__(self, *nodes):
-        self.ends, self.plan = [], {"nodes": list(nodes), "notes": [], "copies": [], "now": 0}
+        self.ends, self.copies = [], []
+        self.plan = {"nodes": list(nodes), "notes": [], "copies": self.copies, "now": 0, "ended": {"count": 0, "mean": 0}}
 
     def ended(self, job, node, start, end, status="success", **more):
         self.ends.append(dict(more, job=job, node=node, start=start, end=end, status=status))
@@ -93,7 +96,7 @@ class Slurm(unittest.TestCase):
         self.written, self.found = [], {"n1": ("idle", "none"), "n2": ("drained", "disk"), "n3": ("drained", "straggle: slow"),
                                         "n4": ("reserved", "none")}
         self.reservations = ["ReservationName=maint Nodes=n4 State=ACTIVE"]
-        self.ended = ""
+        self.ended = self.queue = ""
 
         def answer(*command, timeout=10):
             if command[:2] in (("scontrol", "create"), ("scontrol", "update"), ("scontrol", "delete")):
@@ -110,15 +113,18 @@ class Slurm(unittest.TestCase):
                 if command[-1] == "%N|%T|%E":
                     return "\n".join("%s|%s|%s" % ((n,) + self.found[n]) for n in names)
                 return "\n".join("%s|%s|4|%s" % ((n,) + self.found[n]) for n in names)
-            return self.ended if command[0] == "sacct" else ""
-        self.real, controller.slurm = controller.slurm, answer
+            if command[0] == "scancel":
+                self.written.append(" ".join(command))
+            return {"sacct": self.ended, "squeue": self.queue}.get(command[0], "")
+        self.real = controller.slurm
+        controller.slurm = out_of_service.slurm = answer
 
     def tearDown(self):
-        controller.slurm = self.real
+        controller.slurm = out_of_service.slurm = self.real
 
-    def make(self, *nodes, drain=False, apply=True, never=()):
+    def make(self, *nodes, drain=False, apply=True, never=(), copies=False, requeue=False):
         options = types.SimpleNamespace(drain=drain, apply=apply, account="root", every=0, history=60, never=set(never),
-                                        cpus_per_task=1, watch="", state="")
+                                        cpus_per_task=1, watch="", state="", copies=copies, requeue=requeue)
         made = controller.Controller(options)
         made.watch = Told(*nodes)
         return made
@@ -165,6 +171,44 @@ class Slurm(unittest.TestCase):
         self.assertEqual([(e["task"], e["status"]) for e in made.watch.ends],
                          [("1", "success"), ("2", "success"), ("4", "killed")])
 
+    QUEUE = "7|1|8|n1|R|%d|1|None|ann|straggle:copy|work\n7|2|9|n1|R|%d|1|None|ann|straggle:requeue|work\n" \
+            "7|3|10|n1|R|%d|1|None|ann|(null)|work|x"
+
+    def ask(self, **options):
+        """What is written for a plan that wants a copy of each of three tasks."""
+        self.queue = self.QUEUE % ((int(time.time()) - 5,) * 3)
+        made = self.make(**options)
+        made.watch.copies[:] = [{"job": "7", "task": str(t), "attempt": str(7 + t), "node": "n1", "to": "n3", "reason": "slow"}
+                             for t in (1, 2, 3)]
+        made.step()
+        made.step()
+        return made
+
+    def test_second_attempts_only_where_both_sides_want_them(self):
+        self.ask()
+        self.assertEqual(self.written, [])
+        self.ask(copies=True, apply=False)
+        self.assertEqual(self.written, [])
+        self.ask(copies=True)
+        self.assertEqual(self.written, ["update JobId=8 AdminComment=straggle:copy:n3", "scancel --batch --signal=USR2 8"])
+        self.written.clear()
+        self.ask(requeue=True)
+        self.assertEqual(self.written, ["update JobId=9 ExcNodeList=n1", "update JobId=9 StartTime=now"])
+
+    def test_a_copy_is_an_attempt_of_its_task(self):
+        made, now = self.ask(copies=True), int(time.time())
+        self.queue += "\n20|1|20|n3|R|%d|1|None|ann|straggle:copy-of:7_1|work" % now
+        self.queue += "\n21|1|21|n3|R|%d|1|None|bob|straggle:copy-of:7_1|work" % now
+        running, _ = made.read_queue()
+        told = {a["attempt"]: (a["job"], a["task"], a.get("copy", False)) for a in running}
+        self.assertEqual((told["20"], told["21"]), (("7", "1", True), ("21", "1", False)), "nobody copies for others")
+        self.ended = "\n".join("%d|%s|work|%s|COMPLETED|%d|%d|%d|1" % (raw, job, node, now - 9, end, raw) for raw, job, node, end in
+                               ((20, "20_1", "n3", now - 2), (8, "7_1", "n1", now - 1)))
+        made.read_ended()
+        self.assertEqual([(e["job"], e["task"], e["status"], e.get("copy", False), e.get("outrun", False))
+                          for e in made.watch.ends[-2:]],
+                         [("7", "1", "success", True, False), ("7", "1", "killed", False, True)])
+
     def test_one_controller_only(self):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-B", os.path.join(ENGINES, "slurm", "controller.py"), "--state", folder, "--watch", "true"]
@@ -173,6 +217,87 @@ class Slurm(unittest.TestCase):
             self.assertEqual(subprocess.run(command, stdout=subprocess.DEVNULL, timeout=20).returncode, 1)
             first.terminate()
             first.communicate(timeout=30)
+
+
+class SlurmAttempt(unittest.TestCase):
+    """The wrapper for tasks that may run twice, with a Slurm of stubs."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+        self.script = os.path.join(ENGINES, "slurm", "straggle-attempt")
+        stubs = {"scontrol": 'echo "JobId=5 Command=%s x AdminComment=straggle:copy:n3 End"' % os.path.abspath(self.script),
+                 "sbatch": 'echo "$@" >>%s/said-sbatch; echo 77' % self.path, "scancel": 'echo "$@" >>%s/said-scancel' % self.path}
+        for name, body in stubs.items():
+            with open(os.path.join(self.path, name), "w") as file:
+                file.write("#!/bin/sh\n%s\n" % body)
+            os.chmod(file.name, 0o755)
+        os.mkdir(os.path.join(self.path, "results"))
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def start(self, command, **variables):
+        environment = dict(os.environ, PATH=self.path + ":" + os.environ["PATH"], SLURM_JOB_ID="5", SLURM_ARRAY_JOB_ID="4",
+                           SLURM_ARRAY_TASK_ID="1", **variables)
+        return subprocess.Popen(["bash", self.script, os.path.join(self.path, "results"), "bash", "-c", command], env=environment)
+
+    def said(self, name):
+        try:
+            with open(os.path.join(self.path, "said-" + name)) as file:
+                return file.read()
+        except OSError:
+            return ""
+
+    def results(self):
+        found = {}
+        for name in os.listdir(os.path.join(self.path, "results")):
+            with open(os.path.join(self.path, "results", name)) as file:
+                found[name] = file.read()
+        return found
+
+    def test_alone(self):
+        self.assertEqual(self.start("echo a >$STRAGGLE_OUTPUT").wait(10), 0)
+        self.assertEqual(self.results(), {"4_1": "a\n"})
+        self.assertEqual(self.start("exit 3", SLURM_JOB_NAME="x").wait(10), 0, "there is a result: the second one has lost")
+
+    def test_what_fails_fails(self):
+        self.assertEqual(self.start("echo a >$STRAGGLE_OUTPUT; exit 3").wait(10), 3)
+        self.assertEqual(self.results(), {})
+
+    def test_a_copy_is_asked_for_and_the_first_wins(self):
+        task = self.start("touch %s/begun; sleep 2; echo a >$STRAGGLE_OUTPUT" % self.path)
+        self.wait_for("begun")
+        task.send_signal(signal.SIGUSR2)
+        self.wait_for("said-sbatch")
+        self.assertEqual(task.wait(10), 0)
+        self.assertIn("--nodelist=n3 --array=1", self.said("sbatch"))
+        self.assertIn("--comment=straggle:copy-of:4_1", self.said("sbatch"))
+        self.assertEqual(self.said("scancel").splitlines(), ["--state=PENDING 77", "--batch --signal=USR1 77"])
+        self.assertEqual(self.results(), {"4_1": "a\n"})
+
+    def test_who_loses_ends_well_and_only_if_there_is_a_result(self):
+        task = self.start("touch %s/begun; sleep 60" % self.path)
+        self.wait_for("begun")
+        task.send_signal(signal.SIGUSR1)
+        time.sleep(0.3)
+        self.assertIsNone(task.poll(), "there is no result: it goes on")
+        with open(os.path.join(self.path, "results", "4_1"), "w") as file:
+            file.write("b\n")
+        task.send_signal(signal.SIGUSR1)
+        self.assertEqual(task.wait(10), 0)
+        self.assertEqual(self.results(), {"4_1": "b\n"})
+
+    def test_a_copy_that_is_first_tells_the_original(self):
+        copy = self.start("echo a >$STRAGGLE_OUTPUT", STRAGGLE_TASK="3_9", STRAGGLE_ORIGINAL="2")
+        self.assertEqual(copy.wait(10), 0)
+        self.assertEqual(self.results(), {"3_9": "a\n"})
+        self.assertEqual(self.said("scancel").splitlines(), ["--batch --signal=USR1 2"])
+
+    def wait_for(self, name):
+        end = time.time() + 10
+        while not os.path.exists(os.path.join(self.path, name)) and time.time() < end:
+            time.sleep(0.02)
 
 
 if __name__ == "__main__":

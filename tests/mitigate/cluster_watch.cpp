@@ -23,6 +23,16 @@ struct attempt {
 };
 constexpr attempt_fields fields{
     .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
+
+} // namespace
+
+template <>
+struct straggle::task_traits<attempt> {
+    static constexpr auto fields = ::fields;
+};
+
+namespace {
+
 using monitor_type = monitor<attempt, std::remove_const_t<decltype(fields)>>;
 using keeper_type = ranked_blacklist<std::string, blacklist::clearly_dominated>;
 
@@ -73,6 +83,17 @@ TEST_CASE("a watch passes on what was censored") {
     }
     CHECK(watch.monitor().counts().attempts.used == 48);
     CHECK(same.monitor().counts() == watch.monitor().counts());
+    CHECK(watch.decide(100).avoids("n0"));
+    CHECK(same.decide(100).avoids("n0"));
+}
+
+TEST_CASE("a watch has a short name where traits name the fields") {
+    watch_of<attempt> watch({.window = 100});
+    cluster_watch same(monitor_of<attempt>(fields, {.window = 100}));
+    for (attempt const& a : job_at(0, true, 10, 30)) {
+        CHECK(watch.observe(a));
+        CHECK(same.observe(a));
+    }
     CHECK(watch.decide(100).avoids("n0"));
     CHECK(same.decide(100).avoids("n0"));
 }

@@ -235,7 +235,7 @@ struct straggle::task_traits<timed_node> {
 };
 
 TEST_CASE("mitigator: records with traits, clocks with a unit, pointers to records") {
-    auto m = mitigator_of<timed_attempt, timed_running, timed_node>();
+    mitigator<timed_attempt, timed_running, timed_node> m;
     clock_type::time_point const t{std::chrono::hours(400000)};
     CHECK(
         m.observe(timed_attempt{"j", "n", "k", t, t + std::chrono::seconds(5)}, t + std::chrono::seconds(6)));

@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -178,6 +179,48 @@ TEST_CASE("mitigator: the clock goes back or ahead: nothing new is decided, and 
         c.run(2500);
         CHECK(c.excluded() + c.copies_run > 0);
         CHECK_FALSE(c.m.plan().has(plan_note::clock_jumped));
+    }
+}
+
+TEST_CASE("mitigator: whatever the clock reads, once or from the beginning, nothing new is decided, and then "
+          "it goes on") {
+    constexpr double wild[] = {std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN(),
+                               (std::numeric_limits<double>::max)(),
+                               std::numeric_limits<double>::lowest(),
+                               1e18,
+                               -1e18};
+    for (int const before : {0, 3, 800})
+        for (double const reading : wild) {
+            CAPTURE(before);
+            CAPTURE(reading);
+            small_cluster c({.nodes = 20, .is_checked = false});
+            c.run(before);
+            c.clock_error = reading;
+            int const out = c.excluded();
+            c.run(2);
+            CHECK(c.excluded() <= out);
+            c.clock_error = 0;
+            c.run(20);
+            c.healths[7] = health::slow;
+            int found = 0;
+            while (c.state(7) != node_state::excluded && ++found < 3000) c.step();
+            CHECK(found < 3000);
+        }
+}
+
+TEST_CASE("mitigator: a clock that counts from somewhere else for good is followed") {
+    for (double const ahead : {1e12, -1e12}) {
+        small_cluster c({.nodes = 20, .is_checked = false});
+        c.run(800);
+        c.clock_error = ahead;
+        c.run(200);
+        c.healths[7] = health::slow;
+        int found = 0;
+        while (c.state(7) != node_state::excluded && ++found < 3000) c.step();
+        CAPTURE(ahead);
+        CHECK(found < 3000);
     }
 }
 

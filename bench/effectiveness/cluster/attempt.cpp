@@ -12,7 +12,7 @@ namespace lab {
 
 namespace {
 
-enum purpose : std::uint64_t { of_luck = 11, of_failure = 12, of_reports = 13 };
+enum purpose : std::uint64_t { of_luck = 11, of_failure = 12, of_reports = 13, of_data = 14 };
 
 draw draw_for(plan const& what, purpose p, attempt_record const& who) {
     return {what.seed, p, who.job, who.task, who.number};
@@ -49,6 +49,9 @@ attempt start_attempt(plan const& what, attempt_record const& who) {
          reports = draw_for(what, of_reports, who);
     job_spec const& job = what.jobs[who.job];
     a.work = job.tasks[who.task].work * what.lucks[job.luck](luck);
+    if (what.locality > 1 && // the same for all attempts of the task there
+        draw(what.seed, of_data, who.job, who.task, who.node).uniform() < 0.3)
+        a.work *= what.locality;
     node_spec const& node = what.nodes[who.node];
     double const begins = who.start + what.launch;
     bool const fails = fate.uniform() < what.failures;
@@ -75,10 +78,16 @@ attempt start_attempt(plan const& what, attempt_record const& who) {
 
 double done_by(plan const& what, attempt& a, double time) {
     if (time > a.done_at) {
-        a.done += work_between(what.nodes[a.record.node], a.done_at, time);
+        a.done += work_between(what.nodes[a.record.node], a.done_at, time) / a.crowd;
         a.done_at = time;
     }
     return a.done;
+}
+
+void crowd(plan const& what, attempt& a, double time, double factor) {
+    double const left = std::max(0.0, a.work - done_by(what, a, time));
+    a.crowd = factor;
+    a.record.end = time_of(what.nodes[a.record.node], std::max(a.done_at, time), left * factor);
 }
 
 void report(plan const& what, attempt& a, double now) {

@@ -20,6 +20,7 @@ struct attempt {
 
     double done = 0; ///< of the work, by `done_at`
     double done_at = 0;
+    double crowd = 1; ///< times as long, for those that run beside it
     double first_report = 0;
     double next_report = 0;
     double bias = 1; ///< of what it reports
@@ -30,6 +31,9 @@ struct attempt {
 /// Starts an attempt.
 /// @param who all but its end
 attempt start_attempt(plan const& what, attempt_record const& who);
+
+/// From a time on it takes so many times as long, as it shares its node, or link, with others.
+void crowd(plan const& what, attempt& a, double time, double factor);
 
 /// The work done by a time that is not before the last one asked for.
 double done_by(plan const& what, attempt& a, double time);

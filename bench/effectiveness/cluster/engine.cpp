@@ -52,6 +52,9 @@ class master final : public truth {
             nodes_.push_back(v);
         }
         wants_.nodes.assign(nodes_.size(), service::normal);
+        crowds_.resize(what.shares_link ? 1 : what.nodes.size());
+        crowd_slots_.resize(crowds_.size());
+        for (std::uint32_t n = 0; n < nodes_.size(); ++n) crowd_slots_[crowd_of(n)] += nodes_[n].slots;
         out_.job_times.resize(what.jobs.size());
         policy_.on_start(*this);
     }
@@ -74,13 +77,10 @@ class master final : public truth {
                 continue;
             }
             look_for_nodes();
-            if (plan_.copies_first) {
-                decide();
-                place_tasks();
-            } else {
-                place_tasks();
-                decide();
-            }
+            bool const is_turn = std::fmod(round, plan_.decide_every) == 0;
+            if (plan_.copies_first && is_turn) decide();
+            place_tasks();
+            if (!plan_.copies_first && is_turn) decide();
             accounts_.count_out(nodes_, wants_, now_);
         }
         if (!out_.stuck) check_the_end();
@@ -137,9 +137,9 @@ class master final : public truth {
 
     void hear_of_ends() {
         while (!ends_.empty() && ends_.top().time <= now_) {
-            std::uint32_t const id = ends_.top().attempt;
+            auto const [time, id] = ends_.top();
             ends_.pop();
-            if (attempts_[id].over) continue;
+            if (attempts_[id].over || attempts_[id].record.end != time) continue;
             attempt_record const who = attempts_[id].record;
             end(id, who.end, who.how, false);
             job_state& job = jobs_[who.job];
@@ -180,6 +180,7 @@ class master final : public truth {
         --node.busy;
         if (a.record.copy) --node.copies;
         std::erase(jobs_[a.record.job].tasks[a.record.task].running, id);
+        leave_crowd(id, when);
         accounts_.add(a.record);
         policy_.on_task_end(a.record, now_);
     }
@@ -221,6 +222,31 @@ class master final : public truth {
         attempts_.push_back(start_attempt(plan_, who));
         task.running.push_back(id);
         ends_.push({attempts_.back().record.end, id});
+        join_crowd(id);
+    }
+
+    // Those that run on one node, or share one link.
+    std::size_t crowd_of(std::uint32_t node) const { return plan_.shares_link ? 0 : node; }
+    void join_crowd(std::uint32_t id) {
+        if (!(plan_.contention > 0)) return;
+        std::size_t const which = crowd_of(attempts_[id].record.node);
+        crowds_[which].push_back(id);
+        press(which, now_);
+    }
+    void leave_crowd(std::uint32_t id, double when) {
+        if (!(plan_.contention > 0)) return;
+        std::size_t const which = crowd_of(attempts_[id].record.node);
+        std::erase(crowds_[which], id);
+        press(which, when);
+    }
+    void press(std::size_t which, double when) {
+        std::vector<std::uint32_t> const& all = crowds_[which];
+        if (all.empty() || crowd_slots_[which] < 2) return;
+        double const full = static_cast<double>(all.size() - 1) / (crowd_slots_[which] - 1.0);
+        for (std::uint32_t const id : all) {
+            crowd(plan_, attempts_[id], std::max(when, attempts_[id].done_at), 1 + plan_.contention * full);
+            ends_.push({attempts_[id].record.end, id});
+        }
     }
 
     // Jobs are served in order of arrival. A job whose task would rather wait is passed over in this round.
@@ -353,6 +379,8 @@ class master final : public truth {
     std::uint64_t started_ = 0;
     std::vector<attempt> attempts_;
     std::priority_queue<coming_end, std::vector<coming_end>, std::greater<>> ends_;
+    std::vector<std::vector<std::uint32_t>> crowds_; // attempts
+    std::vector<std::uint32_t> crowd_slots_;
     std::vector<std::uint32_t> free_;
     std::vector<node_view> nodes_;
     std::vector<running_attempt> running_;

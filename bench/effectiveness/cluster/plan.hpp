@@ -67,7 +67,13 @@ struct plan {
     double failures = 0;        ///< share of attempts that fail somewhere on their way
     double hole_time = 1;       ///< after which an attempt fails where all do
     progress_mode progress = progress_mode::exact;
-    bool copies_first = false; ///< copies are placed before the tasks that wait
+    double contention =
+        0; ///< where all slots are busy all take so much longer; needs a cluster without holes,
+    bool shares_link =
+        false;           ///< absences and failures; true: all slots of the cluster instead of those of a node
+    double locality = 1; ///< a task takes so many times as long on 30 % of the nodes
+    std::uint32_t decide_every = 1; ///< heartbeats
+    bool copies_first = false;      ///< copies are placed before the tasks that wait
     bool classes_told = true;
     std::uint64_t seed = 1;
 };

@@ -4,7 +4,7 @@
 
 """Writes effectiveness.md and its pictures from the raw results of the laboratory.
 
-usage: report.py RESULTS.csv SCENARIOS.csv FOLDER
+usage: report.py RESULTS.csv SCENARIOS.csv FOLDER [DRAWN.csv DRAWN.txt]
 """
 import collections
 import csv
@@ -12,6 +12,8 @@ import pathlib
 import sys
 
 import charts
+import drawn
+import goals
 import results as r
 
 TITLES = {"library": "the mitigator with its defaults", "library_copies_only": "its copies alone",
@@ -38,8 +40,9 @@ def table(header, align, rows):
 
 
 class Report:
-    def __init__(self, results, scenarios):
+    def __init__(self, results, scenarios, drawn_text):
         self.all = results
+        self.drawn_text = drawn_text
         self.about = {s["name"]: s for s in scenarios if s["name"] in results.runs}
         self.names = list(self.about)
         self.policies = results.policies()
@@ -157,6 +160,9 @@ class Report:
         wins = [s for s in known if self.compare(s, self.main, "mean").high < 0]
         seeds = [self.compare(s, self.main, "mean").seeds for s in known]
         first = min(min(self.all.runs[s][self.main]) for s in known)
+        asked = goals.Goals(self.all, self.about, self.main)
+        goal_head, goal_rows = asked.rows()
+        load_head, load_rows = asked.per_load()
         return TEXT.format(
             main=self.main, main_title=TITLES.get(self.main, ""), scenarios=len(known), first=first,
             seeds=f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}",
@@ -164,6 +170,8 @@ class Report:
             typical_p99=percent(self.typical(self.main, "p99")), wins=len(wins), hurt=len(hurt), better=better, equal=equal,
             worse=len(best) - better - equal, compared=len(best), undecided=len(undecided),
             open=sum(1 for s in undecided if verdicts[s] == "undecided"),
+            goals=table(goal_head, ["---", "---", "---"], goal_rows), drawn=self.drawn_text,
+            loads=table(load_head, ["---:"] * len(load_head), load_rows),
             best_rows=self.scenario_rows(known[:12], best),
             hurt_rows=self.scenario_rows(hurt, best) if hurt else "None.",
             all_rows=self.scenario_rows([s for s in self.names if s in verdicts], best))
@@ -173,11 +181,12 @@ TEXT = (pathlib.Path(__file__).parent / "report.md.in").read_text()
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 6):
         sys.exit(__doc__)
     with open(sys.argv[2], newline="") as file:
         scenarios = list(csv.DictReader(file))
-    Report(r.Results(sys.argv[1]), scenarios).write(pathlib.Path(sys.argv[3]))
+    told = drawn.text(r.Results(sys.argv[4]), sys.argv[5]) if len(sys.argv) == 6 else "Not run."
+    Report(r.Results(sys.argv[1]), scenarios, told).write(pathlib.Path(sys.argv[3]))
 
 
 if __name__ == "__main__":

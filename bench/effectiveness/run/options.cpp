@@ -19,6 +19,9 @@ constexpr char const* help = R"(usage: effectiveness --table FILE [options]
 Runs policies on the scenarios of a table and compares each with doing nothing.
 
   --table FILE          scenarios (bench/effectiveness/scenarios/scenarios.csv)
+  --drawn N             instead of a table: N scenarios drawn from broad ranges
+  --draw-seed S         which of them (default: 1); from 1001 on for what is published, not for choosing defaults
+  --edges               instead of a table: scenarios at the edge of those ranges, or beyond
   --scenarios A,B*      only these (* stands for anything)
   --policies A,B        only these; "nothing" takes part in any case
   --tuning N            seeds 1 to N (default: 4)
@@ -72,8 +75,8 @@ options parse(int argc, char** argv) {
             std::fputs(help, stdout);
             std::exit(0);
         }
-        if (arg == "--list") {
-            o.list = true;
+        if (arg == "--list" || arg == "--edges") {
+            (arg == "--list" ? o.list : o.edges) = true;
             continue;
         }
         if (i + 1 == argc) refuse("not an option, or nothing after it: " + std::string(arg));
@@ -90,6 +93,10 @@ options parse(int argc, char** argv) {
             if (o.seeds >= first_reporting_seed) refuse("too many seeds");
         } else if (arg == "--until-sure") {
             o.most_seeds = number(value);
+        } else if (arg == "--drawn") {
+            o.drawn = number(value);
+        } else if (arg == "--draw-seed") {
+            o.draw_seed = number(value);
         } else if (arg == "--out") {
             o.out = value;
         } else if (arg == "--histories") {
@@ -100,7 +107,7 @@ options parse(int argc, char** argv) {
             refuse("not an option: " + std::string(arg));
         }
     }
-    if (o.table.empty()) refuse("which scenarios?");
+    if (o.table.empty() && o.drawn == 0 && !o.edges) refuse("which scenarios?");
     if (o.workers == 0)
         o.workers = std::thread::hardware_concurrency() > 0 ? std::thread::hardware_concurrency() : 1;
     return o;

@@ -24,9 +24,12 @@ struct options {
     std::vector<std::string> scenarios; ///< patterns with *; empty: all
     std::vector<std::string> policies;  ///< names; empty: all
     std::uint64_t first_seed = first_tuning_seed;
-    std::size_t seeds = 4;      ///< of each scenario
-    std::size_t most_seeds = 0; ///< while a comparison is undecided; 0: no more than `seeds`
-    std::size_t workers = 0;    ///< 0: one for each core
+    std::size_t seeds = 4;       ///< of each scenario
+    std::size_t most_seeds = 0;  ///< while a comparison is undecided; 0: no more than `seeds`
+    std::size_t drawn = 0;       ///< scenarios drawn instead of those of the table
+    std::uint64_t draw_seed = 1; ///< of them
+    bool edges = false;          ///< those at the edge of what is drawn instead
+    std::size_t workers = 0;     ///< 0: one for each core
     bool list = false;
 };
 

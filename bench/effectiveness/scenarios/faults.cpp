@@ -24,6 +24,21 @@ class fault_maker {
     void slow(double share, double slowdown) {
         for (node_spec* n : some(share)) n->faults = {{onset(4), slowdown}};
     }
+    void some_of(regime const& r, double task_seconds) {
+        for (node_spec* n : some(r.fault_share)) {
+            if (!(r.fault_tasks > 0)) {
+                n->faults = {{onset(4), r.fault_factor}};
+                continue;
+            }
+            double const mean = r.fault_tasks * task_seconds;
+            for (double at = draw_.exponential(3 * mean); at < 3 * time_;) {
+                double const end = at + draw_.uniform(0.5 * mean, 1.5 * mean);
+                n->faults.push_back({at, r.fault_factor});
+                n->faults.push_back({end, 1});
+                at = end + draw_.exponential(3 * mean);
+            }
+        }
+    }
     void hung() {
         for (node_spec* n : some(0.05)) n->faults = {{onset(2), 20}};
     }
@@ -90,6 +105,8 @@ void make_faults(scenario const& what, double time, draw& d, plan& out) {
         make.slow(0.1, 1.3);
     else if (what.fault == "slow_40")
         make.slow(0.4, 1.5);
+    else if (what.fault == "some")
+        make.some_of(what.more, what.task_seconds);
     else if (what.fault == "hung")
         make.hung();
     else if (what.fault == "gradual")

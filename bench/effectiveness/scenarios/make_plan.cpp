@@ -13,10 +13,7 @@ namespace lab {
 
 namespace {
 
-constexpr std::uint32_t kinds = 6;
-constexpr double of_speeds = 0.01;      // healthy nodes differ a little: deviation of the logarithm
 constexpr std::size_t least_jobs = 120; // for a 99th percentile
-constexpr double waves = 20;            // tasks per slot, at least
 
 // How much work tasks have, and what attempts differ by.
 class durations {
@@ -27,6 +24,9 @@ class durations {
             // Half the variance is the task's, half the attempt's.
             sigma_ = (name_ == "ln10" ? 0.1 : name_ == "ln30" ? 0.3 : 0.6) * std::sqrt(0.5);
             luck.parameter = sigma_;
+        } else if (name_ == "lognormal") {
+            sigma_ = what.more.task_sigma;
+            luck.parameter = what.more.luck_sigma;
         } else if (name_ == "pareto_luck") {
             luck = {luck_kind::pareto, 1.8};
         } else if (name_ == "exponential") {
@@ -73,16 +73,16 @@ void make_jobs(scenario const& what, histories const& seen, draw& d, plan& out) 
     durations const make(what, seen, out);
     std::vector<double> seconds;
     std::vector<std::array<double, 3>> phases;
-    for (std::uint32_t k = 0; k < kinds; ++k) {
+    for (std::uint32_t k = 0; k < what.more.kinds; ++k) {
         seconds.push_back(what.task_seconds * d.lognormal(0.4));
         double const a = d.uniform(0.1, 1), b = d.uniform(0.1, 1), c = d.uniform(0.1, 1);
         phases.push_back({a / (a + b + c), b / (a + b + c), c / (a + b + c)});
     }
-    double const wanted = std::max(2500.0, waves * what.nodes * what.slots);
+    double const wanted = std::max(what.more.tasks, what.more.waves * what.nodes * what.slots);
     double const low = std::log(what.min_tasks), high = std::log(what.max_tasks + 1);
     for (double tasks = 0; tasks < wanted || out.jobs.size() < least_jobs;) {
         job_spec job;
-        job.kind = static_cast<std::uint32_t>(d.below(kinds));
+        job.kind = static_cast<std::uint32_t>(d.below(what.more.kinds));
         job.phases = phases[job.kind];
         auto const n = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::exp(d.uniform(low, high))),
                                                what.max_tasks);
@@ -102,6 +102,8 @@ double make_arrivals(scenario const& what, draw& d, plan& out) {
     std::vector<double> arrivals;
     for (std::size_t j = 0; j < out.jobs.size(); ++j) arrivals.push_back(d.uniform(0, time));
     std::sort(arrivals.begin(), arrivals.end());
+    for (std::size_t j = 1; j < arrivals.size() && what.more.burst > 0; ++j)
+        if (d.uniform() < what.more.burst) arrivals[j] = arrivals[j - 1];
     for (std::size_t j = 0; j < out.jobs.size(); ++j) out.jobs[j].arrival = arrivals[j];
     return time;
 }
@@ -117,9 +119,13 @@ std::uint64_t number_of(std::string const& name) {
 plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) {
     plan out;
     out.seed = draw(seed, number_of(what.name))();
-    out.heartbeat = what.task_seconds / 30;
-    out.report_interval = 2 * out.heartbeat;
-    out.launch = what.task_seconds / 50;
+    out.heartbeat = what.task_seconds * what.more.heartbeat;
+    out.report_interval = what.more.reports * out.heartbeat;
+    out.launch = what.task_seconds * what.more.launch;
+    out.decide_every = what.more.decide_every;
+    out.contention = what.more.contention;
+    out.shares_link = what.more.shares_link;
+    out.locality = what.more.locality;
     out.failures = what.failures;
     out.hole_time = what.task_seconds / 20;
     out.progress = what.progress;
@@ -131,7 +137,7 @@ plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) 
     for (std::uint32_t n = 0; n < what.nodes; ++n) {
         node_spec node{.slots = what.slots, .domain = n / rack};
         node.machine_class = what.generations > 1 && nodes.uniform() < 0.3 ? 1 : 0;
-        node.speed = std::exp(of_speeds * nodes.normal()) / (node.machine_class == 1 ? 1.5 : 1);
+        node.speed = std::exp(what.more.node_spread * nodes.normal()) / (node.machine_class == 1 ? 1.5 : 1);
         out.nodes.push_back(std::move(node));
     }
     make_jobs(what, seen, jobs, out);

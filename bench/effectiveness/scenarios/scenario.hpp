@@ -15,6 +15,26 @@
 
 namespace lab {
 
+/// What the frozen table has the same in all of its rows, and drawn scenarios have not.
+struct regime {
+    double task_sigma = 0, luck_sigma = 0; ///< of the durations `lognormal`: of the task, of the attempt
+    double heartbeat = 1. / 30;            ///< in usual tasks
+    double reports = 2;                    ///< heartbeats between two of an attempt
+    double launch = 1. / 50;               ///< in usual tasks, before an attempt begins to work
+    double node_spread = 0.01;             ///< healthy nodes differ: deviation of the logarithm
+    double burst = 0;                      ///< share of jobs that come together with the one before
+    double fault_share = 0;                ///< of the nodes, for the fault `some`
+    double fault_factor = 1;               ///< so many times as slow
+    double fault_tasks = 0;                ///< for so many usual tasks, three times as long well; 0: for good
+    double contention = 0;                 ///< on a full node, or link, times as long less 1
+    bool shares_link = false;              ///< contention is of the whole cluster, not of a node
+    double locality = 1;            ///< so many times as long where the data are not: on 30 % of the nodes
+    std::uint32_t decide_every = 1; ///< heartbeats
+    std::uint32_t kinds = 6;        ///< of jobs
+    double tasks = 2500;            ///< at least
+    double waves = 20;              ///< tasks per slot, at least
+};
+
 /// One row. The words are those of the table; what they mean stands with `make_plan`.
 struct scenario {
     std::string name;
@@ -31,11 +51,20 @@ struct scenario {
     bool classes_told = false;
     double failures = 0; ///< share of attempts
     double away = 0;     ///< share of the time that a node is not there
+    regime more{};
     bool needs_histories() const { return durations == "history"; }
 };
 
 /// Reads a table. @throws std::runtime_error with file and line if it is not one
 std::vector<scenario> read_scenarios(std::filesystem::path const& file);
+
+/// Draws a scenario from broad ranges: fleets, loads, durations, jobs, faults, progress, decisions.
+/// @param seed and `number` say which; the same everywhere
+scenario draw_scenario(std::uint64_t seed, std::uint64_t number);
+/// Scenarios at the edge of those ranges, or beyond.
+std::vector<scenario> edge_scenarios();
+/// All of a scenario, as `name=value` separated by commas.
+std::string describe(scenario const& what);
 
 /// What happens in a scenario, but for the policy: the same for a seed everywhere.
 plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen);

@@ -9,7 +9,7 @@ namespace cluster {
 
 namespace s4u = simgrid::s4u;
 
-attempt::attempt(plan const& what, task_spec const& work, machine const& on, s4u::Host* from,
+attempt::attempt(plan const& what, task_spec const& work, machine const& on, machine const& from,
                  attempt_record const& who)
     : who_(who), interval_(what.report_interval), next_report_(who.start + what.report_interval) {
     node_spec const& usual = what.nodes.front();
@@ -19,12 +19,14 @@ attempt::attempt(plan const& what, task_spec const& work, machine const& on, s4u
     share_[writing] = work.write / usual.disk;
     double const sum = share_[0] + share_[1] + share_[2] + share_[3];
     for (double& s : share_) s /= sum;
-    actor_ = s4u::Actor::create("attempt", on.host, [this, work, on, from, launch = what.launch] {
-        this->work(work, on, from, launch);
-    });
+    actor_ = s4u::Actor::create(
+        "attempt", on.host, [this, work, on, from, launch = what.launch, from_disk = what.shuffle_from_disk] {
+            this->work(work, on, from, launch, from_disk);
+        });
 }
 
-void attempt::work(task_spec const& todo, machine const& on, s4u::Host* from, double launch) {
+void attempt::work(task_spec const& todo, machine const& on, machine const& from, double launch,
+                   bool from_disk) {
     s4u::this_actor::sleep_for(launch);
     auto const run = [this](s4u::ActivityPtr const& activity, double size) {
         size_ = size;
@@ -37,8 +39,17 @@ void attempt::work(task_spec const& todo, machine const& on, s4u::Host* from, do
     part_ = reading;
     if (todo.read >= 1) run(on.disk->io_init(bytes(todo.read), s4u::Io::OpType::READ), todo.read);
     part_ = fetching;
-    if (todo.fetch >= 1 && from != on.host)
-        run(s4u::Comm::sendto_init(from, on.host)->set_payload_size(bytes(todo.fetch)), todo.fetch);
+    if (todo.fetch >= 1 && from.host != on.host) {
+        s4u::CommPtr const sent =
+            s4u::Comm::sendto_init(from.host, on.host)->set_payload_size(bytes(todo.fetch));
+        if (from_disk) { // sent while it is read: over when both are
+            sent->start();
+            run(from.disk->io_init(bytes(todo.fetch), s4u::Io::OpType::READ), todo.fetch);
+            sent->wait();
+        } else {
+            run(sent, todo.fetch);
+        }
+    }
     part_ = computing;
     if (todo.flops >= 1) {
         s4u::ExecPtr const exec = s4u::this_actor::exec_init(todo.flops);

@@ -17,7 +17,7 @@ namespace cluster {
 class attempt {
   public:
     /// Starts it at once. @param from the machine it fetches from
-    attempt(plan const& what, task_spec const& work, machine const& on, simgrid::s4u::Host* from,
+    attempt(plan const& what, task_spec const& work, machine const& on, machine const& from,
             attempt_record const& who);
     attempt(attempt const&) = delete;
     attempt& operator=(attempt const&) = delete;
@@ -35,7 +35,7 @@ class attempt {
 
   private:
     enum part : std::size_t { reading, fetching, computing, writing, parts };
-    void work(task_spec const& todo, machine const& on, simgrid::s4u::Host* from, double launch);
+    void work(task_spec const& todo, machine const& on, machine const& from, double launch, bool from_disk);
 
     attempt_record who_;
     double share_[parts] = {}; // of the whole

@@ -176,7 +176,7 @@ class master {
             ++out_.copies;
         }
         phase.tasks[task].running.push_back(
-            std::make_unique<attempt>(plan_, done, machines_[node], machines_[from].host, who));
+            std::make_unique<attempt>(plan_, done, machines_[node], machines_[from], who));
     }
 
     void forsake(task_state& task, double now) {

@@ -66,13 +66,14 @@ struct job_spec {
 struct plan {
     std::vector<node_spec> nodes;
     std::vector<fault> faults;
-    std::vector<job_spec> jobs; ///< in order of arrival
-    double heartbeat = 1;       ///< between two rounds of the master, which learns of ends in them
-    double report_interval = 3; ///< between two progress reports of an attempt
-    double launch = 1.5;        ///< before an attempt begins to work
-    double attempt_noise = 0;   ///< deviation of the logarithm of what an attempt computes, anew for each
-    double breath_noise = 0.03; ///< of healthy machines: deviation of the logarithm of their speed
-    double breath = 60;         ///< for so long a machine keeps a speed
+    std::vector<job_spec> jobs;     ///< in order of arrival
+    double heartbeat = 1;           ///< between two rounds of the master, which learns of ends in them
+    double report_interval = 3;     ///< between two progress reports of an attempt
+    double launch = 1.5;            ///< before an attempt begins to work
+    double attempt_noise = 0;       ///< deviation of the logarithm of what an attempt computes, anew for each
+    double breath_noise = 0.03;     ///< of healthy machines: deviation of the logarithm of their speed
+    double breath = 60;             ///< for so long a machine keeps a speed
+    bool shuffle_from_disk = false; ///< what a task fetches is read from the source's disk as it is sent
     power_spec power;
     std::uint64_t seed = 1;
 };

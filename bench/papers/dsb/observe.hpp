@@ -24,6 +24,9 @@ struct cluster_case {
     std::uint32_t memory_faults = 5; ///< those after them
     bool come_and_go = false;        ///< faults last some hours, and are back some hours later
     double hours = 2;
+    double spread = 0;              ///< how much machines differ by themselves: deviation of the logarithm
+    bool shuffle_from_disk = false; ///< reduces fetch from the disk of a machine, avoided or not
+    bool milder = false;            ///< faults at which jobs take the paper's time: memory 4x, disk 6x
     auto operator<=>(cluster_case const&) const = default;
 };
 
@@ -42,6 +45,7 @@ enum measure : std::size_t {
     /// Times that a machine was avoided again after it had been back in full service, though nothing had
     /// changed: it has the same fault as before, or none.
     relapses,
+    in_use, ///< share of the slots' time after the first hour in which an attempt ran
     measures
 };
 

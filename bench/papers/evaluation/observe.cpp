@@ -6,13 +6,11 @@
 #include "../cluster/draw.hpp"
 #include "../cluster/workload.hpp"
 
-#include <straggle/detect/hierarchical.hpp>
-#include <straggle/detect/late.hpp>
 #include <straggle/detect/node_aware.hpp>
-#include <straggle/detect/progress_gap.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/power.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
 #include <straggle/stats/order.hpp>
 
 #include <cmath>
@@ -25,6 +23,24 @@ namespace {
 
 constexpr std::uint32_t nodes = 20, slots = 8, maps = 320, reduces = 160;
 constexpr double heartbeat = 1;
+
+// Shows a rule all times in milliseconds, as Hadoop counts.
+template <class Detector>
+struct in_milliseconds {
+    static constexpr std::string_view name = "in milliseconds";
+    Detector base{};
+    std::vector<straggle::detect::running_task> shown{};
+
+    straggle::detect::detection_note detect(straggle::detect::job_view const& job,
+                                            straggle::detect::detector_scratch& scratch,
+                                            std::vector<straggle::detect::suspect>& out) {
+        shown.assign(job.running.begin(), job.running.end());
+        for (auto& t : shown) t.elapsed *= 1000;
+        straggle::detect::job_view in_ms = job; // these rules look at running tasks only
+        in_ms.running = shown;
+        return base.detect(in_ms, scratch, out);
+    }
+};
 
 // A scheduler of any detector, and when it named tasks.
 struct observer {
@@ -44,11 +60,19 @@ observer make(run_options const& how, history const& known) {
     };
     auto const nothing = [](auto&, std::vector<double> const&) {};
     using namespace straggle;
+    namespace paper = straggle::papers::evaluation_2019;
+    // The lag is the task's, as in Hadoop: see the report for what the job's would do.
     if (how.detector == "Default")
-        return build(detect::task_lag{detect::progress_gap{}, how.lag}, {}, nothing);
-    if (how.detector == "LATE") return build(detect::task_lag{detect::late{}, how.lag}, {}, nothing);
+        return build(detect::task_lag{paper::hadoop_default{}, how.lag}, {}, nothing);
+    if (how.detector == "LATE") return build(detect::task_lag{paper::late{}, how.lag}, {}, nothing);
+    if (how.detector == "LATE as printed, ms")
+        return build(detect::task_lag{in_milliseconds<paper::late_as_printed>{}, how.lag}, {}, nothing);
+    if (how.detector == "LATE as printed, s")
+        return build(detect::task_lag{paper::late_as_printed{}, how.lag}, {}, nothing);
     if (how.detector == "Hierarchical")
-        return build(detect::task_lag{detect::hierarchical{detect::progress_gap{}}, how.lag}, {}, nothing);
+        return build(detect::task_lag{paper::hierarchical{}, how.lag}, {}, nothing);
+    if (how.detector == "Default, job's lag")
+        return build(detect::speculative_lag{paper::hadoop_default{}, how.lag}, {}, nothing);
     using rule = detect::node_aware<policies::told_usual_time>;
     rule aware{};
     aware.report_interval = 3;
@@ -143,14 +167,40 @@ std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std:
     return slowness;
 }
 
+std::vector<double> one_machine(std::uint32_t tasks, std::uint64_t seed) {
+    cluster::plan plan;
+    plan.seed = seed;
+    plan.attempt_noise = 0.07;
+    plan.breath_noise = 0.03;
+    plan.nodes.assign(2, {.cores = 4, .slots = tasks}); // the second does nothing: to know the idle power
+    cluster::draw random(seed, 5);
+    plan.jobs.push_back(
+        cluster::word_count({.maps = tasks, .reduces = 1, .flops = 25e9, .spread = 0.02}, random));
+    plan.jobs[0].phases.resize(1);
+    for (cluster::task_spec& t : plan.jobs[0].phases[0].tasks) t.read = t.write = t.fetch = 0;
+    class first_only final : public cluster::policy {
+        bool avoids(std::uint32_t node) const override { return node > 0; }
+    } policy;
+    cluster::result const r = cluster::run(plan, policy);
+    double sum = 0, end = 0;
+    for (cluster::attempt_record const& a : r.attempts) {
+        sum += a.took();
+        end = std::max(end, a.end);
+    }
+    double const model = straggle::papers::evaluation_2019::machines.watts(tasks);
+    return {sum / static_cast<double>(r.attempts.size()),
+            (r.joules - plan.power.idle * r.makespan) / r.makespan, model};
+}
+
 std::vector<double> observe(scenario const& where, run_options const& how, history const& known) {
     cluster::plan const plan = make_plan(where, how.input, how.seed);
     observer const o = make(how, known);
     cluster::result const r = cluster::run(plan, *o.decides);
-    straggle::evaluate::detection_metrics all;
+    straggle::evaluate::detection_metrics all{straggle::papers::evaluation_2019::judging};
     for (straggle::evaluate::task_outcome const& t : outcomes(r, o, known.usual)) all.observe(t);
     std::vector<double> m(measures, std::nan(""));
     m[precision] = all.precision_in_time().value_or(std::nan(""));
+    m[precision_of_all] = all.precision().value_or(std::nan(""));
     m[recall] = all.recall().value_or(std::nan(""));
     m[latency] = all.detection_latency().value_or(std::nan(""));
     m[fake] = all.fake_positive_ratio().value_or(std::nan(""));

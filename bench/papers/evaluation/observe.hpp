@@ -34,9 +34,14 @@ std::vector<double> map_times(scenario const& where, std::uint64_t input, std::u
 std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
                                 std::vector<double> const& usual);
 
+/// Figure 1: one machine of four cores that runs so many tasks at once: mean time of a task, watts, and watts
+/// by `evaluate::power_model`.
+std::vector<double> one_machine(std::uint32_t tasks, std::uint64_t seed);
+
 /// What is known of a run, by number.
 enum measure : std::size_t {
-    precision,
+    precision,        ///< fake positives are mistakes, as the paper says
+    precision_of_all, ///< they are not
     recall,
     latency,
     fake,
@@ -52,8 +57,9 @@ enum measure : std::size_t {
 
 /// How a run is made.
 struct run_options {
-    /// Default, LATE, Hierarchical, "node_aware cold", "node_aware warm", or "node_aware all": warm, and
-    /// names those that no copy could overtake, too.
+    /// Those of `papers::evaluation_2019`: Default, LATE (equation 10 put right), "LATE as printed, ms" and
+    /// "LATE as printed, s" (by the unit of time), Hierarchical, "Default, job's lag"; "node_aware cold",
+    /// "node_aware warm", or "node_aware all": warm, and names those that no copy could overtake, too.
     std::string detector;
     double lag = 20;      ///< a task of the first three is named only after so many seconds
     double for_tasks = 1; ///< share of the slots for normal tasks; above 1: shared

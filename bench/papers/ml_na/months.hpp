@@ -23,7 +23,7 @@ inline constexpr straggle::learn::feature_options lately{.look_back = 3};
 struct month {
     straggle::status labelled = straggle::status::ok; ///< if not, nobody is called weak
     straggle::learn::weak_nodes found{};              ///< how
-    period whole{};                                   ///< each day with all days before it, as in the paper
+    period whole{};                                   ///< each day with all days before it
     period last_days{};                               ///< each day with the two before it
 };
 

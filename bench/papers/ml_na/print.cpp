@@ -47,16 +47,16 @@ void print(study const& s, grid const& judged, grid const& expected) {
         c.tasks, c.jobs, 100.0 * static_cast<double>(c.stragglers) / static_cast<double>(c.tasks),
         100.0 * static_cast<double>(c.jobs_hit) / static_cast<double>(c.jobs));
     for (std::size_t m = 0; m < s.months.size(); ++m) {
-        auto const& [labelled, found, whole, last_days] = s.months[m];
-        std::printf("month %zu: %zu nodes; %s;", m + 1, whole.nodes.size(),
-                    std::string(to_string(labelled)).c_str());
+        auto const& [found, carried, blank, three_features] = s.by_paper[m];
+        std::printf("month %zu: %zu nodes;", m + 1, carried.nodes.size());
         for (auto const& t : found.tried) std::printf(" %zu:%.2f", t.groups, t.score);
-        std::printf("; %zu groups, %.1f %% weak\n", found.groups.size(), 100 * weak_share(s.months[m]));
+        double const weak = found.groups.empty() ? 0 : static_cast<double>(found.groups[0].nodes);
+        std::printf("; %zu groups, %.1f %% weak\n", found.groups.size(),
+                    100 * weak / static_cast<double>(carried.nodes.size()));
     }
     std::printf("\n");
     print("by the features of the month itself (ML-NA table III)", judged);
-    print("by the features of the month before",
-          forecast(s.whole(), straggle::learn::forecast_from::period_before));
+    print("by the features of the month before", forecast(s.carried()));
     print("by the features of the month before, each of three days", expected);
     std::fflush(stdout);
 }

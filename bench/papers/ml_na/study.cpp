@@ -5,9 +5,11 @@
 
 #include <straggle/base/random.hpp>
 #include <straggle/learn/boosted_trees_trainer.hpp>
+#include <straggle/papers/ml_na_2017.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <span>
@@ -24,23 +26,70 @@ double or_nothing(straggle::outcome<double> const& x) {
     return x ? *x : std::nan("");
 }
 
-std::vector<period> pick(std::vector<month> const& months, period month::* which) {
+template <class Month>
+std::vector<period> pick(std::vector<Month> const& months, period Month::* which) {
     std::vector<period> all;
-    for (month const& m : months) all.push_back(m.*which);
+    for (Month const& m : months) all.push_back(m.*which);
     return all;
+}
+
+month_of_paper by_the_letter(straggle::learn::node_days<std::uint32_t> const& days, std::mt19937_64& engine) {
+    namespace paper = straggle::papers::ml_na_2017;
+    month_of_paper m;
+    for (std::size_t row = 0; row < days.size(); ++row) m.carried.nodes.push_back(days.node(row));
+    m.blank.nodes = m.carried.nodes;
+    // Algorithm 1, with what it tried: `papers::ml_na_2017::label` keeps the labels only.
+    straggle::learn::weak_node_finder find(paper::labeling);
+    find(paper::tuples(days, m.carried.features), engine, m.found);
+    m.carried.weak = m.found.weak;
+    straggle::learn::weak_nodes other;
+    find(days.table(m.blank.features, {.idle = straggle::learn::idle_days::missing, .look_back = 0}), engine,
+         other);
+    m.blank.weak = other.weak;
+    std::vector<double> last;
+    for (std::size_t row = 0; row < days.size(); ++row)
+        for (std::size_t c = columns - straggle::learn::features_per_day; c < columns; ++c)
+            last.push_back(m.carried.features[row * columns + c]);
+    straggle::learn::weak_node_finder group({.most_weak = 1.0, .up_to_square_root = false});
+    group(straggle::learn::feature_matrix<double>(last, straggle::learn::features_per_day), engine,
+          m.three_features);
+    return m;
 }
 
 } // namespace
 
-std::vector<period> study::whole() const {
-    return pick(months, &month::whole);
+gaps gaps_of(period const& p) {
+    gaps g;
+    double other = 0, other_nan = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+        std::size_t nan = 0;
+        for (std::size_t row = 0; row < p.nodes.size(); ++row)
+            nan += std::isnan(p.features[row * columns + c]);
+        if (nan == p.nodes.size()) {
+            g.columns += 1;
+        } else {
+            other += static_cast<double>(p.nodes.size());
+            other_nan += static_cast<double>(nan);
+        }
+    }
+    g.rest = other_nan / other;
+    return g;
+}
+
+std::vector<period> study::carried() const {
+    return pick(by_paper, &month_of_paper::carried);
+}
+std::vector<period> study::blank() const {
+    return pick(by_paper, &month_of_paper::blank);
 }
 std::vector<period> study::last_days() const {
     return pick(months, &month::last_days);
 }
 
-grid forecast(std::vector<period> const& months, straggle::learn::forecast_from from) {
-    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer> model(from);
+namespace {
+
+template <class Model>
+grid table_of(std::vector<period> const& months, Model model) {
     std::vector<straggle::learn::forecast_cell> cells;
     if (forecast_table(std::span<period const>(months), model, cells) != straggle::status::ok)
         throw std::runtime_error("months that do not fit");
@@ -68,6 +117,16 @@ grid forecast(std::vector<period> const& months, straggle::learn::forecast_from 
     return g;
 }
 
+} // namespace
+
+grid judge(std::vector<period> const& months, straggle::learn::boosted_trees_options const& how) {
+    return table_of(months, straggle::papers::ml_na_2017::forecaster<std::uint32_t>(how));
+}
+grid forecast(std::vector<period> const& months) {
+    return table_of(months,
+                    straggle::learn::forecaster<std::uint32_t, straggle::learn::boosted_trees_trainer>());
+}
+
 study look(std::uint64_t seed) {
     auto const all = nine_months::make(seed);
     study s{.stragglers = nine_months::count_stragglers(all)};
@@ -79,27 +138,38 @@ study look(std::uint64_t seed) {
         days.observe_attempts(std::span(begins, ends), nine_months::fields,
                               [m](nine_months::record const& r) { return r.day - m * 30; });
         s.months.push_back(look_back(days, engine));
+        s.by_paper.push_back(by_the_letter(days, engine));
     }
     return s;
 }
 
-straggle::stats::confusion_matrix judge_third(study const& s, std::uint64_t seed) {
+straggle::stats::confusion_matrix judge_third(study const& s, std::uint64_t seed,
+                                              std::filesystem::path const& table) {
     std::vector<std::pair<period const*, std::size_t>> all; // machines in months
-    for (month const& m : s.months)
-        for (std::size_t i = 0; i < m.whole.nodes.size(); ++i) all.emplace_back(&m.whole, i);
+    for (month_of_paper const& m : s.by_paper)
+        for (std::size_t i = 0; i < m.carried.nodes.size(); ++i) all.emplace_back(&m.carried, i);
     nine_months::dice random(seed);
     std::size_t const tested = all.size() / 3;
     straggle::base::sample_to_front(std::span(all), tested, random);
     auto const features = [](auto const& one) {
         return std::span(one.first->features).subspan(one.second * columns, columns);
     };
+    std::ofstream out(table);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        out << (k < tested) << ',' << int{all[k].first->weak[all[k].second]};
+        for (double const x : features(all[k])) {
+            out << ',';
+            if (!std::isnan(x)) out << static_cast<float>(x);
+        }
+        out << '\n';
+    }
     std::vector<double> rows;
     std::vector<std::uint8_t> labels;
     for (auto const& one : std::span(all).subspan(tested)) {
         rows.insert(rows.end(), features(one).begin(), features(one).end());
         labels.push_back(one.first->weak[one.second]);
     }
-    straggle::learn::boosted_trees_trainer model;
+    straggle::learn::boosted_trees_trainer model(straggle::papers::ml_na_2017::classifier);
     if (model.fit(straggle::learn::feature_matrix<double>(rows, columns), labels) != straggle::status::ok)
         throw std::runtime_error("nothing to learn from");
     straggle::stats::confusion_matrix counts;

@@ -6,12 +6,17 @@
 #include "../cluster/isolated.hpp"
 #include "study.hpp"
 
+#include <straggle/learn/weak_nodes.hpp>
+#include <straggle/papers/ml_na_2017.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,12 +36,39 @@ struct numbers {
     std::array<double, months> groups, weak;
     std::array<std::array<double, most_groups + 1>, months> score; // by number of groups; NaN: not tried
     std::array<double, 3> third;                                   // precision, recall, accuracy
-    grid judged, expected;
+    grid judged, expected, other, blank;                           // table III by setting and reading
+    std::array<double, most_groups + 1> three;                     // figure 5's scores, month 1
+    std::array<double, 5> groups_of_five;                          // figure 4's shares, month 1
+    std::array<double, 4> nan;                                     // figure 7: carried, blank
 };
 using plain = std::array<double, sizeof(numbers) / sizeof(double)>;
 static_assert(sizeof(plain) == sizeof(numbers));
 
-numbers measure(std::uint64_t seed) {
+std::string ml_na_third(std::uint64_t seed) {
+    return "ml-na-third-" + std::to_string(seed) + ".data";
+}
+
+// Shares of five groups by three features, the weakest first; figure 4.
+std::array<double, 5> five_groups(month_of_paper const& month) {
+    std::array<double, 5> shares;
+    shares.fill(std::nan(""));
+    std::vector<double> last;
+    std::size_t const per_node = month.carried.features.size() / month.carried.nodes.size();
+    for (std::size_t row = 1; row <= month.carried.nodes.size(); ++row)
+        for (std::size_t c = straggle::learn::features_per_day; c > 0; --c)
+            last.push_back(month.carried.features[row * per_node - c]);
+    std::mt19937_64 engine(1);
+    straggle::learn::weak_node_finder five(
+        {.least_groups = 5, .most_groups = 5, .most_weak = 1.0, .up_to_square_root = false});
+    straggle::learn::weak_nodes found;
+    five(straggle::learn::feature_matrix<double>(last, straggle::learn::features_per_day), engine, found);
+    for (std::size_t g = 0; g < found.groups.size() && g < shares.size(); ++g)
+        shares[g] =
+            static_cast<double>(found.groups[g].nodes) / static_cast<double>(month.carried.nodes.size());
+    return shares;
+}
+
+numbers measure(std::uint64_t seed, std::filesystem::path const& out) {
     study const s = look(seed);
     auto const share = [](auto part, auto whole) {
         return static_cast<double>(part) / static_cast<double>(whole);
@@ -45,16 +77,26 @@ numbers measure(std::uint64_t seed) {
     n.straggler_share = share(s.stragglers.stragglers, s.stragglers.tasks);
     n.hit_share = share(s.stragglers.jobs_hit, s.stragglers.jobs);
     for (std::size_t m = 0; m < months; ++m) {
-        n.groups[m] = static_cast<double>(s.months[m].found.groups.size());
-        n.weak[m] = weak_share(s.months[m]);
+        month_of_paper const& month = s.by_paper[m];
+        n.groups[m] = static_cast<double>(month.found.groups.size());
+        n.weak[m] =
+            month.found.groups.empty() ? 0 : share(month.found.groups[0].nodes, month.carried.nodes.size());
         n.score[m].fill(std::nan(""));
-        for (auto const& t : s.months[m].found.tried) n.score[m][t.groups] = t.score;
+        for (auto const& t : month.found.tried) n.score[m][t.groups] = t.score;
     }
-    straggle::stats::confusion_matrix const third = judge_third(s, seed);
+    straggle::stats::confusion_matrix const third = judge_third(s, seed, out / ml_na_third(seed));
     n.third = {third.precision().value_or(std::nan("")), third.recall().value_or(std::nan("")),
                third.accuracy().value_or(std::nan(""))};
-    n.judged = forecast(s.whole(), straggle::learn::forecast_from::same_period);
-    n.expected = forecast(s.last_days(), straggle::learn::forecast_from::period_before);
+    namespace paper = straggle::papers::ml_na_2017;
+    n.judged = judge(s.carried(), paper::classifier);
+    n.other = judge(s.carried(), paper::other_classifier);
+    n.blank = judge(s.blank(), paper::classifier);
+    n.expected = forecast(s.last_days());
+    n.three.fill(std::nan(""));
+    for (auto const& t : s.by_paper[0].three_features.tried) n.three[t.groups] = t.score;
+    n.groups_of_five = five_groups(s.by_paper[0]);
+    gaps const carried = gaps_of(s.by_paper[6].carried), blank = gaps_of(s.by_paper[6].blank);
+    n.nan = {carried.columns, carried.rest, blank.columns, blank.rest};
     if (seed == printed) print(s, n.judged, n.expected);
     return n;
 }
@@ -115,12 +157,82 @@ void table_2(report::options const& how, std::vector<numbers> const& all) {
                                          {"decision tree", {0.6296, 0.5862, 0.8878}},
                                          {"naive Bayes", {0.1667, 0.2759, 0.6888}}}};
     constexpr std::array<char const*, 3> what{"precision", "recall", "accuracy"};
-    report::table out(how, "ml-na-table-2");
+    report::table out(how, "ml-na-table-2"); // classifiers.py adds the numbers of the other five
     for (told const& t : paper)
         for (std::size_t i = 0; i < what.size(); ++i)
             out.row("a third of all machines in all months", t.name, what[i],
                     over(all, [&, i](auto const& n) { return &t == &paper[0] ? n.third[i] : std::nan(""); }),
                     t.share[i]);
+}
+
+// Figures 4 and 5, which the paper shows for three and for two features of one month.
+void figures_4_5(report::options const& how, std::vector<numbers> const& all) {
+    report::table out(how, "ml-na-figures-4-5");
+    for (std::size_t k = 2; k <= most_groups; ++k)
+        out.row("score by number of groups, three features", "month 1", std::to_string(k),
+                over(all, [k](auto const& n) { return n.three[k]; }));
+    for (std::size_t g = 0; g < 5; ++g)
+        out.row("share of the machines in each of five groups, the weakest first", "month 1",
+                named("group ", g + 1), over(all, [g](auto const& n) { return n.groups_of_five[g]; }));
+}
+
+// Figure 6: least, mean and largest accuracy over the windows that can be learned from, by month.
+void figure_6(report::options const& how, std::vector<numbers> const& all) {
+    report::table out(how, "ml-na-figure-6");
+    auto const over_windows = [](grid const& g, std::size_t month, std::size_t what) {
+        double least = 1, most = 0, sum = 0, count = 0;
+        for (std::size_t row = grid::by_count; row < grid::any; ++row) {
+            double const a = g.share[row][month - 1];
+            if (std::isnan(a)) continue;
+            least = std::min(least, a);
+            most = std::max(most, a);
+            sum += a;
+            count += 1;
+        }
+        return what == 0 ? least : what == 1 ? sum / count : most;
+    };
+    constexpr std::array<char const*, 3> what{"least", "mean", "most"};
+    // From table III of the paper.
+    constexpr std::array<std::array<double, 3>, months> paper{{{},
+                                                               {.6849, .6849, .6849},
+                                                               {.6452, .79, .9355},
+                                                               {.6901, .8404, .9155},
+                                                               {.7938, .8442, .9437},
+                                                               {.75, .8587, 1},
+                                                               {.4151, .7152, 1},
+                                                               {.7321, .8586, .9821},
+                                                               {.8621, .9201, .9821}}};
+    auto const write = [&](char const* setting, grid numbers::* which, bool told) {
+        for (std::size_t m = 1; m < months; ++m)
+            for (std::size_t i = 0; i < what.size(); ++i)
+                out.row(setting, what[i], named("month ", m + 1),
+                        over(all, [&](auto const& n) { return over_windows(n.*which, m, i); }),
+                        told && i != 1 ? number(paper[m][i]) : std::nullopt);
+    };
+    write("(a) eta 0.1, depth 12", &numbers::judged, true);
+    write("(b) eta 0.3, depth 9", &numbers::other, false);
+    write("every idle day is NaN", &numbers::blank, false);
+    // Figure 7: what of month 7 is NaN, and how well that month is judged.
+    constexpr std::array<char const*, 2> reading{"idle days carried on", "every idle day is NaN"};
+    constexpr std::array<grid numbers::*, 2> grids{&numbers::judged, &numbers::blank};
+    report::table seven(how, "ml-na-figure-7");
+    for (std::size_t i = 0; i < reading.size(); ++i) {
+        seven.row("month 7", reading[i], "columns that are NaN for all machines",
+                  over(all, [i](auto const& n) { return n.nan[2 * i]; }), 9);
+        seven.row("month 7", reading[i], "share of the other values that is NaN",
+                  over(all, [i](auto const& n) { return n.nan[2 * i + 1]; }));
+        seven.row("month 7", reading[i], "accuracy, from the month before",
+                  over(all, [&](auto const& n) { return (n.*grids[i]).share[0][5]; }), 0.4528);
+        seven.row("month 7", reading[i], "less than the mean of the other months",
+                  over(all,
+                       [&](auto const& n) {
+                           auto const& row = (n.*grids[i]).share[0];
+                           double others = 0;
+                           for (std::size_t m = 1; m < months; ++m) others += m == 6 ? 0 : row[m - 1] / 7;
+                           return others - row[5];
+                       }),
+                  (0.6849 + 0.9355 + 0.9155 + 0.7938 + 0.7857 + 0.8750 + 0.8621) / 7 - 0.4528);
+    }
 }
 
 void table_3(report::options const& how, std::vector<numbers> const& all) {
@@ -167,8 +279,8 @@ void table_3(report::options const& how, std::vector<numbers> const& all) {
 void tables(report::options const& how) {
     std::vector<cluster::measurement> histories;
     for (std::uint64_t seed = 1; seed <= how.repetitions(); ++seed)
-        histories.push_back([seed] {
-            auto const values = std::bit_cast<plain>(measure(seed));
+        histories.push_back([seed, &how] {
+            auto const values = std::bit_cast<plain>(measure(seed, how.out));
             return std::vector<double>(values.begin(), values.end());
         });
     std::vector<numbers> all;
@@ -179,7 +291,9 @@ void tables(report::options const& how) {
     }
     table_1(how, all);
     table_2(how, all);
+    figures_4_5(how, all);
     table_3(how, all);
+    figure_6(how, all);
 }
 
 } // namespace ml_na

@@ -52,21 +52,34 @@ struct no_blacklist {
     std::vector<blacklist_log> log{};
 };
 
+/// What is changed of the paper's blacklist.
+struct dsb_changes {
+    bool told_of_losers = false; ///< an attempt whose copy has won counts as the least it can have taken
+    bool fills_up = false; ///< P-Cores with number: from the next levels, where level 0 has fewer than k
+};
+
 /// Dynamic server blacklisting as printed: every window is ranked, the weakest level is avoided in the next.
+/// The parts of `papers::dsb_2019::monitoring_loop`, taken apart as it has no place for the two changes.
 class dsb_blacklist {
     using monitor = straggle::monitor<cluster::attempt_record, decltype(policies::attempt_fields)>;
 
   public:
     /// @param window in seconds @param k most nodes to avoid: P-Cores with number; without it, all of level 0
-    dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed)
+    dsb_blacklist(double window, std::optional<std::size_t> k, std::uint64_t seed, dsb_changes changed = {})
         : monitor_(policies::attempt_fields, {.window = window,
                                               .slide = 0,
                                               .ranking = straggle::papers::dsb_2019::ranking(),
                                               .baseline = straggle::score_baseline::window}),
           k_(k),
+          changed_(changed),
           random_(seed, 77) {}
 
-    void ended(cluster::attempt_record const& a, double now) { monitor_.observe(a, now); }
+    void ended(cluster::attempt_record const& a, double now) {
+        if (changed_.told_of_losers && a.how == cluster::ending::killed && !a.copy)
+            monitor_.observe_censored(a, now);
+        else
+            monitor_.observe(a, now);
+    }
     void round(double now) {
         std::int64_t const window = monitor_.window_number(now);
         if (window < 0 || window == window_) return;
@@ -79,14 +92,33 @@ class dsb_blacklist {
         auto& entry = log.emplace_back();
         entry.from = now;
         for (auto const& v : decision_.blacklisted()) entry.avoided.push_back(v.id);
+        if (changed_.fills_up && k_) fill_up(ranking, entry.avoided);
     }
-    bool avoids(std::uint32_t node) const { return decision_.avoids(node); }
+    bool avoids(std::uint32_t node) const {
+        return decision_.avoids(node) || (changed_.fills_up && !log.empty() &&
+                                          std::find(log.back().avoided.begin(), log.back().avoided.end(),
+                                                    node) != log.back().avoided.end());
+    }
     bool tries(std::uint32_t) const { return false; }
     std::vector<blacklist_log> log{};
 
   private:
+    // Level by level, the slowest in the mean first.
+    template <class Ranking>
+    void fill_up(Ranking const& ranking, std::vector<std::uint32_t>& out) const {
+        for (std::size_t level = 0; level < ranking.levels() && out.size() < *k_; ++level) {
+            std::vector<std::pair<double, std::uint32_t>> next;
+            for (auto const& node : ranking.level(level))
+                if (std::find(out.begin(), out.end(), node.id) == out.end())
+                    next.emplace_back(-node.mean, node.id);
+            std::sort(next.begin(), next.end());
+            for (std::size_t i = 0; i < next.size() && out.size() < *k_; ++i) out.push_back(next[i].second);
+        }
+    }
+
     monitor monitor_;
     std::optional<std::size_t> k_;
+    dsb_changes changed_;
     cluster::draw random_;
     std::int64_t window_ = -1;
     straggle::blacklist_decision<std::uint32_t> decision_;

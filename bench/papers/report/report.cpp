@@ -19,17 +19,22 @@ options parse(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         std::string_view const arg = argv[i];
         std::string_view const value = i + 1 < argc ? argv[i + 1] : "";
+        auto const number = [&value](std::size_t& to) {
+            return std::from_chars(value.data(), value.data() + value.size(), to).ptr ==
+                       value.data() + value.size() &&
+                   to > 0;
+        };
         if (arg == "--full") {
             o.full = true;
+        } else if (arg == "--smoke") {
+            o.smoke = true;
         } else if (arg == "--out" && !value.empty()) {
             o.out = argv[++i];
-        } else if (arg == "--workers" &&
-                   std::from_chars(value.data(), value.data() + value.size(), o.workers).ptr ==
-                       value.data() + value.size() &&
-                   o.workers > 0) {
+        } else if ((arg == "--workers" && number(o.workers)) || (arg == "--runs" && number(o.runs))) {
             ++i;
         } else {
-            std::fprintf(stderr, "usage: %s [--full] [--out FOLDER] [--workers N]\n", argv[0]);
+            std::fprintf(stderr, "usage: %s [--full|--smoke] [--runs N] [--out FOLDER] [--workers N]\n",
+                         argv[0]);
             std::exit(2);
         }
     }
@@ -65,7 +70,12 @@ void table::row(std::string_view group, std::string_view series, std::string_vie
         if (!std::isnan(v)) out_ << v;
         out_ << ',';
     };
-    out_ << group << ',' << series << ',' << x << ',';
+    for (std::string_view const text : {group, series, x}) {
+        if (text.find(',') == text.npos)
+            out_ << text << ',';
+        else
+            out_ << '"' << text << "\","; // no text here has a quotation mark
+    }
     number(e.median);
     number(e.low);
     number(e.high);

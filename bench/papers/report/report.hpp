@@ -18,13 +18,15 @@
 
 namespace report {
 
-/// `--full --out FOLDER --workers N`
+/// `--full --smoke --runs N --out FOLDER --workers N`
 struct options {
     bool full = false;
+    bool smoke = false;   ///< one run of the shortest cases: that everything works, no result
+    std::size_t runs = 0; ///< 0: as many as the mode has
     std::filesystem::path out = ".";
     std::size_t workers = 1;
     /// How often everything is repeated, each time with a seed of its own.
-    std::size_t repetitions() const { return full ? 24 : 6; }
+    std::size_t repetitions() const { return runs > 0 ? runs : smoke ? 1 : full ? 24 : 6; }
 };
 /// Ends the program with a message if it is called wrongly.
 options parse(int argc, char** argv);

@@ -7,9 +7,11 @@
 
 #include "../cluster/policy.hpp"
 
+#include <straggle/papers/riski_2014.hpp>
 #include <straggle/predict/similar_tasks.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -70,13 +72,61 @@ inline constexpr straggle::predict::task_profile profile{
                                           straggle::predict::numeric(&execution::input, "input"),
                                           straggle::predict::numeric(&execution::beside, "beside"))};
 
-/// Learns from all attempts that finish.
-class history {
-  public:
-    using predictor = straggle::predict::similar_tasks<execution, std::remove_const_t<decltype(profile)>>;
+/// The same where equal factors make one profile, as in the paper: how many ran beside it is a whole number,
+/// and a size one of a few.
+inline constexpr straggle::predict::task_profile profile_of_paper{
+    .node = &execution::node,
+    .time = &execution::took,
+    .factors = straggle::predict::factors(
+        straggle::predict::categorical(&execution::work, "job"),
+        straggle::predict::numeric([](execution const& e) { return std::round(20 * e.input) / 20; }, "input"),
+        straggle::predict::numeric([](execution const& e) { return std::round(e.beside); }, "beside"))};
 
+/// The library's predictor: the ten most similar tasks.
+struct similar_tasks {
+    straggle::predict::similar_tasks<execution, std::remove_const_t<decltype(profile)>> model{
+        profile, {.capacity = 20'000}};
+    void observe(execution const& e) { model.observe(e); }
+    auto predict(execution const& e, std::uint32_t node, straggle::predict::prediction_scratch& scratch) {
+        return model.predict(e, node, scratch);
+    }
+    auto remaining(execution const& e, double elapsed, straggle::predict::prediction_scratch& scratch) {
+        return model.remaining(e, e.node, elapsed, scratch);
+    }
+    double usual(execution const& e, straggle::predict::prediction_scratch& scratch) {
+        return model.usual_time(e, scratch).value_or(0);
+    }
+};
+
+/// The paper's predictor (algorithm 1): all times of the one most similar profile of the node.
+/// @tparam Reading `corrected` or `as_printed`
+template <class Reading>
+struct most_similar_profile {
+    straggle::papers::riski_2014::predictor<execution, std::remove_const_t<decltype(profile_of_paper)>,
+                                            Reading>
+        model{profile_of_paper};
+    straggle::stats::empirical left; // its answers are valid until it is asked again
+    void observe(execution const& e) { model.observe(e); }
+    auto predict(execution const& e, std::uint32_t node, straggle::predict::prediction_scratch&) {
+        return model.predict(e, node);
+    }
+    straggle::outcome<straggle::stats::empirical_view> remaining(execution const& e, double elapsed,
+                                                                 straggle::predict::prediction_scratch&) {
+        auto const times = model.remaining(e, e.node, elapsed);
+        if (!times) return times.reason();
+        std::vector<double> all;
+        for (std::size_t i = 0; i < times->size(); ++i) all.push_back((*times)[i]);
+        left.assign(all);
+        return left.view();
+    }
+};
+
+/// Learns from all attempts that finish.
+template <class Tasks>
+class history_with {
+  public:
     /// @param kinds what each job is
-    explicit history(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
+    explicit history_with(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
 
     void note(cluster::cluster_view const& view) { occupancy_.note(view); }
     /// @return the attempt as it is remembered
@@ -91,7 +141,7 @@ class history {
         return {work_of(job, phase), t.node, t.input, occupancy_.mean(t.node, t.start, now), 0};
     }
 
-    predictor tasks{profile, {.capacity = 20'000}};
+    Tasks tasks{};
 
   private:
     std::uint32_t work_of(std::uint32_t job, std::uint32_t phase) {
@@ -105,5 +155,9 @@ class history {
     std::map<std::string, std::uint32_t> works_;
     std::map<std::uint32_t, std::uint32_t> first_phase_;
 };
+
+using history = history_with<similar_tasks>;
+template <class Reading>
+using history_of_paper = history_with<most_similar_profile<Reading>>;
 
 } // namespace riski

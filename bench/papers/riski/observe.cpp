@@ -12,6 +12,7 @@
 #include <straggle/papers/riski_2014.hpp>
 #include <straggle/stats/order.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -62,8 +63,15 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
     cluster::plan plan;
     plan.seed = seed;
     plan.attempt_noise = 0.1;
-    for (auto const& [cores, slots] : {std::pair{1u, 1u}, {4u, 4u}, {4u, 4u}, {4u, 4u}, {4u, 1u}})
-        plan.nodes.push_back({.cores = cores, .slots = slots});
+    // Map and reduce slots of table 3, and mean times of table 1 (its four nodes; the fifth as all of them).
+    constexpr std::array<std::uint32_t, 5> both{1, 4, 8, 8, 2};
+    constexpr std::array<double, 5> table_1{108.61, 92.66, 73.61, 43.5, 80};
+    for (auto const& [cores, slots] : {std::pair{1u, 1u}, {4u, 4u}, {4u, 4u}, {4u, 4u}, {4u, 1u}}) {
+        std::size_t const n = plan.nodes.size();
+        cluster::node_spec node{.cores = cores, .slots = c.table_3 ? both[n] : slots};
+        if (c.table_1) node.speed *= table_1[3] / table_1[n];
+        plan.nodes.push_back(node);
+    }
     cluster::draw work(seed, 2), busy(seed, 3);
     std::size_t const jobs = c.sizes == "mix" ? parts.back() : 20;
     constexpr std::array<size, 3> first{medium, small, large};
@@ -77,7 +85,7 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
         plan.jobs.back().arrival = begin + c.interval * static_cast<double>(i);
     }
     double const end = 4 * plan.jobs.back().arrival;
-    for (std::uint32_t n = 0; n < plan.nodes.size(); ++n)
+    for (std::uint32_t n = 0; n < plan.nodes.size() && c.neighbours > 0; ++n)
         for (double at = busy.exponential(idle_for); at < end;) {
             double const until = at + busy.exponential(busy_for);
             double const slowdown = 1 + 2 * c.neighbours;
@@ -95,12 +103,25 @@ cluster::plan make_plan(riski_case const& c, std::uint64_t seed) {
 
 class no_copies final : public cluster::policy {};
 
+// The paper to the letter: who is a straggler, how long its copy takes, what that is worth, what is killed.
+template <class Reading, class Profit>
+std::unique_ptr<cluster::policy> to_the_letter(std::vector<std::string> kinds) {
+    using estimates_of_paper = estimates<history_of_paper<Reading>>;
+    return std::make_unique<risk_aware<straggle::papers::riski_2014::detector,
+                                       straggle::papers::riski_2014::assigner<Profit>, estimates_of_paper>>(
+        estimates_of_paper(std::move(kinds), remaining_by::similar_tasks),
+        straggle::papers::riski_2014::detector{}, straggle::papers::riski_2014::assigner<Profit>{},
+        straggle::papers::riski_2014::assigner<Profit>{});
+}
+
 template <class Detector, class Profit>
 std::unique_ptr<cluster::policy> risky(std::vector<std::string> kinds, Detector rule, Profit usually,
                                        Profit when_tasks_wait,
                                        straggle::assign::assigner_options const& options, remaining_by how) {
-    return std::make_unique<risk_aware<Detector, Profit>>(std::move(kinds), std::move(rule), usually,
-                                                          when_tasks_wait, options, how);
+    using assigner = straggle::assign::assigner<Profit>;
+    return std::make_unique<risk_aware<Detector, assigner>>(estimates<history>(std::move(kinds), how),
+                                                            std::move(rule), assigner(usually, options),
+                                                            assigner(when_tasks_wait, options));
 }
 
 std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::vector<std::string> kinds,
@@ -113,7 +134,13 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
                      papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn, .kill = kill},
                      how);
     };
-    if (name == "RiskI") return riski(assign::kill_rule::when_certain, remaining_by::similar_tasks);
+    if (name == "RiskI")
+        return to_the_letter<papers::riski_2014::corrected, papers::riski_2014::profit>(std::move(kinds));
+    if (name == "RiskI as printed")
+        return to_the_letter<papers::riski_2014::as_printed, papers::riski_2014::profit_as_printed>(
+            std::move(kinds));
+    if (name == "with similar_tasks")
+        return riski(assign::kill_rule::when_certain, remaining_by::similar_tasks);
     if (name == "racing") return riski(assign::kill_rule::race, remaining_by::similar_tasks);
     if (name == "and by progress") return riski(assign::kill_rule::race, remaining_by::progress);
     if (name == "expected gain")
@@ -227,6 +254,59 @@ std::vector<double> observe(riski_case const& c, std::string const& scheduler, s
     }
     m[wasted] = lost / all;
     return m;
+}
+
+std::vector<double> observe_equal_tasks(std::uint64_t seed) {
+    // One plan for both, since a process can run one: the 128 maps, and an hour later those of the other
+    // machines.
+    constexpr std::array<double, 4> seconds{108.61, 92.66, 73.61, 43.5};
+    constexpr std::array<std::uint32_t, 4> slots{4, 4, 8, 8};
+    constexpr std::size_t most = 8, again = 20;
+    constexpr std::uint32_t first = slots.size();
+    constexpr double later = 3600;
+    cluster::plan plan;
+    plan.seed = seed;
+    plan.attempt_noise = 0.1;
+    for (std::size_t n = 0; n < slots.size(); ++n)
+        plan.nodes.push_back({.speed = 1e9 * seconds[3] / seconds[n], .cores = 4, .slots = slots[n]});
+    for (std::uint32_t n = 0; n < most; ++n) plan.nodes.push_back({.cores = 4, .slots = n + 1});
+    cluster::draw work(seed, 2);
+    for (std::uint32_t const maps : {128u, 900u})
+        plan.jobs.push_back(
+            cluster::word_count({.maps = maps, .reduces = 1, .flops = 20e9, .spread = 0}, work));
+    plan.jobs[1].arrival = later;
+    class one_after_the_other final : public cluster::policy {
+        double now_ = 0;
+        void round(double now) override { now_ = now; }
+        bool avoids(std::uint32_t n) const override { return (n < first) != (now_ < later); }
+    } policy;
+    cluster::result const r = cluster::run(plan, policy);
+    auto const judge = [](std::vector<double> const& t) {
+        double sum = 0, squares = 0, low = t[0], high = t[0];
+        for (double const x : t) sum += x;
+        double const mean_of = sum / static_cast<double>(t.size());
+        for (double const x : t) {
+            squares += (x - mean_of) * (x - mean_of);
+            low = std::min(low, x);
+            high = std::max(high, x);
+        }
+        return std::array{mean_of, std::sqrt(squares / static_cast<double>(t.size())), high / low};
+    };
+    std::vector<std::vector<double>> of(slots.size() + most + 1);
+    for (cluster::attempt_record const& a : r.attempts) {
+        if (a.phase % 2 != 0) continue; // a reduce
+        if (a.node < slots.size()) of[0].push_back(a.took());
+        if (a.node < slots.size() || of[a.node + 1].size() < again) of[a.node + 1].push_back(a.took());
+    }
+    std::vector<double> all;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        if (of[i].empty()) of[i].push_back(std::nan(""));
+        auto const found = judge(of[i]);
+        all.push_back(found[0]);
+        if (i <= slots.size()) all.push_back(found[1]);
+        all.push_back(found[2]);
+    }
+    return all;
 }
 
 std::vector<double> observe_predictions(riski_case const& c, std::uint64_t seed) {

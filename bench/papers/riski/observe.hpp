@@ -20,7 +20,9 @@ struct riski_case {
     std::string kind = "BBP";  ///< or Sort
     std::string sizes = "mix"; ///< fifty jobs as in figure 11; small, medium, large: twenty of that size
     double interval = 60;      ///< seconds between two jobs
-    double neighbours = 1;     ///< how heterogeneous: 1, 2 and 8 for the paper's testbeds 1, 2, 3
+    double neighbours = 1;     ///< how heterogeneous: 1, 2 and 8 for the paper's testbeds 1, 2, 3; 0: none
+    bool table_1 = false;      ///< machines are as fast as the paper's table 1 says, all the time
+    bool table_3 = false;      ///< slots for maps and for reduces, as table 3 has them: 8 on nodes 3 and 4
 };
 
 /// Figure 11 in five parts: medium jobs, small ones, small and large by turns, large ones, medium ones.
@@ -42,10 +44,16 @@ enum measure : std::size_t {
 
 /// Runs it: a number for each `measure`. Some jobs come before those that are measured: who learns has
 /// something to learn from.
-/// @param scheduler "no copies", "LATE", "RiskI", "expected gain", "straggle", "straggle priced"; or RiskI
-/// changed step by step: "racing" (nothing is killed before the copy is done), "and by progress" (what a
-/// straggler still takes), "and node_aware" (who is one)
+/// @param scheduler "no copies", "LATE"; "RiskI", all of `papers::riski_2014`, and "RiskI as printed", its
+/// misprints included; "expected gain", "straggle", "straggle priced"; or RiskI changed step by step: "with
+/// similar_tasks" (the library's predictor), "racing" (nothing is killed before the copy is done), "and by
+/// progress" (what a straggler still takes), "and node_aware" (who is one)
 std::vector<double> observe(riski_case const& c, std::string const& scheduler, std::uint64_t seed);
+
+/// Times of 128 equal maps on the four machines of table 1, first of all, then machine by machine: mean,
+/// deviation, longest over shortest. Then those of one map, run 20 times on a machine of four cores while 1
+/// to 8 maps run there at once: mean, longest over shortest.
+std::vector<double> observe_equal_tasks(std::uint64_t seed);
 
 /// How many earlier executions of such maps on the machine a prediction could go by: at least so many, and
 /// fewer than the next.

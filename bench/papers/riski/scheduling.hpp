@@ -69,6 +69,7 @@ class late_scheduler final : public cluster::policy {
 enum class remaining_by : std::uint8_t { similar_tasks, progress };
 
 /// What a straggler or its copy takes, by what is remembered.
+template <class History>
 class estimates {
   public:
     estimates(std::vector<std::string> kinds, remaining_by how) : past(std::move(kinds)), how_(how) {}
@@ -76,7 +77,7 @@ class estimates {
     straggle::outcome<straggle::stats::empirical_view> left(execution const& what, double elapsed,
                                                             double progress) {
         straggle::outcome<straggle::stats::empirical_view> const alike =
-            past.tasks.remaining(what, what.node, elapsed, own_);
+            past.tasks.remaining(what, elapsed, own_);
         straggle::outcome<double> const own = straggle::predict::average_rate_remaining(elapsed, progress);
         bool const telling = own && progress >= 0.2;
         if (alike && (how_ == remaining_by::similar_tasks || !telling)) return alike;
@@ -90,9 +91,9 @@ class estimates {
         what.beside = beside;
         return past.tasks.predict(what, node, copy_);
     }
-    double usual(execution const& what) { return past.tasks.usual_time(what, own_).value_or(0); }
+    double usual(execution const& what) { return past.tasks.usual(what, own_); }
 
-    history past;
+    History past;
 
   private:
     remaining_by how_;
@@ -101,8 +102,9 @@ class estimates {
 };
 
 /// A task that could be copied, and a machine that could run the copy, as the assigner reads them.
+template <class Estimates>
 struct straggler {
-    estimates* by;
+    Estimates* by;
     execution what;
     std::vector<std::uint32_t> const* nodes;
     double elapsed, progress, next_slowest;
@@ -112,24 +114,23 @@ struct place {
     std::uint32_t node, free, used;
 };
 inline constexpr straggle::assign::straggler_fields straggler_fields{
-    .runs_on = [](straggler const& s) -> auto const& { return *s.nodes; },
-    .remaining = [](straggler const& s) { return s.by->left(s.what, s.elapsed, s.progress); },
-    .attempts = &straggler::attempts,
-    .next_slowest = &straggler::next_slowest};
+    .runs_on = [](auto const& s) -> auto const& { return *s.nodes; },
+    .remaining = [](auto const& s) { return s.by->left(s.what, s.elapsed, s.progress); },
+    .attempts = [](auto const& s) { return s.attempts; },
+    .next_slowest = [](auto const& s) { return s.next_slowest; }};
 inline constexpr straggle::assign::backup_node_fields place_fields{.node = &place::node,
                                                                    .free = &place::free};
 
 /// Names stragglers, predicts how long they and their copies would take, and copies what pays.
-template <class Detector, class Profit>
+template <class Detector, class Assigner, class Estimates = estimates<history>>
 class risk_aware final : public cluster::policy {
   public:
     /// @param usually what a copy is worth @param when_tasks_wait the same, while a task has no slot
-    risk_aware(std::vector<std::string> kinds, Detector rule, Profit usually, Profit when_tasks_wait,
-               straggle::assign::assigner_options options, remaining_by how)
-        : estimates_(std::move(kinds), how),
+    risk_aware(Estimates known, Detector rule, Assigner usually, Assigner when_tasks_wait)
+        : estimates_(std::move(known)),
           scan_(std::move(rule)),
-          assigner_(usually, options),
-          assigner_when_tasks_wait_(when_tasks_wait, options) {
+          assigner_(std::move(usually)),
+          assigner_when_tasks_wait_(std::move(when_tasks_wait)) {
         if constexpr (asks_for_usual_times) scan_.detector().usual_time_of.by_row = &usual_of_row_;
     }
 
@@ -166,7 +167,9 @@ class risk_aware final : public cluster::policy {
   private:
     static constexpr bool asks_for_usual_times = requires(Detector& d) { d.usual_time_of.by_row; };
 
-    void tell_usual_times(cluster::phase_view const& phase, double now) {
+    void tell_usual_times(cluster::phase_view const& phase, double now)
+        requires asks_for_usual_times
+    {
         usual_of_row_.clear();
         for (auto const& task : phase.running)
             usual_of_row_.push_back(
@@ -188,22 +191,21 @@ class risk_aware final : public cluster::policy {
     }
 
     straggle::assign::backup_plan const& decide(straggle::cluster_load const& load) {
-        straggle::assign::assigner<Profit>& decides =
-            load.waiting > 0 ? assigner_when_tasks_wait_ : assigner_;
+        Assigner& decides = load.waiting > 0 ? assigner_when_tasks_wait_ : assigner_;
         return decides.choose(
             stragglers_, straggler_fields, places_, place_fields,
-            [this](straggler const& s, place const& p) {
+            [this](straggler<Estimates> const& s, place const& p) {
                 return estimates_.copy(s.what, p.node, p.used + 1.0);
             },
             load);
     }
 
-    estimates estimates_;
+    Estimates estimates_;
     policies::phase_watch watch_;
     straggle::detect::straggler_scan<Detector> scan_;
-    straggle::assign::assigner<Profit> assigner_, assigner_when_tasks_wait_;
+    Assigner assigner_, assigner_when_tasks_wait_;
     std::vector<double> usual_of_row_;
-    std::vector<straggler> stragglers_;
+    std::vector<straggler<Estimates>> stragglers_;
     std::vector<std::uint32_t> tasks_;
     std::vector<place> places_;
 };

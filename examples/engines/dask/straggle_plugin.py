@@ -5,10 +5,11 @@
     dask scheduler --preload straggle_plugin.py
 
 A worker is held by the scheduler, as if it had paused itself; its queue moves to others by Dask's own work stealing. On
-probation it is resumed for as many tasks as it may run. All are resumed when straggle-watch is gone; when the scheduler
-ends there is nothing to undo. From the environment: STRAGGLE_WATCH (the command), STRAGGLE_DRY_RUN=1.
+probation it is resumed for as many tasks as it may run. All are resumed when straggle-watch is gone.
+From the environment: STRAGGLE_WATCH (the command), STRAGGLE_DRY_RUN=1.
 """
 import asyncio
+import collections
 import logging
 import os
 import sys
@@ -21,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from straggle_watch import Watch  # noqa: E402
 
 logger = logging.getLogger("distributed.straggle")
-NOTHING = {"nodes": [], "copies": []}
+NOTHING = {"nodes": [], "copies": [], "ended": {"mean": 0}}
 COPY = "-straggle-copy"  # ends the key of a task's second attempt; see copies.py
 
 
@@ -29,9 +30,10 @@ class Straggle(SchedulerPlugin):
     def __init__(self, every=0.2):
         self.command = os.environ.get("STRAGGLE_WATCH", "straggle-watch --windows-per-error 100000").split()
         self.every, self.dry_run = every, os.environ.get("STRAGGLE_DRY_RUN", "0") != "0"
+        self.states, self.watch, self.next_start, self.usual = {}, None, 0, 0
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
         self.own = {}  # address: what the worker itself says, such as that it has no memory left
-        self.states, self.watch, self.next_start = {}, None, 0
+        self.tried = collections.defaultdict(float)  # address: when it may have another try; 0 if the last was fast
 
     async def start(self, scheduler):
         self.scheduler = scheduler
@@ -45,15 +47,13 @@ class Straggle(SchedulerPlugin):
             self.pass_on(status=status, worker=worker, stimulus_id=stimulus_id)
 
     def set_status(self, address, status):
-        worker = self.scheduler.workers.get(address)
-        by_itself = self.own.get(address, "running") != "running"  # not in service by its own will
-        if worker is not None and not by_itself and worker.status in (Status.running, Status.paused):
+        worker, own = self.scheduler.workers.get(address), self.own.get(address, "running")
+        if worker is not None and own == "running" and worker.status in (Status.running, Status.paused):
             self.scheduler.handle_worker_status_change(status, address, "straggle-%f" % time.time())
 
     def shed(self, address, keep):
         """All that a held worker has to do but the first `keep` goes to those who have least to do."""
-        held = self.scheduler.workers.get(address)
-        steal = self.scheduler.extensions.get("stealing")
+        held, steal = self.scheduler.workers.get(address), self.scheduler.extensions.get("stealing")
         given = {w: len(w.processing) / w.nthreads for w in self.scheduler.running if w.address not in self.held}
         for task in list(held.processing)[keep:] if held and steal and given else []:
             if not (task.worker_restrictions or task.host_restrictions or task.resource_restrictions or task.actor):
@@ -61,26 +61,33 @@ class Straggle(SchedulerPlugin):
                 given[thief] += 1 / thief.nthreads
                 steal.move_task_request(task, held, thief)
 
+    def tend(self):
+        for address in list(self.held):
+            self.shed(address, self.admit(address))  # what work stealing brings goes back: it asks nobody
+
     def admit(self, address):
-        """In service while it has less to do than it may; a last resort, while waiting for others takes longer."""
+        """In service while it has less to do than it may; a last resort, while the others' queue takes twice as long."""
         worker, (slots, slowdown) = self.scheduler.workers.get(address), self.held[address]
         if slowdown > 0 and worker is not None:
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
-            slots = worker.nthreads if slowdown * sum(w.nthreads for w in others) < backlog else 0
+            wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in what a task takes here
+            may_try = wait > 1 or self.tried[address] == 0  # who has recovered shows it soon
+            slots = worker.nthreads if wait > 2 else int(may_try and time.time() > self.tried[address])
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
         return max(slots, 1)
 
     def transition(self, key, start, finish, *args, worker=None, startstops=None, **kwargs):
         task = self.scheduler.tasks.get(key)
         if finish == "processing" and task is not None and task.processing_on is not None:
-            if self.held.get(task.processing_on.address, (0, 0)) != (0, 0):
+            if task.processing_on.address in self.held:
                 self.admit(task.processing_on.address)
         elif start == "processing" and finish in ("memory", "erred") and task and worker and self.watch:
             done = [s for s in startstops or () if s.get("action") == "compute"]
-            status = "success" if finish == "memory" else "failed"
             if done:
-                self.watch.ended(**self.named(task, worker), start=done[0]["start"], end=done[-1]["stop"], status=status)
+                start, end, status = done[0]["start"], done[-1]["stop"], "success" if finish == "memory" else "failed"
+                self.tried[worker] = end + 5 * (end - start) if end - start > 2 * self.usual else 0
+                self.watch.ended(**self.named(task, worker), start=start, end=end, status=status)
 
     @staticmethod
     def named(task, address):
@@ -99,40 +106,33 @@ class Straggle(SchedulerPlugin):
         return nodes, running, waiting + sum(max(0, len(w.processing) - w.nthreads) for w in workers)
 
     def obey(self, plan):
-        wanted = {}
+        wanted, self.usual = {}, plan["ended"]["mean"] or self.usual
         for n in plan["nodes"]:
-            if n["state"] in ("excluded", "on_probation"):
-                wanted[n["node"]] = (n["probe_slots"] if n["state"] == "on_probation" else 0, 0)
-            elif n["state"] == "last_resort":
-                wanted[n["node"]] = (0, n["slowdown"]["high"] or n["slowdown"]["value"])
+            if n["state"] in ("excluded", "on_probation", "last_resort"):
+                slow = (n["slowdown"]["high"] or n["slowdown"]["value"]) if n["state"] == "last_resort" else 0
+                wanted[n["node"]] = (0 if slow else n["probe_slots"], slow)
             if n["state"] != self.states.get(n["node"], "healthy"):
                 logger.info("straggle: %s: %s", n["node"], n["reason"])
                 self.scheduler.log_event("straggle", dict(n, at=plan["now"]))
             self.states[n["node"]] = n["state"]
-        wanted = {} if self.dry_run else wanted
-        for address in [a for a in self.held if a not in wanted]:
-            del self.held[address]
+        free, self.held = set(self.held) - set(wanted), {} if self.dry_run else wanted
+        for address in free:
             self.set_status(address, "running")
-        for address, may in wanted.items():
-            was, self.held[address] = self.held.get(address), may
-            if may != (0, 0):
-                self.shed(address, self.admit(address))  # work stealing asks nobody
-            elif was != may:
-                self.set_status(address, "paused")
-                self.shed(address, 0)
+        self.tend()
         for copy in plan["copies"] if not self.dry_run else []:
             self.scheduler.log_event("straggle-copies", {"key": copy["attempt"], "to": copy["to"]})
 
     async def run(self):
         try:
             while True:
-                await asyncio.sleep(self.every)
+                for _ in range(4):
+                    await asyncio.sleep(self.every / 4)
+                    self.tend()
                 now = time.time()
                 if self.watch is None and now >= self.next_start:
                     self.watch, self.next_start = Watch(self.command, logger.info), now + 5
                 if self.watch is not None:
-                    loop = asyncio.get_running_loop()
-                    plan = await loop.run_in_executor(None, self.watch.decide, now, *self.cluster())
+                    plan = await asyncio.to_thread(self.watch.decide, now, *self.cluster())
                     self.watch = self.watch if plan else self.watch.close()
                     self.obey(plan or NOTHING)
         except Exception:  # whatever it is, no worker stays held

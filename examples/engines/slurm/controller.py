@@ -15,16 +15,16 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import straggle_watch  # noqa: E402
 
+from out_of_service import Drains, Reservations, SlurmSilent, slurm  # noqa: E402
+from second_attempts import SecondAttempts  # noqa: E402
+
 NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z", re.ASCII)
-PREFIX = "straggle_"
-MINUTES = 10  # a reservation lasts so long unless it is renewed
 ENDS = {"COMPLETED": "success", "CANCELLED": "killed", "PREEMPTED": "killed", "REQUEUED": "killed", "REVOKED": "killed"}
 
 
@@ -32,111 +32,11 @@ def log(*words):
     print(time.strftime("%Y-%m-%dT%H:%M:%S"), *words, flush=True)
 
 
-class SlurmSilent(Exception):
-    """Slurm does not answer: nothing is known, and nothing is done."""
-
-
-def slurm(*command, timeout=10):
-    """What a command prints; never waits for long, never goes through a shell."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, text=True,
-                              errors="replace", env=dict(os.environ, SLURM_TIME_FORMAT="%s"))
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        raise SlurmSilent("%s: %s" % (command[0], problem)) from None
-    if done.returncode != 0:
-        raise SlurmSilent("%s: %s" % (" ".join(command[:3]), done.stderr.strip()[:300]))
-    return done.stdout
-
-
-class Reservations:
-    """Out by a reservation named straggle_NODE. Only those are ever touched."""
-
-    def __init__(self, options):
-        self.options = options
-        self.ours = {}  # node: when it was renewed last
-
-    def look(self):
-        """Reads which of ours there are; returns the nodes in anybody else's."""
-        others, self.found = set(), set()
-        for line in slurm("scontrol", "-o", "show", "reservation").splitlines():
-            fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-            name, nodes = fields.get("ReservationName", ""), fields.get("Nodes", "")
-            if name.startswith(PREFIX):
-                self.found.add(name[len(PREFIX):])
-            elif fields.get("State") == "ACTIVE" and nodes not in ("", "(null)"):
-                others.update(slurm("scontrol", "show", "hostnames", nodes).split())
-        self.ours = {node: self.ours.get(node, 0) for node in self.found}
-        return others
-
-    def is_ours(self, node):
-        return node in self.ours
-
-    def may_take(self, state, reason):
-        return state in ("idle", "mixed", "allocated", "completing", "reserved", "planned")
-
-    def take(self, node, reason):
-        slurm("scontrol", "create", "reservation", "ReservationName=" + PREFIX + node, "Nodes=" + node,
-              "Accounts=" + self.options.account, "StartTime=now", "Duration=%d" % MINUTES, "Flags=IGNORE_JOBS")
-        self.ours[node] = time.time()
-
-    def renew(self, node):
-        if time.time() - self.ours[node] > MINUTES * 60 / 4:
-            slurm("scontrol", "update", "ReservationName=" + PREFIX + node, "EndTime=now+%dminutes" % MINUTES)
-            self.ours[node] = time.time()
-
-    def give_back(self, node):
-        slurm("scontrol", "delete", "ReservationName=" + PREFIX + node)
-        self.ours.pop(node, None)
-
-
-class Drains:
-    """Out by a drain whose reason begins with `straggle:`. A node that is drained for any other reason is left alone."""
-
-    def __init__(self, options):
-        self.ours = {}
-
-    def look(self):
-        return set()
-
-    def is_ours(self, node):
-        return node in self.ours
-
-    def see(self, node, state, reason):
-        if state.startswith("drain") and reason.startswith("straggle:"):
-            self.ours.setdefault(node, time.time())
-        else:
-            self.ours.pop(node, None)
-
-    def may_take(self, state, reason):
-        return state in ("idle", "mixed", "allocated", "completing") and reason in ("none", "") or \
-            reason.startswith("straggle:")
-
-    @staticmethod
-    def now(node):
-        """State and reason just before a write: somebody may have been faster."""
-        state, _, reason = slurm("sinfo", "-h", "-N", "-n", node, "-o", "%T|%E").splitlines()[0].partition("|")
-        return state.strip("*$~#!%@^-+"), reason
-
-    def take(self, node, reason):
-        state, was = self.now(node)
-        if self.may_take(state, was):
-            slurm("scontrol", "update", "NodeName=" + node, "State=DRAIN", "Reason=straggle: " + reason)
-            self.ours[node] = time.time()
-
-    def renew(self, node):
-        pass
-
-    def give_back(self, node):
-        state, was = self.now(node)
-        if state.startswith("drain") and was.startswith("straggle:"):
-            slurm("scontrol", "update", "NodeName=" + node, "State=RESUME")
-        self.ours.pop(node, None)
-
-
 class Controller:
     def __init__(self, options):
         self.options = options
         self.out = Drains(options) if options.drain else Reservations(options)
+        self.second = SecondAttempts(options, lambda *command: slurm(*command))
         self.watch, self.next_start = None, 0
         self.seen = {}  # DBIndex and restart of what was told already: when it ended
         self.since = time.time() - options.history
@@ -146,6 +46,7 @@ class Controller:
         self.probing = {}  # node: when its reservation was dropped for a probe
         self.states = {}
         self.cpus = {}
+        self.usual = 0  # how long tasks take
 
     # What Slurm tells.
     def read_ended(self):
@@ -171,8 +72,10 @@ class Controller:
                 continue
             status = ENDS.get(state.split()[0], "failed")
             array, _, task = job.partition("_")
+            array, task, status, more = self.second.ended(raw, array, task or raw, status)
             # Whole seconds: as long as it may have been on average.
-            self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task or raw, attempt=raw, kind=name[:200])
+            self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task, attempt=raw, kind=name[:200],
+                             **more)
         self.since = newest
         for key in [k for k, end in self.seen.items() if end < self.since - 2 * overlap]:
             del self.seen[key]
@@ -181,23 +84,24 @@ class Controller:
     def read_queue(self):
         """What runs, and how many tasks wait for a node."""
         now, running, waiting, jobs = time.time(), [], 0, set()
-        for line in slurm("squeue", "-h", "-r", "-t", "R,PD", "-o", "%F|%K|%A|%N|%t|%S|%D|%j|%r").splitlines():
-            fields = line.split("|", 8)
-            if len(fields) != 9:
+        for line in slurm("squeue", "-h", "-r", "-t", "R,PD", "-o", "%F|%K|%A|%N|%t|%S|%D|%r|%u|%k|%j").splitlines():
+            fields = line.split("|", 10)
+            if len(fields) != 11:
                 continue
-            array, task, raw, node, state, start, nodes, name, why = fields
+            array, task, raw, node, state, start, nodes, why, user, comment, name = fields
             jobs.add(array)
             if state == "PD":
                 waiting += why.strip("()") in ("Resources", "Priority", "None", "Reservation")
             elif nodes == "1" and start.isdigit():
-                running.append({"job": array, "task": task if task != "N/A" else raw, "attempt": raw, "node": node,
-                                "start": int(start), "kind": name[:200], "may_copy": False})
+                running.append({"attempt": raw, "node": node, "start": int(start), "kind": name[:200],
+                                **self.second.see(raw, array, task if task != "N/A" else raw, user, comment)})
         for job in jobs:
             self.last_jobs[job] = now
-        for job, seen in list(self.last_jobs.items()):
-            if now - seen > 10:
-                self.watch.finish(job)  # and sacct has told all of it
-                del self.last_jobs[job]
+        over = {job for job, seen in self.last_jobs.items() if now - seen > 10}  # and sacct has told all of them
+        for job in over:
+            self.watch.finish(job)
+            del self.last_jobs[job]
+        self.second.forget(over)
         return running, waiting
 
     def read_nodes(self, running):
@@ -227,10 +131,17 @@ class Controller:
         if what != "renew":
             log("%s%s: %s%s" % ("" if self.options.apply else "would: ", node, what.replace("_", " "),
                                 " (%s)" % why if why else ""))
+        return self.do(lambda: getattr(self.out, what)(*([node, why] if what == "take" else [node])))
+
+    def second_attempt(self, what, ask):
+        log("%s%s" % ("" if self.options.apply else "would: ", what))
+        return self.do(ask)
+
+    def do(self, what):
         if not self.options.apply:
             return False
         try:
-            getattr(self.out, what)(*([node, why] if what == "take" else [node]))
+            what()
             return True
         except SlurmSilent as problem:
             log("not done:", problem)
@@ -238,6 +149,8 @@ class Controller:
 
     def obey(self, plan, running, waiting):
         now = time.time()
+        if plan["ended"]["count"] != 0:
+            self.usual += (plan["ended"]["mean"] - self.usual) * (0.2 if self.usual > 0 else 1)
         states = {n["node"]: n for n in plan["nodes"]}
         for name, n in states.items():
             if n["state"] != self.states.get(name, "healthy"):
@@ -249,6 +162,7 @@ class Controller:
         healthy = sum(cpus for name, cpus in self.cpus.items()
                       if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
         for name, n in states.items():
+            slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
             if n["state"] != "on_probation":
                 continue
             began = [a["start"] for a in running if a["node"] == name]
@@ -256,18 +170,15 @@ class Controller:
                 wanted.add(name)  # the probe runs: no more
                 self.probing.pop(name, None)
             elif name not in self.probing:
-                # A slow probe at the end of a job costs much of what there was to win: best while others wait as
-                # long. Where they never do, few probes cost less than a node that comes back unproved. That they
-                # become rare is up to straggle-watch, whose exclusions double.
-                slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
-                if waiting > slow * healthy or (waiting > 0 and now - (n["since"] or now) > 2 * self.options.every):
+                # A slow probe at the end of an array costs much of what there was to win. It costs little where it
+                # begins with the array, so the node is open before one comes; and nothing while others wait as long
+                # anyway. Where neither is ever so, the node must not stay out for that.
+                waited = now - (n["since"] or now) > max(6 * self.options.every, 4 * slow * self.usual)
+                if waiting == 0 or waiting > slow * healthy or waited:
                     self.probing[name] = now
                     log("%s: on probation: may run %d" % (name, n["probe_slots"]))
                 else:
                     wanted.add(name)
-            elif waiting == 0:
-                wanted.add(name)
-                del self.probing[name]
         for name in [name for name in self.probing if self.states.get(name) != "on_probation"]:
             del self.probing[name]
         for name in list(self.out.ours):
@@ -299,6 +210,7 @@ class Controller:
             self.watch = None
             return
         self.obey(plan, running, waiting)
+        self.second.obey(plan, self.second_attempt)
         # One probe at a time: the node goes back as soon as it has its task.
         end = time.time() + self.options.every
         while self.probing and time.time() < end - 0.5 and not self.ending:
@@ -363,6 +275,8 @@ def main():
     parser.add_argument("--account", default="root", help="who may use the reservations")
     parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a usual task")
     parser.add_argument("--never", default="", help="nodes that are never taken out, with commas")
+    parser.add_argument("--copies", action="store_true", help="copies of tasks that run under straggle-attempt")
+    parser.add_argument("--requeue", action="store_true", help="requeues of tasks whose comment is straggle:requeue")
     parser.add_argument("--release", action="store_true", help="give all nodes back that are ours, and end")
     options = parser.parse_args()
     options.never = set(options.never.split(",")) - {""}

@@ -5,28 +5,24 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 
 namespace straggle_watch {
 
 namespace {
-
-// Parts of a key, with their lengths: no two lists of parts give the same key.
-void append_part(std::string& key, std::string_view part) {
-    auto const size = static_cast<std::uint32_t>(part.size());
-    std::array<char, sizeof size> bytes{};
-    std::memcpy(bytes.data(), &size, sizeof size);
-    key.append(bytes.data(), bytes.size());
-    key += part;
-}
 
 std::optional<std::string_view> view(std::optional<std::string> const& s) {
     if (!s) return std::nullopt;
     return std::string_view(*s);
 }
 
-attempt_names names_of(running_attempt const& row) {
-    return {row.job, row.node, view(row.task), view(row.attempt), row.start};
+// What an attempt is known by, as one number: two lists of parts have the same only by chance.
+std::uint64_t identity(attempt_names const& names) {
+    std::uint64_t const job = hash_of(names.job);
+    if (names.attempt) return hash_of(*names.attempt, job + 1);
+    std::uint64_t const here = hash_of(names.node, job);
+    if (names.task) return hash_of(*names.task, here + 2);
+    auto const start = std::bit_cast<std::array<char, sizeof(double)>>(names.start.value_or(0));
+    return hash_of({start.data(), start.size()}, here + 3);
 }
 
 void write_text(straggle::byte_writer& out, std::optional<std::string> const& s) {
@@ -65,54 +61,30 @@ std::optional<bool> read_flag(straggle::byte_reader& in) {
 
 } // namespace
 
-std::string_view cluster::identity(attempt_names const& names) {
-    key_.clear();
-    append_part(key_, names.job);
-    if (names.attempt) {
-        key_ += 'a';
-        append_part(key_, *names.attempt);
-        return key_;
-    }
-    append_part(key_, names.node);
-    if (names.task) {
-        key_ += 't';
-        append_part(key_, *names.task);
-        return key_;
-    }
-    key_ += 's';
-    auto const bits = std::bit_cast<std::array<char, sizeof(double)>>(names.start.value_or(0));
-    key_.append(bits.data(), bits.size());
-    return key_;
-}
-
-std::string_view cluster::identity(running_attempt const& row) {
-    return identity(names_of(row));
-}
-
 place& cluster::at(std::string_view node) {
     auto const found = places_.find(node);
     return found != places_.end() ? found->second : places_.try_emplace(std::string(node)).first->second;
 }
 
-void cluster::leave(std::string_view node) {
-    auto const found = places_.find(node);
-    if (found->second.running == 0 && found->second.row == place::none) places_.erase(found);
+// Nothing is kept of a node that nothing is known of.
+void cluster::leave(place const& here, std::string_view node) {
+    if (here.running == 0 && here.row == place::none) places_.erase(places_.find(node));
 }
 
 running_attempt* cluster::find(attempt_names const& names) {
-    if (rows_.empty()) return nullptr;
-    auto const found = rows_.find(identity(names));
-    return found == rows_.end() ? nullptr : &running_[found->second];
+    if (running_.empty()) return nullptr;
+    std::uint32_t const number = identities_.find(identity(names));
+    return number == identities_.none ? nullptr : &running_[rows_[number]];
 }
 
 running_attempt* cluster::add(attempt_names const& names) {
-    std::string_view const key = identity(names);
-    if (auto const found = rows_.find(key); found != rows_.end()) {
-        running_attempt& row = running_[found->second];
+    std::uint64_t const key = identity(names);
+    if (std::uint32_t const known = identities_.find(key); known != identities_.none) {
+        running_attempt& row = running_[rows_[known]];
         row.round = running_round_;
         if (row.node != names.node) { // an attempt with an identity of its own may move
             --row.at->running;
-            leave(row.node);
+            leave(*row.at, row.node);
             row.node = names.node;
             row.at = &at(names.node);
             ++row.at->running;
@@ -120,8 +92,11 @@ running_attempt* cluster::add(attempt_names const& names) {
         return &row;
     }
     if (running_.size() >= most_running_) return nullptr;
-    rows_.try_emplace(std::string(key), static_cast<std::uint32_t>(running_.size()));
+    std::uint32_t const number = identities_.insert(key);
+    if (number >= rows_.size()) rows_.resize(number + std::size_t{1});
+    rows_[number] = static_cast<std::uint32_t>(running_.size());
     running_attempt& row = running_.emplace_back();
+    row.number = number;
     row.job = names.job;
     row.node = names.node;
     if (names.task) row.task = *names.task;
@@ -135,12 +110,12 @@ running_attempt* cluster::add(attempt_names const& names) {
 
 void cluster::remove(running_attempt const& row) {
     auto const gap = static_cast<std::size_t>(&row - running_.data());
-    rows_.erase(rows_.find(identity(row)));
+    identities_.erase(row.number);
     --row.at->running;
-    leave(row.node);
+    leave(*row.at, row.node);
     if (gap + 1 != running_.size()) {
         running_[gap] = std::move(running_.back());
-        rows_.find(identity(running_[gap]))->second = static_cast<std::uint32_t>(gap);
+        rows_[running_[gap].number] = static_cast<std::uint32_t>(gap);
     }
     running_.pop_back();
 }
@@ -173,7 +148,7 @@ bool cluster::remove_node(std::string_view name) {
         if (running_[i].at == &found->second) remove(running_[i]); // its place stays, as the node has a row
     std::uint32_t const gap = found->second.row;
     found->second.row = place::none;
-    leave(gone);
+    leave(found->second, gone);
     if (gap + 1 != nodes_.size()) {
         nodes_[gap] = std::move(nodes_.back());
         places_.find(nodes_[gap].name)->second.row = gap;

@@ -8,9 +8,11 @@
 #include "records.hpp"
 
 #include <straggle/base/bytes.hpp>
+#include <straggle/base/interner.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,10 +23,30 @@
 
 namespace straggle_watch {
 
+/// A hash of text, eight bytes at a time; the same in every process.
+[[nodiscard]] inline std::uint64_t hash_of(std::string_view s, std::uint64_t seed = 0) noexcept {
+    std::uint64_t h = seed ^ (s.size() * 0x9E3779B97F4A7C15u);
+    auto const take = [&h](std::uint64_t word) {
+        h = (h ^ word) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    };
+    while (s.size() >= 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, s.data(), 8);
+        take(word);
+        s.remove_prefix(8);
+    }
+    std::uint64_t rest = 0;
+    for (char const c : s) rest = rest << 8 | static_cast<unsigned char>(c);
+    take(rest);
+    h *= 0xA0761D6478BD642Fu;
+    return h ^ h >> 29;
+}
+
 /// Lets maps of strings be asked for views.
 struct text_hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
+    std::size_t operator()(std::string_view s) const noexcept { return static_cast<std::size_t>(hash_of(s)); }
 };
 template <class Value>
 using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
@@ -39,7 +61,8 @@ struct attempt_names {
 /// Attempts that run, and nodes.
 ///
 /// @par Guarantees memory is bounded by the two numbers; rows stay where they are but for removals, which
-/// put the last row in the gap: the same events give the same rows
+/// put the last row in the gap: the same events give the same rows. Attempts are told apart by a hash of 64
+/// bits, as in the mitigator
 class cluster {
   public:
     cluster(std::size_t most_nodes, std::size_t most_running)
@@ -80,19 +103,17 @@ class cluster {
     bool read(straggle::byte_reader& in);
 
   private:
-    [[nodiscard]] std::string_view identity(attempt_names const& names);
-    [[nodiscard]] std::string_view identity(running_attempt const& row);
     place& at(std::string_view node);
-    void leave(std::string_view node);
+    void leave(place const& here, std::string_view node);
 
     std::size_t most_nodes_, most_running_;
     std::vector<running_attempt> running_;
     std::vector<told_node> nodes_;
-    text_map<std::uint32_t> rows_; // by identity
-    text_map<place> places_;       // by node: addresses stay
+    straggle::interner<std::uint64_t> identities_;
+    std::vector<std::uint32_t> rows_; // by number of the identity
+    text_map<place> places_;          // by node: addresses stay
     std::uint64_t running_round_ = 0, node_round_ = 0;
     bool in_running_list_ = false, in_node_list_ = false;
-    std::string key_;
 };
 
 } // namespace straggle_watch

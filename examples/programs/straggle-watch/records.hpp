@@ -41,6 +41,7 @@ struct running_attempt {
     std::optional<bool> copy, may_copy;
     std::uint64_t round = 0; ///< of the list it was in last
     place* at = nullptr;
+    std::uint32_t number = 0; ///< of its identity
 };
 
 /// A node.

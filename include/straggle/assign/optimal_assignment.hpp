@@ -6,6 +6,7 @@
 /// number of rows.
 #pragma once
 
+#include <straggle/assign/detail/few_rows.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::assign {
@@ -30,12 +32,14 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// room in columns, pairs missing, rows left out; a path begins at whichever row makes it best, not at a
 /// given one, which makes the first k the best k. Nothing is looked at that cannot lead to more than what was
 /// found: of each row the best pairs come first, and rows wait by what they could bring at most when they
-/// were last looked at, as prices only rise.
+/// were last looked at, as prices only rise. For the same reason the order of a row's pairs, reckoned with
+/// the prices of some time, bounds what they bring ever after; it is reckoned anew when it has cost as much
+/// as that by being out of date.
 ///
 /// Ties between pairs go as in `greedy_assignment`, and nobody moves for nothing; of several assignments of
 /// the same sum the same input always gives the same.
-/// @par Cost O(rows (pairs + rows^2)) at worst; 16 bytes per pair, 72 per row and 41 per column; allocates
-/// nothing in the steady state
+/// @par Cost O(rows (pairs + rows^2) log) at worst; 24 bytes per pair, 104 per row and 40 per column, 16 more
+/// per step of the longest search; allocates nothing in the steady state
 /// @par Accuracy exact where sums of values are, as with whole numbers; else the sum is off by no more than
 /// rounding: a few units in the last place of the largest value for each row
 /// @par Guarantees deterministic; only allocation can throw, before `admit` is asked anything
@@ -47,6 +51,9 @@ class optimal_assignment {
     template <class Admit = admit_all>
     void operator()(assignable_pairs const& pairs, std::span<std::uint32_t const> room,
                     std::vector<assigned_pair>& out, Admit&& admit = {}) {
+        detail::expect_assignable(pairs, room);
+        if (pairs.rows() <= detail::few_rows::most_rows && room.size() <= detail::few_rows::most_columns)
+            return few_rows_.solve(pairs, room, out, admit);
         prepare(pairs, room, out);
         while (find_best_path(pairs)) {
             std::uint32_t const first = row_at_begin(pairs);
@@ -58,11 +65,13 @@ class optimal_assignment {
             move_along(pairs);
             out.push_back({first, none});
         }
-        for (assigned_pair& a : out) a.pair = pair_of_[a.row];
+        for (assigned_pair& a : out) a.pair = rows_[a.row].pair;
     }
 
   private:
     static constexpr std::uint32_t none = detail::no_place;
+    // Pairs of a row that are worth an order. Fewer are looked at one and all.
+    static constexpr std::size_t few = 12;
 
     // A row without a column, and what it can bring at best as the begin of a path.
     struct waiting_row {
@@ -71,82 +80,139 @@ class optimal_assignment {
         std::uint32_t row;
     };
     struct edge {
+        double at_most; // the value, less the price of the column at some time
         double value;
         std::uint32_t column;
         std::uint32_t pair;
+    };
+    struct row_state {
+        std::size_t begin, end;           // of its edges
+        std::size_t sorted;               // those before it are in order, the best first
+        std::size_t stale = 0;            // looks at pairs whose prices had risen
+        std::uint32_t pair = none;        // it has
+        std::uint32_t next_holder = none; // of the same column
+    };
+    struct offer {
+        double price = 0; // what a path has to bring to end in a full column
+        double gain = 0;  // of the best path to it; 0 for none
+    };
+    struct column_state {
+        std::uint32_t room;                            // left
+        std::uint32_t via_pair = none, via_row = none; // the last step of the best path
+        std::uint32_t holder = none;                   // one of the rows there
+        bool is_passed = false;
+    };
+    struct open_column {
+        double gain;
+        std::uint32_t column;
     };
     static bool brings_less(waiting_row const& a, waiting_row const& b) noexcept {
         if (a.at_most != b.at_most) return a.at_most < b.at_most;
         return a.second != b.second ? a.second < b.second : a.row > b.row;
     }
+    static bool leads_to_less(open_column const& a, open_column const& b) noexcept {
+        return a.gain != b.gain ? a.gain < b.gain : a.column > b.column;
+    }
 
     void prepare(assignable_pairs const& p, std::span<std::uint32_t const> room,
                  std::vector<assigned_pair>& out) {
-        detail::expect_assignable(p, room);
         std::size_t const rows = p.rows(), columns = room.size();
         out.clear();
         out.reserve(rows);
-        room_.assign(room.begin(), room.end());
-        price_.assign(columns, 0.0);
-        gain_.assign(columns, 0.0);
-        via_pair_.assign(columns, none);
-        via_row_.assign(columns, none);
-        is_passed_.assign(columns, false);
-        holder_.assign(columns, none);
-        for (auto* list : {&open_, &passed_}) {
-            list->clear();
-            list->reserve(columns);
-        }
-        next_holder_.assign(rows, none);
-        pair_of_.assign(rows, none);
+        offers_.assign(columns, {});
+        columns_.clear();
+        columns_.reserve(columns);
+        for (std::uint32_t const r : room) columns_.push_back({r});
+        reached_.clear();
+        reached_.reserve(columns);
+        open_.clear();
+        open_.reserve(columns);
         waiting_.clear();
         waiting_.reserve(rows);
         looked_at_.clear();
         looked_at_.reserve(rows);
-        edges_.clear();
-        edges_.reserve(p.column.size());
-        begin_.assign(1, 0);
-        sorted_.clear();
+        rows_.clear();
+        rows_.reserve(rows);
+        edges_.resize(p.column.size());
+        std::size_t at = 0;
         for (std::uint32_t row = 0; row < rows; ++row) {
-            for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i)
-                if (room[p.column[i]] > 0) edges_.push_back({p.value[i], p.column[i], i});
-            sorted_.push_back(begin_.back());
-            begin_.push_back(edges_.size());
+            std::size_t const begin = at;
+            for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i) {
+                edges_[at] = {p.value[i], p.value[i], p.column[i], i};
+                at += room[p.column[i]] > 0 ? 1u : 0u;
+            }
+            rows_.push_back({begin, at, at - begin > few ? begin : at});
         }
         for (std::uint32_t row = 0; row < rows; ++row) wait(best_of(p, row));
     }
 
-    // Calls `use` for the pairs of a row, the best first, as long as it wants more. They are sorted as far as
-    // somebody has looked. More of them than there are rows are of no use: one of so many has room.
-    template <class Use>
-    void for_best_edges(assignable_pairs const& p, std::uint32_t row, Use&& use) {
-        std::size_t const begin = begin_[row], end = (std::min)(begin_[row + 1], begin + p.rows());
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i == sorted_[row]) sort_more(p, row, end);
-            if (!use(edges_[i])) return;
+    // Calls `use` for the pairs of a row: for all of a few, else the best first until `enough` says of what
+    // one could bring at most, before anything is added, that the rest is of no use. They are sorted as far
+    // as somebody has looked. More of them than there are rows are of no use: one of so many has room, and
+    // has had no other price than 0.
+    template <class Enough, class Use>
+    void for_best_edges(assignable_pairs const& p, std::uint32_t row, Enough&& enough, Use&& use) {
+        row_state& r = rows_[row];
+        if (r.end - r.begin <= few) {
+            for (std::size_t i = r.begin; i < r.end; ++i) use(edges_[i]);
+            return;
+        }
+        if (r.stale > (r.end - r.begin) / 2) order_anew(r);
+        std::size_t const end = (std::min)(r.end, r.begin + p.rows());
+        for (std::size_t i = r.begin; i < end; ++i) {
+            if (i == r.sorted) sort_more(p, r);
+            if (enough(edges_[i].at_most)) return;
+            use(edges_[i]);
         }
     }
-    void sort_more(assignable_pairs const& p, std::uint32_t row, std::size_t end) {
+    void order_anew(row_state& r) {
+        for (std::size_t i = r.begin; i < r.end; ++i)
+            edges_[i].at_most = edges_[i].value - offers_[edges_[i].column].price;
+        r.sorted = r.begin;
+        r.stale = 0;
+    }
+    void sort_more(assignable_pairs const& p, row_state& r) {
         auto const better = [&p](edge const& a, edge const& b) {
-            return detail::is_better_pair(p, a.pair, b.pair);
+            if (a.at_most != b.at_most) return a.at_most > b.at_most;
+            if (p.second[a.pair] != p.second[b.pair]) return p.second[a.pair] > p.second[b.pair];
+            return a.pair < b.pair;
         };
-        std::size_t const from = sorted_[row], as_many = (std::max)(from - begin_[row], std::size_t{16});
-        std::size_t const to = (std::min)(from + as_many, end);
-        auto const at = [this](std::size_t i) { return edges_.begin() + static_cast<std::ptrdiff_t>(i); };
-        if (to < begin_[row + 1]) std::nth_element(at(from), at(to), at(begin_[row + 1]), better);
-        std::sort(at(from), at(to), better);
-        sorted_[row] = to;
+        std::size_t const from = r.sorted, as_many = (std::max)(from - r.begin, std::size_t{16});
+        std::size_t to = r.end;
+        if (to - from > 8 * as_many) to = bring_forward(from, to, as_many);
+        if (to - from > 4 * as_many) {
+            auto const at = [this](std::size_t i) { return edges_.begin() + static_cast<std::ptrdiff_t>(i); };
+            std::nth_element(at(from), at(from + as_many), at(to), better);
+            to = from + as_many;
+        }
+        std::sort(edges_.data() + from, edges_.data() + to, better);
+        r.sorted = to;
+    }
+    // Those that bring as much as a number goes to the front: one of a sample, so that they are as many as
+    // wanted, about. One pass whose branch is foreseen is a third of the work of finding the very number.
+    // @return where they end
+    std::size_t bring_forward(std::size_t from, std::size_t end, std::size_t wanted) {
+        constexpr std::size_t drawn = 64;
+        double sample[drawn];
+        for (std::size_t i = 0; i < drawn; ++i) sample[i] = edges_[from + (end - from) / drawn * i].at_most;
+        std::size_t const place = drawn * wanted / (end - from);
+        std::nth_element(sample, sample + place, sample + drawn, [](double a, double b) { return a > b; });
+        double const least = sample[place];
+        std::size_t to = from;
+        for (std::size_t i = from; i < end; ++i)
+            if (!(edges_[i].at_most < least)) std::swap(edges_[i], edges_[to++]);
+        return to;
     }
 
     [[nodiscard]] waiting_row best_of(assignable_pairs const& p, std::uint32_t row) {
         waiting_row best{0, 0, row};
-        for_best_edges(p, row, [&](edge const& e) {
-            if (e.value < best.at_most) return false; // and so do all that follow
-            double const gain = e.value - price_[e.column];
-            if (gain > best.at_most || (gain == best.at_most && p.second[e.pair] > best.second))
-                best = {gain, p.second[e.pair], row};
-            return true;
-        });
+        for_best_edges(
+            p, row, [&](double at_most) { return at_most < best.at_most; },
+            [&](edge const& e) {
+                double const gain = e.value - offers_[e.column].price;
+                if (gain > best.at_most || (gain == best.at_most && p.second[e.pair] > best.second))
+                    best = {gain, p.second[e.pair], row};
+            });
         return best;
     }
     void wait(waiting_row const& row) {
@@ -167,7 +233,7 @@ class optimal_assignment {
         for (;;) {
             std::uint32_t const column = best_to_pass();
             bool const look = !waiting_.empty() && may_be_best(p, waiting_.front());
-            if (look && (column == none || waiting_.front().at_most >= gain_[column])) {
+            if (look && (column == none || waiting_.front().at_most >= offers_[column].gain)) {
                 looked_at_.push_back(best_of(p, next_waiting().row));
                 reach_from(p, looked_at_.back().row, 0);
             } else if (column != none) {
@@ -179,134 +245,135 @@ class optimal_assignment {
     }
     [[nodiscard]] bool may_be_best(assignable_pairs const& p, waiting_row const& w) const {
         if (end_ == none) return true;
-        if (pair_of_[via_row_[end_]] != none) return w.at_most >= found_;
-        return brings_less({found_, p.second[via_pair_[end_]], via_row_[end_]}, w);
+        column_state const& end = columns_[end_];
+        if (rows_[end.via_row].pair != none) return w.at_most >= found_;
+        return brings_less({found_, p.second[end.via_pair], end.via_row}, w);
     }
 
     void forget_path() {
-        std::fill(gain_.begin(), gain_.end(), 0.0);
-        for (std::uint32_t const column : passed_) is_passed_[column] = false;
+        for (std::uint32_t const column : reached_) {
+            offers_[column].gain = 0;
+            columns_[column].is_passed = false;
+        }
+        reached_.clear();
         open_.clear();
-        passed_.clear();
         end_ = none;
         found_ = 0;
     }
 
-    // The open column of the largest gain. Those that can lead to no more than was found are open no longer.
+    // The open column of the largest gain. Those that can lead to no more than was found are open no longer,
+    // nor are they where a better path to them was found, which is open as well.
     [[nodiscard]] std::uint32_t best_to_pass() {
-        std::uint32_t best = none;
-        double most = found_;
-        std::size_t kept = 0;
-        for (std::uint32_t const column : open_) {
-            double const gain = gain_[column];
-            if (!(gain > found_)) {
-                gain_[column] = 0;
-                continue;
+        while (!open_.empty()) {
+            open_column const best = open_.front();
+            if (!(best.gain > found_)) {
+                open_.clear();
+                break;
             }
-            if (gain > most) {
-                best = column;
-                most = gain;
-            }
-            open_[kept++] = column;
+            if (best.gain == offers_[best.column].gain && !columns_[best.column].is_passed)
+                return best.column;
+            std::pop_heap(open_.begin(), open_.end(), leads_to_less);
+            open_.pop_back();
         }
-        open_.resize(kept);
-        return best;
+        return none;
     }
 
     // A full column: whoever is there could move on.
     void pass(assignable_pairs const& p, std::uint32_t column) {
-        is_passed_[column] = true;
-        passed_.push_back(column);
-        open_.erase(std::find(open_.begin(), open_.end(), column));
-        for (std::uint32_t row = holder_[column]; row != none; row = next_holder_[row])
+        columns_[column].is_passed = true;
+        std::pop_heap(open_.begin(), open_.end(), leads_to_less);
+        open_.pop_back();
+        for (std::uint32_t row = columns_[column].holder; row != none; row = rows_[row].next_holder)
             reach_from(p, row, gain_without(p, row, column));
     }
     // Of the path to a column, if one of those there goes.
     [[nodiscard]] double gain_without(assignable_pairs const& p, std::uint32_t row,
                                       std::uint32_t column) const {
-        return gain_[column] - (p.value[pair_of_[row]] - price_[column]);
+        return offers_[column].gain - (p.value[rows_[row].pair] - offers_[column].price);
     }
 
     void reach_from(assignable_pairs const& p, std::uint32_t row, double so_far) {
-        for_best_edges(p, row, [&](edge const& e) {
-            if (so_far + e.value < found_) return false; // and so do all that follow
-            double const gain = so_far + (e.value - price_[e.column]);
-            if (gain >= gain_[e.column] && gain >= found_) reach(p, e, row, gain);
-            return true;
-        });
+        std::size_t stale = 0;
+        for_best_edges(
+            p, row, [&](double at_most) { return so_far + at_most < found_; },
+            [&](edge const& e) {
+                offer const& o = offers_[e.column];
+                double const gain = so_far + (e.value - o.price);
+                stale += gain < found_ ? 1u : 0u;
+                if (gain >= o.gain && gain >= found_) reach(p, e, row, gain);
+            });
+        rows_[row].stale += stale;
     }
     // By a path that adds no less than the best so far to the column, and than what was found.
     void reach(assignable_pairs const& p, edge const& e, std::uint32_t row, double gain) {
-        std::uint32_t const column = e.column;
-        if (room_[column] > 0) {
+        column_state& c = columns_[e.column];
+        double& most = offers_[e.column].gain;
+        if (c.room > 0) {
             if (!(gain > found_) && !wins_tie(p, e.pair, row)) return;
             found_ = gain;
-            end_ = column;
+            end_ = e.column;
         } else {
             // A column that was passed could be reached again by rounding only.
-            if (!(gain > gain_[column]) || !(gain > found_) || is_passed_[column]) return;
-            if (gain_[column] == 0) open_.push_back(column);
+            if (!(gain > most) || !(gain > found_) || c.is_passed) return;
+            open_.push_back({gain, e.column});
+            std::push_heap(open_.begin(), open_.end(), leads_to_less);
         }
-        gain_[column] = gain;
-        via_pair_[column] = e.pair;
-        via_row_[column] = row;
+        if (most == 0) reached_.push_back(e.column);
+        most = gain;
+        c.via_pair = e.pair;
+        c.via_row = row;
     }
     // Nobody moves for nothing.
     [[nodiscard]] bool wins_tie(assignable_pairs const& p, std::uint32_t pair, std::uint32_t row) const {
-        if (end_ == none || pair_of_[row] != none) return false;
-        std::uint32_t const other = via_pair_[end_];
-        if (pair_of_[via_row_[end_]] != none) return true;
+        if (end_ == none || rows_[row].pair != none) return false;
+        std::uint32_t const other = columns_[end_].via_pair;
+        if (rows_[columns_[end_].via_row].pair != none) return true;
         return p.second[pair] != p.second[other] ? p.second[pair] > p.second[other] : pair < other;
     }
 
     [[nodiscard]] std::uint32_t row_at_begin(assignable_pairs const& p) const {
-        std::uint32_t row = via_row_[end_];
-        while (pair_of_[row] != none) row = via_row_[p.column[pair_of_[row]]];
+        std::uint32_t row = columns_[end_].via_row;
+        while (rows_[row].pair != none) row = columns_[p.column[rows_[row].pair]].via_row;
         return row;
     }
 
     void raise_prices() {
-        for (std::uint32_t const column : passed_)
-            if (gain_[column] > found_) price_[column] += gain_[column] - found_;
+        for (std::uint32_t const column : reached_)
+            if (columns_[column].is_passed && offers_[column].gain > found_)
+                offers_[column].price += offers_[column].gain - found_;
     }
 
     // Everybody on the path moves on, the last to a column with room.
     void move_along(assignable_pairs const& p) {
-        --room_[end_];
+        --columns_[end_].room;
         for (std::uint32_t column = end_;;) {
-            std::uint32_t const row = via_row_[column], before = pair_of_[row];
+            column_state& c = columns_[column];
+            std::uint32_t const row = c.via_row, before = rows_[row].pair;
             if (before != none) let_go(p.column[before], row);
-            pair_of_[row] = via_pair_[column];
-            next_holder_[row] = holder_[column];
-            holder_[column] = row;
+            rows_[row].pair = c.via_pair;
+            rows_[row].next_holder = c.holder;
+            c.holder = row;
             if (before == none) return;
             column = p.column[before];
         }
     }
     void let_go(std::uint32_t column, std::uint32_t row) {
-        std::uint32_t* at = &holder_[column];
-        while (*at != row) at = &next_holder_[*at];
-        *at = next_holder_[row];
+        std::uint32_t* at = &columns_[column].holder;
+        while (*at != row) at = &rows_[*at].next_holder;
+        *at = rows_[row].next_holder;
     }
 
-    // Of columns.
-    std::vector<std::uint32_t> room_;               // left
-    std::vector<double> price_;                     // what a path has to bring to end in a full column
-    std::vector<double> gain_;                      // of the best path to it; 0 for none
-    std::vector<std::uint32_t> via_pair_, via_row_; // its last step
-    std::vector<std::uint32_t> holder_;             // one of the rows there; next_holder_ goes on from it
-    std::vector<std::uint32_t> open_;               // full, reached, and not passed
-    std::vector<std::uint32_t> passed_;
-    std::vector<bool> is_passed_;
-    // Of rows.
+    detail::few_rows few_rows_; // solves what is small
+    std::vector<offer> offers_; // of columns: what every look at a pair needs
+    std::vector<column_state> columns_;
+    std::vector<row_state> rows_;
     std::vector<edge> edges_; // row by row
-    std::vector<std::size_t> begin_, sorted_;
-    std::vector<std::uint32_t> next_holder_;
-    std::vector<std::uint32_t> pair_of_;
     std::vector<waiting_row> waiting_, looked_at_;
-    // Of the path that is looked for: what it adds, and the column with room at its end.
+    // Of the path that is looked for: what it adds, the column with room at its end, and what was reached.
     double found_ = 0;
     std::uint32_t end_ = none;
+    std::vector<std::uint32_t> reached_;
+    std::vector<open_column> open_; // full columns to pass, a heap, some of them out of date
 };
 
 } // namespace straggle::assign

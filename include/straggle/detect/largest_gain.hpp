@@ -91,11 +91,16 @@ struct largest_gain {
         auto const first = static_cast<std::ptrdiff_t>(out.size());
         std::size_t gains = 0;
         double least = -1; // of the gains that are named, once there are enough of them
+        double beaten =
+            0; // remaining times that are no more cannot be named, nor change the note; 0: all can
         for (std::uint32_t i = 0; i < job.running.size(); ++i) {
+            if (beaten > 0 && !may_exceed(job.running[i], beaten)) continue;
             gain_judgement const j = weigh(job.running[i], job);
             // One branch that is seldom taken, where one on the state would be taken at random.
             bool const is_gain = j.state == gain_state::gains, named = is_gain & (j.gain() > least);
             gains += is_gain ? 1u : 0u;
+            if (!named && !(is_gain && gains == most + 1)) continue;
+            if (gains > most) beaten = beaten_by(least, j.replacement);
             if (!named) continue;
             if (gains > most) {
                 std::pop_heap(out.begin() + first, out.end(), gains_more);
@@ -104,12 +109,34 @@ struct largest_gain {
             out.push_back({i, j.remaining, j.replacement, job.mean_finished});
             std::push_heap(out.begin() + first, out.end(), gains_more);
             if (gains >= most) least = gain_of(out[static_cast<std::size_t>(first)]);
+            if (gains > most) beaten = beaten_by(least, j.replacement);
         }
         std::sort_heap(out.begin() + first, out.end(), gains_more);
         return gains > most ? detection_note::cap_reached : detection_note::none;
     }
 
   private:
+    // The longest remaining time whose gain is certainly no more than `least`, where it takes no estimate to
+    // compare with; else 0.
+    [[nodiscard]] static double beaten_by(double least, double copy) noexcept {
+        if constexpr (bounded<Estimate, Replacement>) {
+            double const bound = (least + copy) * (1 - 1e-14);
+            return bound > 1e-250 ? bound : 0.0;
+        } else {
+            return 0;
+        }
+    }
+    [[nodiscard]] bool may_exceed(running_task const& task, double bound) const noexcept {
+        if constexpr (bounded<Estimate, Replacement>)
+            return estimate.may_exceed(task, bound);
+        else
+            return true;
+    }
+    template <class E, class R>
+    static constexpr bool bounded = requires(E const& e, running_task const& task) {
+        { e.may_exceed(task, 1.0) } -> std::same_as<bool>;
+        requires R::same_for_all;
+    };
     // Once enough tasks have finished.
     [[nodiscard]] gain_judgement weigh(running_task const& task, job_view const& job) const {
         if (task.copies > 1) return {gain_state::already_copied};

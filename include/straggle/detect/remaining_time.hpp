@@ -34,6 +34,12 @@ struct average_rate_estimate {
     constexpr outcome<double> operator()(running_task const& task, job_view const&) const noexcept {
         return predict::average_rate_remaining(task.elapsed, task.progress);
     }
+    /// False where the remaining time is certainly no more than `most`: told without a division.
+    /// @pre `most > 1e-250`
+    [[nodiscard]] constexpr bool may_exceed(running_task const& task, double most) const noexcept {
+        // Both sides are rounded a few times; a comparison with NaN says: perhaps.
+        return !(task.elapsed * (1 - task.progress) <= most * task.progress * (1 - 1e-14));
+    }
 };
 
 /// Remaining time as by `sibling_time`: the mean time of the job's finished tasks, times how slow the node
@@ -74,6 +80,8 @@ by_row(Table const&) -> by_row<std::ranges::range_value_t<Table>>;
 /// It is `status::insufficient_evidence` before any task has finished.
 /// @par Cost O(1)
 struct mean_replacement {
+    static constexpr bool same_for_all = true; ///< tasks of a view
+
     /// The time of a copy of a task of the view.
     constexpr outcome<double> operator()(running_task const&, job_view const& job) const noexcept {
         if (job.finished.empty()) return status::insufficient_evidence;
@@ -89,6 +97,8 @@ struct mean_replacement {
 /// It is `status::insufficient_evidence` before any task has finished.
 /// @par Cost O(1)
 struct cautious_replacement {
+    static constexpr bool same_for_all = true; ///< tasks of a view
+
     /// The time of a copy of a task of the view.
     outcome<double> operator()(running_task const&, job_view const& job) const noexcept {
         if (job.finished.empty()) return status::insufficient_evidence;

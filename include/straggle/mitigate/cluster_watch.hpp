@@ -11,8 +11,10 @@
 #include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/monitor/monitor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -22,12 +24,12 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Monitor a `monitor`
 /// @tparam Keeper a `ranked_blacklist` of the monitor's nodes
 /// @par Example
-/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}), ranked_blacklist<std::string>{});`
+/// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}));`
 /// @par Cost that of the parts, and a copy of each decision
 /// @par Guarantees one thread observes and decides; any number of threads call `latest`, without locks.
 /// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
 /// @snippet monitor.cpp watch
-template <class Monitor, class Keeper>
+template <class Monitor, class Keeper = ranked_blacklist<typename Monitor::node_id>>
 class cluster_watch {
     using node_id = typename Monitor::node_id;
 
@@ -39,6 +41,10 @@ class cluster_watch {
     /// What `latest` gives: a decision that stays as it is for as long as it is held.
     using snapshot = typename published<decision_type>::snapshot;
 
+    /// A watch on records whose `task_traits` name the fields.
+    explicit cluster_watch(typename Monitor::options how = {}, Keeper keeping = Keeper{})
+        requires std::constructible_from<Monitor, typename Monitor::options>
+        : cluster_watch(Monitor(std::move(how)), std::move(keeping)) {}
     /// @param watching what remembers the attempts
     /// @param keeping what remembers the exclusions
     explicit cluster_watch(Monitor watching, Keeper keeping = Keeper{})
@@ -116,5 +122,13 @@ class cluster_watch {
     std::int64_t decisions_ = 0; // published
     bool is_owed_ = false;       // there is one more, but no memory was left to publish it
 };
+
+template <class Monitor>
+cluster_watch(Monitor) -> cluster_watch<Monitor>;
+
+/// A watch with the default blacklist, for records whose `task_traits` name the fields.
+/// @par Example `watch_of<attempt> watch_{{.window = 10min}};`, a member of a class
+template <has_task_traits Record>
+using watch_of = cluster_watch<monitor<Record>>;
 
 } // namespace straggle

@@ -44,8 +44,9 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Source: ours; the parts name theirs.
 ///
 /// @par Example
-/// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};` where the fields are members;
-/// with callables name the records: `auto m = mitigator_of<attempt, task, host>(fields...);`
+/// `mitigator<attempt, task, host> m;` where `task_traits` name the fields; where they are members also
+/// `mitigator m{attempt_fields{...}, running_fields{...}, node_fields{...}};`; with callables name the
+/// records: `auto m = mitigator_of<attempt, task, host>(fields...);`
 ///
 /// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
 /// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
@@ -55,7 +56,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.
 ///
 /// @tparam Attempt and `Running`, `Node`: the user's record types
-/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
+/// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
+/// `task_traits`
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
@@ -63,8 +65,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: then the last plan
 /// stands, and the call may be made again. One thread calls; any number of threads read `published()`
 /// @snippet scheduler.cpp mitigator
-template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
-          class NodeFields, class NodePart = node_decisions, class CopyPart = mitigate::copy_planner>
+template <class Attempt, class Running, class Node,
+          class AttemptFields = typename detail::traits_fields<Attempt>::type,
+          class RunningFields = typename detail::traits_fields<Running>::type,
+          class NodeFields = typename detail::traits_fields<Node>::type, class NodePart = node_decisions,
+          class CopyPart = mitigate::copy_planner>
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
@@ -85,6 +90,12 @@ class mitigator {
     using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
     /// What other threads see: a state for each node, for as long as it is held.
     using snapshot = typename published<mitigate::node_states<node_id>>::snapshot;
+
+    /// A mitigator of records whose `task_traits` name the fields.
+    explicit mitigator(mitigator_options options = {})
+        requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
+        : mitigator(task_traits<Attempt>::fields, task_traits<Running>::fields, task_traits<Node>::fields,
+                    options) {}
 
     /// @param attempts an `attempt_fields`, @param running a `running_fields`, @param nodes a `node_fields`
     explicit mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes,
@@ -144,8 +155,7 @@ class mitigator {
     template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes, class CanRun>
     mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
                                   cluster_load load, CanRun&& can_run) {
-        if (!line_.is_set()) line_.set_origin(now);
-        detail::clock_step const step = loop_.guard().begin(line_.at(now));
+        detail::clock_step const step = detail::begin_round(line_, loop_.guard(), now);
         fleet_.read(nodes, loop_.guard().now());
         counts_.no_room += fleet_.no_room();
         counts_.nodes_refused += fleet_.twice();
@@ -155,12 +165,7 @@ class mitigator {
             [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
             counts_.other_clock);
         fleet_.count_busy(tasks_.rows());
-        if (load.slots == 0)
-            for (auto const& n : fleet_.rows()) {
-                if (n.word == record::condition::away) continue;
-                load.slots += n.slots;
-                load.busy += n.busy < n.slots ? n.busy : n.slots;
-            }
+        if (load.slots == 0) fleet_.count_slots(load);
         load_ = load;
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
@@ -170,8 +175,8 @@ class mitigator {
                       .user_nodes = fleet_.total(),
                       .load = load},
                      next_, [&](std::uint32_t task, std::uint32_t node) -> bool {
-                         return can_run(row_of(running, tasks_.rows()[task].row),
-                                        row_of(nodes, fleet_.user_rows()[node]));
+                         return can_run(detail::row_of(running, tasks_.rows()[task].row),
+                                        detail::row_of(nodes, fleet_.user_rows()[node]));
                      });
         latest_.publish([this](mitigate::node_states<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
@@ -262,11 +267,7 @@ class mitigator {
     /// @pre the same options, and not this one
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
-        std::vector<std::uint32_t> map(other.fleet_.ids().bound(), detail::no_index);
-        for (std::uint32_t i = 0; i < map.size(); ++i)
-            if (other.fleet_.ids().contains(i))
-                map[i] = fleet_.ids().insert(other.fleet_.ids()[i], loop_.guard().now());
-        loop_.merge(other.loop_, map);
+        loop_.merge(other.loop_, fleet_.indices_of(other.fleet_, loop_.guard().now()));
     }
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.
@@ -319,12 +320,8 @@ class mitigator {
         if (node == detail::no_index) ++counts_.no_room;
         return node;
     }
-    template <class Range>
-    static decltype(auto) row_of(Range& range, std::size_t row) {
-        return *std::ranges::next(std::ranges::begin(range),
-                                  static_cast<std::ranges::range_difference_t<Range>>(row));
-    }
     void tell(time_type const& now) {
+        if (!line_.is_usable(now)) return;
         if (!line_.is_set()) line_.set_origin(now);
         loop_.guard().tick(line_.at(now));
     }
@@ -398,12 +395,4 @@ template <class Attempt, class Running, class Node, class AttemptFields, class R
     return mitigator<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields>(
         std::move(attempts), std::move(running), std::move(nodes), options);
 }
-/// The same for records whose `task_traits` name the fields.
-template <class Attempt, class Running, class Node>
-    requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
-[[nodiscard]] auto mitigator_of(mitigator_options options = {}) {
-    return mitigator_of<Attempt, Running, Node>(task_traits<Attempt>::fields, task_traits<Running>::fields,
-                                                task_traits<Node>::fields, options);
-}
-
 } // namespace straggle

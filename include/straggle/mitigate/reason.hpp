@@ -17,21 +17,38 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-inline void append_number(std::string& out, double x, int decimals) {
+// With so many digits behind the point.
+template <int Decimals>
+struct fixed {
+    double value;
+};
+// A time, with three digits that count.
+struct brief {
+    double value;
+};
+
+template <class... Format>
+void append_digits(std::string& out, Format... format) {
     std::array<char, 400> text{};
-    auto const end =
-        std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::fixed, decimals);
-    out.append(text.data(), end.ptr);
+    out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), format...).ptr);
 }
-inline void append_number(std::string& out, std::uint64_t n) {
-    std::array<char, 24> text{};
-    out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), n).ptr);
+inline void append(std::string& out, std::string_view text) {
+    out += text;
 }
-// A time with three digits that count.
-inline void append_time(std::string& out, double t) {
-    std::array<char, 40> text{};
-    auto const end = std::to_chars(text.data(), text.data() + text.size(), t, std::chars_format::general, 3);
-    out.append(text.data(), end.ptr);
+inline void append(std::string& out, std::uint64_t n) {
+    append_digits(out, n);
+}
+inline void append(std::string& out, brief t) {
+    append_digits(out, t.value, std::chars_format::general, 3);
+}
+template <int Decimals>
+void append(std::string& out, fixed<Decimals> x) {
+    append_digits(out, x.value, std::chars_format::fixed, Decimals);
+}
+template <class... Parts>
+    requires(sizeof...(Parts) > 1)
+void append(std::string& out, Parts const&... parts) {
+    (append(out, parts), ...);
 }
 
 } // namespace straggle::detail
@@ -41,103 +58,58 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 /// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks".
 /// @par Cost allocates only where the text has no room
 inline void append_reason(std::string& out, slowdown const& s) {
-    if (!s.is_known()) {
-        out += "not known well enough, ";
-    } else {
-        out += "takes ";
-        detail::append_number(out, s.value, 2);
-        out += " times as long as elsewhere (";
-        detail::append_number(out, s.low, 2);
-        out += " to ";
-        detail::append_number(out, s.high, 2);
-        out += "), ";
-    }
-    detail::append_number(out, s.tasks);
-    out += s.tasks == 1 ? " task" : " tasks";
+    using two = detail::fixed<2>;
+    if (!s.is_known())
+        detail::append(out, "not known well enough, ");
+    else
+        detail::append(out, "takes ", two{s.value}, " times as long as elsewhere (", two{s.low}, " to ",
+                       two{s.high}, "), ");
+    detail::append(out, s.tasks, s.tasks == 1 ? " task" : " tasks");
 }
 
 /// Appends where a node stands and why.
 inline void append_reason(std::string& out, planned_node const& n) {
-    out += to_string(n.state);
-    out += ": ";
+    using two = detail::fixed<2>;
+    detail::append(out, to_string(n.state), ": ");
     bool said = false;
     auto const say = [&](blacklist::cause c, std::string_view text) {
         if ((n.causes & static_cast<std::uint8_t>(c)) == 0) return;
-        if (said) out += "; ";
-        out += text;
+        detail::append(out, said ? "; " : "", text);
         said = true;
     };
     say(blacklist::cause::denied, "the operator denies it");
     say(blacklist::cause::hung, "its tasks do not end");
     say(blacklist::cause::failing, "its tasks fail");
     if ((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0 || !said) {
-        if (said) out += "; ";
+        if (said) detail::append(out, "; ");
         append_reason(out, n.slow);
     }
-    if (!n.why.rule.empty()) {
-        out += " (";
-        out += n.why.rule;
-        out += ": ";
-        detail::append_number(out, n.why.value, 2);
-        out += " against ";
-        detail::append_number(out, n.why.threshold, 2);
-        out += ')';
-    }
+    if (!n.why.rule.empty())
+        detail::append(out, " (", n.why.rule, ": ", two{n.why.value}, " against ", two{n.why.threshold}, ")");
 }
 
 /// Appends why a task is to have a copy.
 inline void append_reason(std::string& out, planned_copy const& c) {
-    out += c.is_probe ? "probe: " : "copy: ";
-    out += "what is left takes ";
-    detail::append_time(out, c.left.middle);
-    out += " (";
-    detail::append_time(out, c.left.low);
-    out += " to ";
-    detail::append_time(out, c.left.high);
-    out += "), there ";
-    detail::append_time(out, c.there.middle);
-    out += " (";
-    detail::append_time(out, c.there.low);
-    out += " to ";
-    detail::append_time(out, c.there.high);
-    out += "); wins with ";
-    detail::append_number(out, 100 * c.win_probability, 0);
-    out += " %, gains ";
-    detail::append_time(out, c.gain);
-    out += " for ";
-    detail::append_time(out, c.cost);
-    if (!c.why.rule.empty()) {
-        out += " (";
-        out += c.why.rule;
-        out += ": ";
-        detail::append_time(out, c.why.value);
-        out += " against ";
-        detail::append_time(out, c.why.threshold);
-        out += ", usual ";
-        detail::append_time(out, c.why.usual);
-        out += ')';
-    }
+    using time = detail::brief;
+    detail::append(out, c.is_probe ? "probe: " : "copy: ", "what is left takes ", time{c.left.middle}, " (",
+                   time{c.left.low}, " to ", time{c.left.high}, "), there ", time{c.there.middle}, " (",
+                   time{c.there.low}, " to ", time{c.there.high}, "); wins with ",
+                   detail::fixed<0>{100 * c.win_probability}, " %, gains ", time{c.gain}, " for ",
+                   time{c.cost});
+    if (!c.why.rule.empty())
+        detail::append(out, " (", c.why.rule, ": ", time{c.why.value}, " against ", time{c.why.threshold},
+                       ", usual ", time{c.why.usual}, ")");
 }
 
 /// Appends what a kind of action does: "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left alone".
 inline void append_reason(std::string& out, action_kind kind, effect const& e) {
-    out += to_string(kind);
-    out += ": ";
-    if (e.is_known()) {
-        detail::append_number(out, e.value, 2);
-        out += " times as long (";
-        detail::append_number(out, e.low, 2);
-        out += " to ";
-        detail::append_number(out, e.high, 2);
-        out += "), ";
-    } else {
-        out += "not known yet, ";
-    }
-    detail::append_number(out, e.treated);
-    out += " treated, ";
-    detail::append_number(out, e.alone);
-    out += " left alone";
-    if (e.is_stopped) out += ", stopped";
+    using two = detail::fixed<2>;
+    detail::append(out, to_string(kind), ": ");
+    if (e.is_known())
+        detail::append(out, two{e.value}, " times as long (", two{e.low}, " to ", two{e.high}, "), ");
+    else
+        detail::append(out, "not known yet, ");
+    detail::append(out, e.treated, " treated, ", e.alone, " left alone", e.is_stopped ? ", stopped" : "");
 }
 
 /// A note in words.

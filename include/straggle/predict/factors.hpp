@@ -197,6 +197,19 @@ inline constexpr bool list_reads = false;
 template <class... Factors, class Record>
 inline constexpr bool list_reads<predict::factor_list<Factors...>, Record> = (reads<Factors, Record> && ...);
 
+// Says in one line which factor is wrong; the columns would say it in dozens.
+template <class Factor, class Record>
+consteval bool explain_factor() {
+    static_assert(reads<Factor, Record>,
+                  "this factor cannot be read from the record: numeric() takes a number or "
+                  "a std::chrono::duration, categorical() an identifier or a bool");
+    return true;
+}
+template <class Record, class... Factors>
+consteval bool explain_factors(predict::factor_list<Factors...> const*) {
+    return (explain_factor<Factors, Record>() && ...);
+}
+
 template <class List, class Record>
 inline constexpr bool list_stores = false;
 template <class... Factors, class Record>
@@ -358,9 +371,15 @@ class factor_reader<Record, factor_list<Factors...>> {
 /// A reader whose type is deduced from the factors.
 /// @par Example `auto reader = factor_reader_of<task>(factors(numeric(&task::input)));`
 template <class Record, class List>
-    requires detail::is_factor_list<List>
+    requires factors_for<List, Record>
 [[nodiscard]] auto factor_reader_of(List list, std::uint64_t memory = 0) {
     return factor_reader<Record, List>(std::move(list), memory);
+}
+/// Is no reader: says which factor does not fit.
+template <class Record, class List>
+    requires(detail::is_factor_list<List> && !factors_for<List, Record>)
+auto factor_reader_of(List const&, std::uint64_t = 0) {
+    return detail::explain_factors<Record>(static_cast<List const*>(nullptr));
 }
 
 } // namespace straggle::predict

@@ -23,12 +23,24 @@ enum class completions : std::uint8_t {
 /// How nodes are ranked. Each part can be replaced by any type that models its concept.
 /// @par Example
 /// `rank_nodes(attempts, fields, rank_options{.normalizer = robust_z{}})`
-template <rank::normalizer Normalizer = rank::z_score, stats::interval_rule Interval = stats::t_interval>
+template <class Normalizer = rank::z_score, class Interval = stats::t_interval>
 struct rank_options {
+    // Constraints would say the same in dozens of lines.
+    static_assert(
+        rank::normalizer<Normalizer>,
+        "rank_options::normalizer is no rank::normalizer: it needs `status normalize(std::span<double> "
+        "durations, std::span<double> scratch) const`, or `fit` for the moments of a job");
+    static_assert(stats::interval_rule<Interval>,
+                  "rank_options::interval_of_mean is no stats::interval_rule: it needs `outcome<interval> "
+                  "operator()(n, mean, deviation) const noexcept` and `deviation() const noexcept`");
+
     Normalizer normalizer{};                          ///< durations to scores
     Interval interval_of_mean{};                      ///< scores to an interval
     rank::edge_rule edges = rank::edge_rule::closed;  ///< intervals to levels
     completions counted = completions::first_of_task; ///< needs the `task` field to make a difference
+    /// Whether to tell slowdowns, too. They need what each job has on each node together: for floating
+    /// durations another pass, and 16 bytes per record.
+    bool slowdowns = true;
 };
 
 } // namespace straggle

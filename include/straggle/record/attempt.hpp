@@ -104,6 +104,16 @@ concept attempt_fields_for =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
+// The type of the fields that `task_traits` name.
+template <class Record>
+struct traits_fields {
+    using type = base::no_field;
+};
+template <has_task_traits Record>
+struct traits_fields<Record> {
+    using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
+};
+
 // Says in one line which field is wrong and what would be right; the concept would say it in dozens.
 template <class Fields, class Record>
 consteval bool explain_attempt_fields() {

@@ -45,6 +45,16 @@ class time_line {
 
   public:
     [[nodiscard]] bool is_set() const noexcept { return is_set_; }
+    // Whether it can be a reading of a clock at all: a number with some resolution left.
+    template <class Other>
+    [[nodiscard]] static bool is_usable(Other const& t) noexcept {
+        if constexpr (std::is_integral_v<typename epoch_number<Other>::type>) {
+            return true;
+        } else {
+            auto const x = static_cast<double>(epoch_number<Other>::of(t));
+            return x > -0x1p63 && x < 0x1p63;
+        }
+    }
     void set_origin(Time const& t) noexcept {
         origin_ = epoch_number<Time>::of(t);
         is_set_ = true;

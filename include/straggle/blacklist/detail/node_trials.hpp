@@ -205,6 +205,9 @@ class basic_node_trials {
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
+        // Time in which nobody has work to give counts an eighth: a quiet hour acquits nobody, and a feed
+        // that has died keeps nobody out for ever.
+        r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
         double const races = evidence_.race_evidence(row.node);
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
@@ -216,7 +219,7 @@ class basic_node_trials {
                            (blacklist::has(r.causes, cause::hung) && stuck > 8);
         // Slow probes are few: after long enough it is decided by what there is.
         bool const is_over = now_ - r.stage_since > 8 * window;
-        if (fails || hangs || (against > relief && (tasks >= 3 || races > relief || is_over))) {
+        if (fails || hangs || (against > relief && (tasks >= 2 || races > relief || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
@@ -226,17 +229,20 @@ class basic_node_trials {
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
+        // Time alone lets nobody off that still looks slow: it goes on trying, for so long.
+        bool const is_due = here > (against > 0 ? 64 : 8) * window;
         bool const idle = !(tasks > 0) && races == 0;
         if (idle) {
             // Nobody gave it anything: it is not waited for for ever.
             if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
-            if ((shown && here >= window) || in_favour > relief || here > 8 * window) {
+            if ((shown && here >= window) || in_favour > relief || is_due) {
                 ++r.stage;
                 r.stage_since = now_;
                 r.stage_tasks = tasks;
             }
-        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || here > 8 * window) {
+        } else if ((here >= window && shown && (in_favour > relief || (against < 0 && in_favour > 0))) ||
+                   is_due) {
             release(row.node);
         }
     }

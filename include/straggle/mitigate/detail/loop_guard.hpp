@@ -23,15 +23,19 @@ enum class clock_step : std::uint8_t { usual, back, forward };
 template <class = void>
 class basic_loop_guard {
   public:
-    // Begins a round at `now` of the caller's clock.
+    // Begins a round at `now` of the caller's clock. @pre `now` is a number
     clock_step begin(double now) noexcept {
         clock_step step = clock_step::usual;
+        wild_ = 0;
         if (rounds_ != 0) {
             double const gap = now - raw_;
             if (gap < 0) {
                 // Threads that tell the time out of order are no jump of the clock.
-                if (-gap > slack()) {
+                // Nor is it one tick that was ahead, unless it stays so.
+                if (-gap > slack() || ++behind_ >= patience) {
                     step = clock_step::back;
+                    behind_ = 0;
+                    if (-gap <= slack()) gaps_ = {}; // which that one spoiled
                     // What began before the jump began by another clock; after a large one none of that
                     // runs any more by the time when this clock reads what the other one did.
                     trusted_from_ = -gap > 10 * longest() ? now : raw_;
@@ -39,6 +43,7 @@ class basic_loop_guard {
                     raw_ = now;
                 }
             } else {
+                behind_ = 0;
                 if (is_jump(gap)) {
                     step = clock_step::forward;
                     trusted_from_ = now;
@@ -54,16 +59,41 @@ class basic_loop_guard {
         if (news_ < this->now() && step != clock_step::usual) news_ = this->now();
         return step;
     }
+    // A reading that no clock gives that goes on: beyond all steps and attempts so far by a factor of
+    // billions.
+    [[nodiscard]] bool is_wild(double raw) const noexcept {
+        if (!(raw - raw == 0)) return true; // no number
+        double const gap = raw > raw_ ? raw - raw_ : raw_ - raw;
+        double const l = longest(), g = usual_gap(), known = l > g ? l : g;
+        return !(gap <= (known > 0 ? 0x1p32 * known : 0x1p45));
+    }
+    // A round whose time is wild or no number: time stands still, and nothing new is decided. True if the
+    // clock has said so again and again: then it counts from somewhere else now, and `rebase` is to be
+    // called.
+    bool stand_still() noexcept {
+        if (rounds_ != 0) quiet_until_ = now() + longest();
+        return ++wild_ >= patience;
+    }
+    // From now on the caller's time counts from a new origin; the library's goes on.
+    void rebase() noexcept {
+        shift_ = now();
+        raw_ = trusted_from_ = 0;
+        wild_ = behind_ = 0;
+        quiet_until_ = news_ = now();
+        quiet_until_ += longest();
+    }
     // The library's time: never goes back.
     [[nodiscard]] double now() const noexcept { return raw_ + shift_; }
     // A point of the caller's clock in the library's time.
     [[nodiscard]] double at(double raw) const noexcept { return raw + shift_; }
     // Whether something that began then began by the same clock as it is now.
-    [[nodiscard]] bool trusts(double raw_start) const noexcept { return !(raw_start < trusted_from_); }
+    [[nodiscard]] bool trusts(double raw_start) const noexcept {
+        return !(raw_start < trusted_from_) && !is_wild(raw_start);
+    }
 
     // The caller told the time between two decisions. A jump is left to the next decision.
     void tick(double raw) noexcept {
-        if (raw > raw_ && !is_jump(raw - raw_)) raw_ = raw;
+        if (!is_wild(raw) && raw > raw_ && !is_jump(raw - raw_)) raw_ = raw;
     }
     // An end so far ahead was told by another clock; what is less is a node's clock that is a little fast.
     [[nodiscard]] bool is_ahead(double raw) const noexcept { return rounds_ != 0 && raw - raw_ > slack(); }
@@ -136,15 +166,31 @@ class basic_loop_guard {
         return g > l ? g : l;
     }
 
+    static constexpr std::uint32_t patience = 4; // rounds
+
     double raw_ = 0, shift_ = 0;
     double trusted_from_ = -1e300;
     double news_ = 0, quiet_until_ = -1e300;
     double longest_now_ = 0, longest_before_ = 0;
     std::array<double, 8> gaps_{};
     std::uint64_t rounds_ = 0, ended_ = 0;
+    std::uint32_t wild_ = 0, behind_ = 0; // such rounds, one after the other; not stored
     bool was_busy_ = false;
 };
 using loop_guard = basic_loop_guard<>;
+
+// Begins a round at a point of the caller's clock, whatever that says.
+template <class Line, class Time>
+clock_step begin_round(Line& line, loop_guard& guard, Time const& now) noexcept {
+    bool const is_usable = line.is_usable(now);
+    if (!line.is_set() && is_usable) line.set_origin(now);
+    if (is_usable && !guard.is_wild(line.at(now))) return guard.begin(line.at(now));
+    if (guard.stand_still() && is_usable) {
+        guard.rebase();
+        line.set_origin(now);
+    }
+    return clock_step::forward;
+}
 
 // How many actions there were within a period that moves along, in eighths of it.
 class action_meter {

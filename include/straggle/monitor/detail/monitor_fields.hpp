@@ -32,15 +32,6 @@ struct fields_of_successes : Fields {
     [[no_unique_address]] base::no_field status{};
 };
 
-template <class Record>
-struct traits_fields {
-    using type = base::no_field;
-};
-template <has_task_traits Record>
-struct traits_fields<Record> {
-    using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
-};
-
 // A value of which nothing is left where it was moved from.
 template <class Value>
 struct emptied_by_moving {

@@ -47,12 +47,12 @@ class basic_evidence_state {
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.slow.log_evidence(n.live.slow, n.live.tasks, prices_.upward());
+        return n.slow.log_evidence(n.live.slow, n.live.tasks, up_);
     }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.restored.log_evidence(n.live.restored, n.live.tasks, prices_.downward());
+        return n.restored.log_evidence(n.live.restored, n.live.tasks, down_);
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
@@ -105,6 +105,8 @@ class basic_evidence_state {
     [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
     [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
     [[nodiscard]] double window_length() const noexcept { return window_length_; }
+    // How long nothing happened anywhere before the last update.
+    [[nodiscard]] double idle() const noexcept { return idle_; }
     [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
     [[nodiscard]] std::uint32_t node_bound() const noexcept {
         return static_cast<std::uint32_t>(nodes_.size());
@@ -138,6 +140,7 @@ class basic_evidence_state {
     void wipe(std::uint32_t node) {
         nodes_[node] = {};
         effects_[node] = {};
+        solver_.forget();
         for (effect_cell& c : cells_)
             if (c.node == node) c.tasks = 0;
     }
@@ -158,6 +161,10 @@ class basic_evidence_state {
         usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
+    void take_prices() noexcept {
+        up_ = prices_.upward();
+        down_ = prices_.downward();
+    }
     // How much of a score counts, if nodes differ between jobs anyway.
     [[nodiscard]] double shrink(double tasks, double variance) const noexcept {
         return 1 / (1 + tasks * solver_.known_spread() / variance);
@@ -165,9 +172,8 @@ class basic_evidence_state {
     void book(cell_score const& s, double variance) noexcept {
         double const kept = shrink(s.tasks, variance);
         node_watch& n = nodes_[s.node];
-        n.slow.add(kept * s.slow, kept * s.tasks, prices_.upward());
-        if (beliefs_[s.node].charge > 0)
-            n.restored.add(kept * s.restored, kept * s.tasks, prices_.downward());
+        n.slow.add(kept * s.slow, kept * s.tasks, up_);
+        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks, down_);
         n.booked += s.tasks;
     }
 
@@ -182,9 +188,11 @@ class basic_evidence_state {
     double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
     std::uint64_t windows_ = 0;
     bool started_ = false;
-    double window_began_ = 0, window_length_ = 0, updated_ = 0;
+    double window_began_ = 0, window_length_ = 0, updated_ = 0, idle_ = 0;
+    bool seen_ = false, seen_in_window_ = false; // an attempt, since the last update and in this window
     group_builder builder_;
     score_prices prices_;
+    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learnt last
 };
 using evidence_state = basic_evidence_state<>;
 

@@ -39,6 +39,7 @@ class basic_evidence_store : public evidence_state {
     // An attempt of a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
+        seen_ = seen_in_window_ = true;
         std::uint32_t const j = jobs_.insert(a.job, a.end);
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != ended_as::success;
@@ -61,6 +62,7 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
+            take_prices();
         }
         for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
         if (over) {
@@ -75,6 +77,9 @@ class basic_evidence_store : public evidence_state {
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
         close_old(now);
+        if (!running.empty()) seen_ = seen_in_window_ = true;
+        idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
+        seen_ = false;
         step_windows(now);
         look_at_live(now);
         if (solve(slots)) {
@@ -94,13 +99,15 @@ class basic_evidence_store : public evidence_state {
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
             bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
-            bool const many = cells_.size() - cells > max_cells;
+            // A sixteenth at once: each time all is solved again.
+            bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
             if (!old && windows_ - g.window < 64) ++early;
             cells += g.cells;
             ++groups;
         }
         if (4 * cells > cells_.size() || early != 0) {
+            solver_.forget();
             groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(groups));
             cells_.erase(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cells));
         }
@@ -111,6 +118,7 @@ class basic_evidence_store : public evidence_state {
     // `later`: how much larger the same point of time is here.
     void merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs) {
+        solver_.forget();
         auto const here = [&](std::uint32_t node) {
             return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
         };
@@ -224,6 +232,12 @@ class basic_evidence_store : public evidence_state {
             return;
         }
         if (!(now - window_began_ >= usual)) return;
+        // Time in which nothing happens anywhere is no window: nothing could have told anything.
+        if (!seen_in_window_) {
+            window_began_ = now;
+            return;
+        }
+        seen_in_window_ = false;
         window_length_ = now - window_began_;
         window_began_ = now;
         ++windows_;
@@ -274,15 +288,17 @@ class basic_evidence_store : public evidence_state {
             put_back const both{groups_, cells_};
             groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
             cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
-            solver_.solve(groups_, cells_, windows_, slots, effects_);
+            solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
-        double most = 0;
+        bool moved = false;
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
-            most = (std::max)(most, std::fabs(value - beliefs_[i].log_slowdown));
+            double const off = value - beliefs_[i].log_slowdown, square = off * off;
+            // What is hardly known moves all the time, and means nothing.
+            moved = moved || (square > 0.02 * 0.02 && 4 * square > effects_[i].variance);
             beliefs_[i].log_slowdown = value;
         }
-        return most > 0.02;
+        return moved;
     }
     void sum_scores() {
         for (node_watch& n : nodes_) n.live = {};
@@ -301,7 +317,7 @@ class basic_evidence_store : public evidence_state {
             live_job& job = jobs_[j];
             bool const ended = std::exchange(job.fresh, false);
             if (running.empty() && !ended) return;
-            if (!builder_.build(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
+            if (!builder_.build_times(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
@@ -311,9 +327,10 @@ class basic_evidence_store : public evidence_state {
                     builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
             }
             for (timed_attempt const& a : job.attempts) {
+                if (!(a.end > before) || a.copy) continue;
                 double const length = std::exp(a.ticks * nats_per_tick);
                 node_belief const& b = beliefs_[a.node];
-                if (!(a.end > before) || a.copy || a.end - length < b.since) continue;
+                if (a.end - length < b.since) continue;
                 nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
                                           builder_.hazard(length - (a.end - before), a.node, b);
                 nodes_[a.node].ended += a.censored ? 0 : 1;

@@ -73,6 +73,15 @@ class basic_group_builder {
         make_cells(beliefs);
         return cells_.size() >= 2;
     }
+    // The same for who asks only for hazards.
+    bool build_times(std::span<timed_attempt const> ended, std::span<running_time const> running,
+                     std::span<node_belief const> beliefs) {
+        if (!is_on_two(ended, beliefs)) return build(ended, running, beliefs);
+        gather(ended, running, beliefs);
+        if (events_ < 2) return false;
+        find_origin();
+        return true;
+    }
     [[nodiscard]] effect_group const& group() const noexcept { return group_; }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return cells_; }
     [[nodiscard]] std::span<cell_score const> scores() const noexcept { return scores_; }
@@ -99,6 +108,24 @@ class basic_group_builder {
         double reference; // log of the age of the original, for a copy
     };
 
+    // Whether attempts that count ended on two nodes: then there are two cells.
+    static bool is_on_two(std::span<timed_attempt const> ended,
+                          std::span<node_belief const> beliefs) noexcept {
+        std::uint32_t first = 0;
+        bool any = false;
+        for (timed_attempt const& a : ended) {
+            if (a.censored || a.copy || (any && a.node == first) || began_before(a, beliefs[a.node].since))
+                continue;
+            if (any) return true;
+            first = a.node;
+            any = true;
+        }
+        return false;
+    }
+    static bool began_before(timed_attempt const& a, double since) noexcept {
+        return a.end < since || (since > -1e299 && a.end - std::exp(a.ticks * nats_per_tick) < since);
+    }
+
     void gather(std::span<timed_attempt const> ended, std::span<running_time const> running,
                 std::span<node_belief const> beliefs) {
         entries_.clear();
@@ -107,7 +134,7 @@ class basic_group_builder {
         for (timed_attempt const& a : ended) {
             node_belief const& b = beliefs[a.node];
             double const at = a.ticks * nats_per_tick;
-            if (a.end - std::exp(at) < b.since) continue;
+            if (began_before(a, b.since)) continue;
             if (a.copy && b.probing) run_race(ended, a);
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))

@@ -6,71 +6,61 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/rank/detail/effect_past.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// One job on one node. Times are logarithms.
-struct effect_cell {
-    std::uint32_t node = 0;
-    double tasks = 0;     // that ended; those that run count as far as their age tells
-    double deviation = 0; // mean, from the origin of the group
-};
-
-// The attempts of one job (or of one stretch of it).
-struct effect_group {
-    std::uint64_t job = 0;
-    std::uint64_t window = 0; // in which it was closed
-    std::uint32_t cells = 0;
-    double variance = 0; // of one task
-    double tasks = 0;    // of all cells
-    double shift = 0;    // mean deviation where nodes are equal; found by solving
-};
-
-// What is known of one node.
-struct node_effect {
-    double log_slowdown = 0; // against the reference of its component
-    double variance = 0;     // of that
-    double tasks = 0;
-    double freedom = 0;       // by how many tasks its variance is known
-    std::uint32_t groups = 0; // with siblings elsewhere
-    std::uint32_t component = 0;
-};
-
 // Two-way model: log time = group + node, weighted least squares by alternating between both, from where the
 // last solution was. Cells of one group share its error, and a node may be slower in one group than in
 // another: `spread` is the variance of that, one for all.
+//
+// Between two solutions of everything what is final stays in sums by node (`effect_past`), with the shifts of
+// its groups as they were: only what is live is looked at. Everything is solved again before what is final
+// has grown, aged or moved by more than a little.
 template <class = void>
 class basic_effect_solver {
   public:
-    static constexpr double half_life = 64, short_half_life = 8; // windows
+    static constexpr double half_life = effect_past::half_life;
 
     // Solves for all nodes. `effects` has the last solution and takes the new one.
-    void solve(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
-               std::span<std::uint32_t const> slots, std::vector<node_effect>& effects) {
-        std::size_t const nodes = effects.size();
-        join(groups, cells, nodes);
-        weigh(groups, cells, window, half_life);
-        value_.resize(nodes);
-        for (std::size_t i = 0; i < nodes; ++i) value_[i] = effects[i].log_slowdown;
+    // @param final_groups how many of the groups are final; `forget` was called if any of these has changed
+    void solve(std::span<effect_group> groups, std::size_t final_groups, std::span<effect_cell const> cells,
+               std::uint64_t window, std::span<std::uint32_t const> slots,
+               std::vector<node_effect>& effects) {
+        value_.resize(effects.size());
+        bool const is_all = cells.size() <= cheap ||
+                            !past_.follow(groups.first(final_groups), cells, window, value_, spread_);
+        std::size_t const first = is_all ? 0 : final_groups, at = is_all ? 0 : past_.cells();
+        auto const open = groups.subspan(first);
+        auto const open_cells = cells.subspan(at);
+        if (is_all) {
+            past_.clear(effects.size());
+            for (std::size_t i = 0; i < value_.size(); ++i) value_[i] = effects[i].log_slowdown;
+        }
+        join(open, open_cells, effects.size());
+        weigh(open, open_cells, window, half_life);
         for (int sweep = 0; sweep < 12; ++sweep)
-            if (improve(groups, cells) < 1e-5) break;
-        for (std::size_t i = 0; i < nodes; ++i) effects[i] = {};
-        collect(groups, cells, value_, effects);
+            if (improve(open, open_cells) < 1e-5) break;
+        for (std::size_t i = 0; i < effects.size(); ++i) effects[i] = {};
+        collect(open, open_cells, value_, effects);
         center(slots, effects, value_);
-        for (effect_group& g : groups) g.shift = 0;
-        shift_groups(groups, cells);
-        adapt(groups, cells, window, effects);
-        measure_spread(groups, cells, effects);
-        refine(effects, nodes);
+        shift_groups(open, open_cells);
+        adapt(open, open_cells, window, effects);
+        if (is_all) {
+            measure_spread(groups, cells, effects);
+            past_.sum_up(groups.first(final_groups), cells, window, value_, spread_);
+        }
+        refine(effects, effects.size());
     }
+    // What was final has changed.
+    void forget() noexcept { past_.forget(); }
     // Variance of a node's effect between groups.
     [[nodiscard]] double spread() const noexcept { return spread_; }
     // The same, where it is known well enough to take evidence away.
@@ -81,38 +71,19 @@ class basic_effect_solver {
     }
 
   private:
-    [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
     // The components of the graph of jobs and nodes.
     void join(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::size_t nodes) {
-        parent_.resize(nodes);
-        std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
-        std::size_t c = 0;
-        for (effect_group const& g : groups) {
-            std::uint32_t first = 0;
-            bool any = false;
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                if (!(cells[c].tasks > 0)) continue;
-                std::uint32_t const r = root(cells[c].node);
-                if (any)
-                    parent_[(std::max)(r, root(first))] = (std::min)(r, root(first));
-                else
-                    first = r;
-                any = true;
-            }
-        }
+        components_.assign(past_.components(), nodes);
+        components_.join(groups, cells);
     }
     void weigh(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
                double life) {
         weight_.resize(cells.size());
         std::size_t c = 0;
         for (effect_group const& g : groups) {
-            double const age = window > g.window ? static_cast<double>(window - g.window) : 0.0;
-            double const kept = std::exp2(-age / life);
+            double const kept = kept_of(g, window, life);
             for (std::size_t end = c + g.cells; c < end; ++c)
-                weight_[c] = kept * cells[c].tasks / (g.variance + cells[c].tasks * spread_);
+                weight_[c] = kept * weight_of(g, cells[c], spread_);
         }
     }
     void shift_groups(std::span<effect_group> groups, std::span<effect_cell const> cells) noexcept {
@@ -128,8 +99,12 @@ class basic_effect_solver {
     }
     double improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
         shift_groups(groups, cells);
-        sum_.assign(value_.size(), 0.0);
-        all_.assign(value_.size(), 0.0);
+        sum_.resize(value_.size());
+        all_.resize(value_.size());
+        for (std::size_t i = 0; i < value_.size(); ++i) {
+            sum_[i] = past_[i].sum;
+            all_[i] = past_[i].all;
+        }
         std::size_t c = 0;
         for (effect_group const& g : groups)
             for (std::size_t end = c + g.cells; c < end; ++c) {
@@ -147,17 +122,20 @@ class basic_effect_solver {
     // Value and variance of every node for the weights as they are.
     void collect(std::span<effect_group const> groups, std::span<effect_cell const> cells,
                  std::span<double const> values, std::vector<node_effect>& effects) {
-        sum_.assign(effects.size(), 0.0);
-        all_.assign(effects.size(), 0.0);
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            sum_[i] = past_[i].squares;
+            all_[i] = past_[i].compared;
+            effects[i].tasks = past_[i].tasks;
+            effects[i].freedom = past_[i].freedom;
+            effects[i].groups = past_[i].groups;
+        }
         std::size_t c = 0;
         for (effect_group const& g : groups)
             for (std::size_t end = c + g.cells; c < end; ++c) {
                 effect_cell const& cell = cells[c];
-                double const elsewhere = g.tasks - cell.tasks;
-                if (!(cell.tasks > 0) || !(elsewhere > 0)) continue;
+                if (!is_compared(g, cell)) continue;
                 node_effect& e = effects[cell.node];
-                double const variance = g.variance * (1 / cell.tasks + 1 / elsewhere) + spread_;
-                sum_[cell.node] += weight_[c] * weight_[c] * variance;
+                sum_[cell.node] += weight_[c] * weight_[c] * variance_of(g, cell, spread_);
                 all_[cell.node] += weight_[c];
                 e.tasks += cell.tasks;
                 e.freedom += g.tasks - 1;
@@ -165,7 +143,7 @@ class basic_effect_solver {
             }
         for (std::size_t i = 0; i < effects.size(); ++i) {
             effects[i].log_slowdown = values[i];
-            effects[i].component = root(static_cast<std::uint32_t>(i));
+            effects[i].component = components_.root(static_cast<std::uint32_t>(i));
             effects[i].variance = all_[i] > 0 ? sum_[i] / (all_[i] * all_[i]) : 0.0;
         }
     }
@@ -173,30 +151,22 @@ class basic_effect_solver {
     void center(std::span<std::uint32_t const> slots, std::vector<node_effect>& effects,
                 std::vector<double>& values) {
         order_.clear();
-        for (std::uint32_t i = 0; i < effects.size(); ++i)
-            if (effects[i].groups != 0) order_.push_back(i);
-        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            node_effect const &x = effects[a], &y = effects[b];
-            if (x.component != y.component) return x.component < y.component;
-            if (x.log_slowdown != y.log_slowdown) return x.log_slowdown < y.log_slowdown;
-            return a < b;
-        });
-        std::size_t first = 0;
-        while (first < order_.size()) {
+        bool is_one = true;
+        for (std::uint32_t i = 0; i < effects.size(); ++i) {
+            if (effects[i].groups == 0) continue;
+            is_one = is_one && (order_.empty() || effects[i].component == effects[order_[0]].component);
+            order_.push_back(i);
+        }
+        if (!is_one)
+            std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+                node_effect const &x = effects[a], &y = effects[b];
+                return x.component != y.component ? x.component < y.component : a < b;
+            });
+        for (std::size_t first = 0; first < order_.size();) {
             std::size_t last = first;
-            std::uint64_t all = 0, below = 0;
             std::uint32_t const component = effects[order_[first]].component;
-            for (; last < order_.size() && effects[order_[last]].component == component; ++last)
-                all += weight_of(order_[last], slots);
-            double low = 0, high = 0;
-            for (std::size_t k = first; k < last; ++k) {
-                below += weight_of(order_[k], slots);
-                if (2 * below < all) continue;
-                low = effects[order_[k]].log_slowdown;
-                high = 2 * below == all && k + 1 < last ? effects[order_[k + 1]].log_slowdown : low;
-                break;
-            }
-            double const reference = (low + high) / 2;
+            while (last < order_.size() && effects[order_[last]].component == component) ++last;
+            double const reference = middle(first, last, slots, effects);
             for (std::size_t k = first; k < last; ++k) {
                 effects[order_[k]].log_slowdown -= reference;
                 values[order_[k]] -= reference;
@@ -204,39 +174,68 @@ class basic_effect_solver {
             first = last;
         }
     }
-    static std::uint64_t weight_of(std::uint32_t node, std::span<std::uint32_t const> slots) noexcept {
+    // The value up to which half of the slots of some nodes of the order are; between two, their mean.
+    double middle(std::size_t first, std::size_t last, std::span<std::uint32_t const> slots,
+                  std::vector<node_effect> const& effects) {
+        auto const is_before = [&](std::uint32_t a, std::uint32_t b) {
+            double const x = effects[a].log_slowdown, y = effects[b].log_slowdown;
+            return x != y ? x < y : a < b;
+        };
+        auto const place = [this](std::size_t k) { return order_.begin() + static_cast<std::ptrdiff_t>(k); };
+        std::uint64_t all = 0, below = 0;
+        for (std::size_t k = first; k < last; ++k) all += slots_of(order_[k], slots);
+        std::size_t const end = last;
+        while (last - first > 1) { // the node is one of those from first on
+            std::size_t const half = first + (last - first) / 2;
+            std::nth_element(place(first), place(half), place(last), is_before);
+            std::uint64_t here = 0;
+            for (std::size_t k = first; k < half; ++k) here += slots_of(order_[k], slots);
+            if (2 * (below + here) >= all) {
+                last = half;
+            } else {
+                below += here;
+                first = half;
+            }
+        }
+        double const low = effects[order_[first]].log_slowdown;
+        below += slots_of(order_[first], slots);
+        if (2 * below != all || first + 1 == end) return low;
+        return (low + effects[*std::min_element(place(first + 1), place(end), is_before)].log_slowdown) / 2;
+    }
+    static std::uint64_t slots_of(std::uint32_t node, std::span<std::uint32_t const> slots) noexcept {
         return node < slots.size() && slots[node] != 0 ? slots[node] : 1;
     }
     // A node that has changed lately is judged by what is recent.
     void adapt(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
                std::vector<node_effect>& effects) {
-        weigh(groups, cells, window, short_half_life);
+        weigh(groups, cells, window, effect_past::short_half_life);
         recent_.assign(effects.size(), {});
-        moved_.assign(effects.size(), 0.0);
-        all_.assign(effects.size(), 0.0);
+        moved_.resize(effects.size());
+        all_.resize(effects.size());
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            moved_[i] = past_[i].recent_sum;
+            all_[i] = past_[i].recent_all;
+            recent_[i].variance = past_[i].recent_squares;
+            recent_[i].tasks = past_[i].recent_tasks;
+            recent_[i].groups = past_[i].recent_groups;
+        }
         std::size_t c = 0;
-        for (effect_group const& g : groups)
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                moved_[cells[c].node] += weight_[c] * (cells[c].deviation - g.shift);
-                all_[cells[c].node] += weight_[c];
-            }
-        for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] = all_[i] > 0 ? moved_[i] / all_[i] : 0.0;
-        // Only what weighs something makes up the number of tasks.
-        c = 0;
         for (effect_group const& g : groups) {
-            double const age = window > g.window ? static_cast<double>(window - g.window) : 0.0;
-            bool const lately = age <= 2 * short_half_life;
+            // Only what weighs something makes up the number of tasks.
+            bool const lately = effect_past::is_recent(g, window);
             for (std::size_t end = c + g.cells; c < end; ++c) {
-                double const elsewhere = g.tasks - cells[c].tasks;
-                if (!(cells[c].tasks > 0) || !(elsewhere > 0)) continue;
-                node_effect& e = recent_[cells[c].node];
-                e.variance +=
-                    weight_[c] * weight_[c] * (g.variance * (1 / cells[c].tasks + 1 / elsewhere) + spread_);
+                effect_cell const& cell = cells[c];
+                moved_[cell.node] += weight_[c] * (cell.deviation - g.shift);
+                all_[cell.node] += weight_[c];
+                if (!is_compared(g, cell)) continue;
+                node_effect& e = recent_[cell.node];
+                e.variance += weight_[c] * weight_[c] * variance_of(g, cell, spread_);
                 if (!lately) continue;
-                e.tasks += cells[c].tasks;
+                e.tasks += cell.tasks;
                 ++e.groups;
             }
         }
+        for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] = all_[i] > 0 ? moved_[i] / all_[i] : 0.0;
         for (std::size_t i = 0; i < effects.size(); ++i) {
             if (!(all_[i] > 0) || recent_[i].tasks < 8 || recent_[i].groups < 3) continue;
             double const variance = recent_[i].variance / (all_[i] * all_[i]);
@@ -314,8 +313,11 @@ class basic_effect_solver {
     };
     double spread_ = 0;
     bool is_known_ = false;
+    static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
+    effect_past past_;
+    effect_components components_;
     std::vector<double> weight_, value_, sum_, all_, moved_;
-    std::vector<std::uint32_t> parent_, order_, size_;
+    std::vector<std::uint32_t> order_, size_;
     std::vector<node_effect> recent_;
     std::vector<squared> square_;
 };

@@ -1,0 +1,253 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/detail/node_effects.hpp`: the comparisons between nodes, and what those of jobs that
+/// are over come to, by node.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// One job on one node. Times are logarithms.
+struct effect_cell {
+    std::uint32_t node = 0;
+    double tasks = 0;     // that ended; those that run count as far as their age tells
+    double deviation = 0; // mean, from the origin of the group
+};
+
+// The attempts of one job (or of one stretch of it).
+struct effect_group {
+    std::uint64_t job = 0;
+    std::uint64_t window = 0; // in which it was closed
+    std::uint32_t cells = 0;
+    double variance = 0; // of one task
+    double tasks = 0;    // of all cells
+    double shift = 0;    // mean deviation where nodes are equal; found by solving
+};
+
+// What is known of one node.
+struct node_effect {
+    double log_slowdown = 0; // against the reference of its component
+    double variance = 0;     // of that
+    double tasks = 0;
+    double freedom = 0;       // by how many tasks its variance is known
+    std::uint32_t groups = 0; // with siblings elsewhere
+    std::uint32_t component = 0;
+};
+
+// What a cell says is compared with what the others of its group say.
+[[nodiscard]] inline bool is_compared(effect_group const& g, effect_cell const& cell) noexcept {
+    return cell.tasks > 0 && g.tasks - cell.tasks > 0;
+}
+[[nodiscard]] inline double variance_of(effect_group const& g, effect_cell const& cell,
+                                        double spread) noexcept {
+    return g.variance * (1 / cell.tasks + 1 / (g.tasks - cell.tasks)) + spread;
+}
+[[nodiscard]] inline double weight_of(effect_group const& g, effect_cell const& cell,
+                                      double spread) noexcept {
+    return cell.tasks / (g.variance + cell.tasks * spread);
+}
+[[nodiscard]] inline double age_of(effect_group const& g, std::uint64_t window) noexcept {
+    return window > g.window ? static_cast<double>(window - g.window) : 0.0;
+}
+[[nodiscard]] inline double kept_of(effect_group const& g, std::uint64_t window, double life) noexcept {
+    return window > g.window ? std::exp2(-age_of(g, window) / life) : 1.0;
+}
+
+// The components of the graph of jobs and nodes.
+template <class = void>
+class basic_effect_components {
+  public:
+    // As another one, with more nodes.
+    void assign(basic_effect_components const& other, std::size_t nodes) {
+        parent_.assign(other.parent_.begin(), other.parent_.end());
+        grow(nodes);
+    }
+    void grow(std::size_t nodes) {
+        while (parent_.size() < nodes) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
+    }
+    void clear(std::size_t nodes) {
+        parent_.clear();
+        grow(nodes);
+    }
+    [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
+        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+        return i;
+    }
+    void join(std::span<effect_group const> groups, std::span<effect_cell const> cells) noexcept {
+        std::size_t c = 0;
+        for (effect_group const& g : groups) {
+            std::uint32_t first = 0;
+            bool any = false;
+            for (std::size_t end = c + g.cells; c < end; ++c) {
+                if (!(cells[c].tasks > 0)) continue;
+                std::uint32_t const r = root(cells[c].node);
+                if (any)
+                    parent_[(std::max)(r, root(first))] = (std::min)(r, root(first));
+                else
+                    first = r;
+                any = true;
+            }
+        }
+    }
+
+  private:
+    std::vector<std::uint32_t> parent_;
+};
+using effect_components = basic_effect_components<>;
+
+// What is final of each node, as sums: weights fade alike, so a window only scales them.
+template <class = void>
+class basic_effect_past {
+  public:
+    static constexpr double half_life = 64, short_half_life = 8; // windows
+
+    struct sums {
+        double sum = 0, all = 0;          // weights times deviations from the shifts; weights
+        double squares = 0, compared = 0; // of cells with siblings elsewhere: squared weights times variances
+        double tasks = 0, freedom = 0;
+        double recent_sum = 0, recent_all = 0, recent_squares = 0, recent_tasks = 0;
+        std::uint32_t groups = 0, recent_groups = 0;
+    };
+
+    [[nodiscard]] sums const& operator[](std::size_t node) const noexcept { return nodes_[node]; }
+    [[nodiscard]] std::size_t cells() const noexcept { return cells_; }
+    [[nodiscard]] effect_components const& components() const noexcept { return components_; }
+
+    void forget() noexcept { is_valid_ = false; }
+    // Nothing is final.
+    void clear(std::size_t nodes) {
+        nodes_.assign(nodes, {});
+        components_.clear(nodes);
+    }
+    // Takes in what became final since, and the time that went by. False if all has to be solved again.
+    bool follow(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
+                std::span<double const> values, double spread) {
+        if (!is_valid_ || groups.size() < groups_ || window < window_ || window - solved_at_ >= 8)
+            return false;
+        if (have_moved(values)) return false;
+        std::size_t more = cells_;
+        for (std::size_t g = groups_; g < groups.size(); ++g) more += groups[g].cells;
+        if ((more - solved_cells_) * 16 > solved_cells_) return false;
+        components_.grow(values.size());
+        nodes_.resize((std::max)(nodes_.size(), values.size()));
+        age(groups, cells, window);
+        take(groups, cells, values, spread);
+        return true;
+    }
+    // Everything was solved: sums of what is final, with the shifts that were found.
+    void sum_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
+                std::span<double const> values, double spread) {
+        clear(values.size());
+        groups_ = cells_ = recent_group_ = recent_cell_ = 0;
+        window_ = solved_at_ = window;
+        while (recent_group_ < groups.size() && !is_recent(groups[recent_group_], window))
+            recent_cell_ += groups[recent_group_++].cells;
+        take(groups, cells, values, spread);
+        solved_cells_ = cells_;
+        usual_ = 0;
+        for (sums const& n : nodes_) usual_ += n.all / static_cast<double>(nodes_.size());
+        solved_.assign(values.begin(), values.end());
+        is_valid_ = true;
+    }
+
+    [[nodiscard]] static bool is_recent(effect_group const& g, std::uint64_t window) noexcept {
+        return age_of(g, window) <= 2 * short_half_life;
+    }
+
+  private:
+    static constexpr double one_moved = 0.05, all_moved = 0.01; // any node; all, in the mean of squares
+
+    // What moves a node moves the shifts as far as it weighs something there.
+    [[nodiscard]] bool have_moved(std::span<double const> values) const noexcept {
+        double squares = 0, all = 0;
+        for (std::size_t i = 0; i < solved_.size() && i < values.size(); ++i) {
+            double const weight = (std::min)(nodes_[i].all, usual_), off = values[i] - solved_[i];
+            if (std::fabs(off) * weight > one_moved * usual_) return true;
+            squares += weight * off * off;
+            all += weight;
+        }
+        return squares > all_moved * all_moved * all;
+    }
+    void age(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window) {
+        if (window == window_) return;
+        auto const passed = static_cast<double>(window - window_);
+        double const kept = std::exp2(-passed / half_life), recent = std::exp2(-passed / short_half_life);
+        for (sums& n : nodes_) {
+            n.sum *= kept;
+            n.all *= kept;
+            n.compared *= kept;
+            n.squares *= kept * kept;
+            n.recent_sum *= recent;
+            n.recent_all *= recent;
+            n.recent_squares *= recent * recent;
+        }
+        window_ = window;
+        for (; recent_group_ < groups_ && !is_recent(groups[recent_group_], window); ++recent_group_)
+            for (std::size_t end = recent_cell_ + groups[recent_group_].cells; recent_cell_ < end;
+                 ++recent_cell_) {
+                effect_cell const& cell = cells[recent_cell_];
+                if (!is_compared(groups[recent_group_], cell)) continue;
+                nodes_[cell.node].recent_tasks -= cell.tasks;
+                --nodes_[cell.node].recent_groups;
+            }
+    }
+    void take(std::span<effect_group> groups, std::span<effect_cell const> cells,
+              std::span<double const> values, double spread) {
+        components_.join(groups.subspan(groups_), cells.subspan(cells_));
+        for (; groups_ < groups.size(); ++groups_) {
+            effect_group& g = groups[groups_];
+            std::size_t const first = cells_, end = first + g.cells;
+            double sum = 0, all = 0;
+            for (std::size_t c = first; c < end; ++c) {
+                double const w = weight_of(g, cells[c], spread);
+                sum += w * (cells[c].deviation - values[cells[c].node]);
+                all += w;
+            }
+            g.shift = all > 0 ? sum / all : 0.0;
+            double const kept = kept_of(g, window_, half_life), recent = kept_of(g, window_, short_half_life);
+            bool const lately = groups_ >= recent_group_;
+            for (; cells_ < end; ++cells_) {
+                effect_cell const& cell = cells[cells_];
+                sums& n = nodes_[cell.node];
+                double const w = weight_of(g, cell, spread), off = cell.deviation - g.shift;
+                n.sum += kept * w * off;
+                n.all += kept * w;
+                n.recent_sum += recent * w * off;
+                n.recent_all += recent * w;
+                if (!is_compared(g, cell)) continue;
+                double const square = w * w * variance_of(g, cell, spread);
+                n.squares += kept * kept * square;
+                n.compared += kept * w;
+                n.recent_squares += recent * recent * square;
+                n.tasks += cell.tasks;
+                n.freedom += g.tasks - 1;
+                ++n.groups;
+                if (!lately) continue;
+                n.recent_tasks += cell.tasks;
+                ++n.recent_groups;
+            }
+        }
+    }
+
+    std::vector<sums> nodes_;
+    std::vector<double> solved_; // values when everything was solved last
+    effect_components components_;
+    std::size_t groups_ = 0, cells_ = 0, solved_cells_ = 0; // that are in the sums
+    std::size_t recent_group_ = 0, recent_cell_ = 0;        // the first that is recent
+    std::uint64_t window_ = 0, solved_at_ = 0;
+    double usual_ = 0; // weight of a node
+    bool is_valid_ = false;
+};
+using effect_past = basic_effect_past<>;
+
+} // namespace straggle::detail
