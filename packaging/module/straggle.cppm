@@ -877,6 +877,15 @@ using straggle::rank::time_window;
 }
 using straggle::rank_window;
 
+// straggle/rank/recommend_window.hpp
+namespace rank {
+using straggle::rank::window_recommendation;
+using straggle::rank::window_fit;
+using straggle::rank::message;
+using straggle::rank::judge_window;
+using straggle::rank::recommend_window;
+}
+
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {
 using straggle::rank::robust_z;

@@ -57,6 +57,10 @@ class basic_evidence_state {
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
     }
+    // Of a node on trial: the logarithm of the evidence that its copies lose.
+    [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].races + nodes_[node].live_races : 0.0;
+    }
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].stuck : 0.0;
     }
@@ -117,8 +121,9 @@ class basic_evidence_state {
     struct node_watch {
         slow_detector slow, restored;
         hung_detector hung;
-        cell_score live;   // of jobs that go on
-        double booked = 0; // tasks of jobs that are over
+        cell_score live;                  // of jobs that go on
+        double booked = 0;                // tasks of jobs that are over
+        double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
     };
