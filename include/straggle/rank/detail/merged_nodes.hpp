@@ -1,0 +1,46 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/rank_nodes.hpp`: the nodes of several rankers brought together.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/interner.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// By node: what was added up of it, in the order in which nodes were first told.
+template <class NodeId, class Scores, class Times>
+class merged_nodes {
+  public:
+    void clear() noexcept {
+        ids_.clear();
+        scores_.clear();
+        times_.clear();
+    }
+    void add(typename interner<NodeId>::key_type id, Scores const& scores, Times const& times) {
+        std::uint32_t const at = ids_.insert(id);
+        if (at == scores_.size()) {
+            scores_.emplace_back();
+            times_.emplace_back();
+        }
+        scores_[at].merge(scores);
+        times_[at].merge(times);
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return scores_.size(); }
+    [[nodiscard]] NodeId const& id(std::size_t i) const { return ids_[static_cast<std::uint32_t>(i)]; }
+    [[nodiscard]] Scores const& scores(std::size_t i) const noexcept { return scores_[i]; }
+    [[nodiscard]] Times const& times(std::size_t i) const noexcept { return times_[i]; }
+
+  private:
+    interner<NodeId> ids_;
+    std::vector<Scores> scores_;
+    std::vector<Times> times_;
+};
+
+} // namespace straggle::detail
