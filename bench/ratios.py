@@ -8,7 +8,7 @@ usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
 tables into docs/reference/speed.md and six of their rows into README.md, between the marks there; with --section only the
-tables named, and into README.md only with all that have such rows: ratios, monitor and snapshots.
+tables named, and into README.md only with all that have such rows: ratios, ranks, monitor and snapshots.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 import argparse
@@ -67,21 +67,6 @@ ROWS = [
       "GSL": "quantile_whole_dof/gsl/1000"}),
     ("Student-t at 95 %, 1000 values", "bench_stats_student_t", "critical_95/straggle/1000",
      {"Boost.Math": "critical_95/boost/1000", "GSL": "critical_95/gsl/1000"}),
-    pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
-             maps("by_time") | {"sort": "sort_by_time", "pandas": "pandas",
-                                "two bare passes, a bound": "bare_passes_by_time"}),
-    pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100, maps("by_time")),
-    pipeline("the same", "double_by_time", 1000000, 10, maps("by_time")),
-    pipeline("1e6 records in random order", "double_random", 1000000, 10,
-             maps("random") | {"pandas": "pandas_random", "two bare passes, a bound": "bare_passes_random"}),
-    pipeline("1e7 records in random order", "double_random", 10000000, 100,
-             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
-    pipeline("the same, integer ticks", "ticks_random", 10000000, 100,
-             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
-    pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100, maps("text_ids_by_time")),
-    shards(1000000),
-    shards(10000000),
-    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
     levels("realistic", "realistic", 100, LITERAL),
     levels("realistic", "realistic", 1000, LITERAL),
     levels("realistic", "realistic", 10000, SWEEP),
@@ -95,6 +80,23 @@ ROWS = [
     ("top-k intersection, 500 of 1e4", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/10000/500",
      {"sort + set": "top_k_intersection/sort_and_set/10000/500",
       "sorted indices": "top_k_intersection/sort_indices/10000/500"}),
+]
+RANK_ROWS = [
+    pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
+             maps("by_time") | {"sort": "sort_by_time", "pandas": "pandas",
+                                "two bare passes, a bound": "bare_passes_by_time"}),
+    pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100, maps("by_time")),
+    pipeline("the same", "double_by_time", 1000000, 10, maps("by_time")),
+    pipeline("1e6 records in random order", "double_random", 1000000, 10,
+             maps("random") | {"pandas": "pandas_random", "two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e7 records in random order", "double_random", 10000000, 100,
+             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e7 in random order, integer ticks", "ticks_random", 10000000, 100,
+             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100, maps("text_ids_by_time")),
+    shards(1000000),
+    shards(10000000),
+    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
 ]
 BATCH = {"rank_nodes": "batch_ticks_by_time"}
 MAPS = {"MR1 sums": "mr1_sums_by_time", "std::map": "ordered_map_by_time"}
@@ -231,7 +233,7 @@ README = [("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.M
           ("observe 1e6 new pairs in order of time", "MR1 sums"),
           ("snapshot and `late`, 1e3 tasks", "plain")]
 # Marks in docs/reference/speed.md. "detectors" is a table of another shape.
-SECTIONS = {"ratios": ROWS + STATE_ROWS, "monitor": MONITOR_ROWS, "assign": ASSIGN_ROWS,
+SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS, "assign": ASSIGN_ROWS,
             "growth": [(text, program, name.format(size), {}) for text, program, name, sizes, _ in GROWTH for size in sizes],
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
             "nearest": NEAREST_ROWS, "profit": PROFIT_ROWS}
@@ -377,7 +379,7 @@ def main():
         folders.append(("-O3 -march=native", options.native))
     sections = {mark: rows for mark, rows in SECTIONS.items() if mark in (options.section or SECTIONS)}
     results = measure([row for rows in sections.values() for row in rows], folders, options.repetitions)
-    pandas = {name: pandas_ns(1_000_000, *how) for name, how in PANDAS.items()} if "ratios" in sections else {}
+    pandas = {name: pandas_ns(1_000_000, *how) for name, how in PANDAS.items()} if "ranks" in sections else {}
     tables = {mark: scan_tables(rows, results) if mark == "detectors" else growth_table(results) if mark == "growth"
               else table(rows, results, pandas) for mark, rows in sections.items()}
     for lines in tables.values():
@@ -385,7 +387,7 @@ def main():
     if options.update:
         for mark, lines in tables.items():
             replace(ROOT / "docs/reference/speed.md", mark, lines)
-        if {"ratios", "monitor", "snapshots"} <= tables.keys():
+        if {"ratios", "ranks", "monitor", "snapshots"} <= tables.keys():
             replace(ROOT / "README.md", "ratios", for_readme([line for lines in tables.values() for line in lines]))
 
 
