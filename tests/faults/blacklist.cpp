@@ -231,8 +231,9 @@ TEST_CASE("ranked_blacklist: a failed allocation changes nothing") {
 TEST_CASE("cooldown: a failed allocation changes nothing") {
     using block = straggle::blacklist::cooldown<std::string>;
     auto const blocked = [] {
-        block b;
-        for (std::size_t i = 0; i < 4; ++i) b.block(straggle_test::name_of(i), static_cast<double>(i), 40);
+        block b({.stragglers = 1, .lasts = 60});
+        for (std::size_t i = 0; i < 4; ++i)
+            b.observe(straggle_test::name_of(i), static_cast<double>(i), 1, 40);
         return b;
     };
     auto const seen = [](block const& b) {
@@ -244,9 +245,11 @@ TEST_CASE("cooldown: a failed allocation changes nothing") {
         s.see(b.spared());
         return s;
     };
-    check_failures("one more", blocked, [](block& b) { b.block(straggle_test::name_of(5), 10, 40); }, seen);
     check_failures(
-        "in another's place", blocked, [](block& b) { b.block(straggle_test::name_of(5), 70, 40); }, seen);
+        "one more", blocked, [](block& b) { b.observe(straggle_test::name_of(5), 10, 1, 40); }, seen);
+    check_failures(
+        "in another's place", blocked, [](block& b) { b.observe(straggle_test::name_of(5), 70, 1, 40); },
+        seen);
 }
 
 TEST_CASE("decision log: a failed allocation loses no window") {

@@ -178,7 +178,7 @@ class helping {
     }
 
     void block(std::uint32_t node, cluster::cluster_view const& view) {
-        with_.blocked->block(node, view.now, view.nodes.size());
+        with_.blocked->observe(node, view.now, 60, view.nodes.size()); // a minute, as Flink has it
     }
 
     parts with_;

@@ -83,7 +83,7 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     };
     policies::no_blacklist const nobody;
     auto const machines = static_cast<std::uint32_t>(plan.nodes.size());
-    auto const blocked = std::make_shared<block>();
+    auto const blocked = std::make_shared<block>(straggle::blacklist::cooldown_options{.stragglers = 1});
     aware by_node{};
     by_node.report_interval = plan.report_interval;
     straggle::detect::cap const hadoop{gain{}};
@@ -92,7 +92,7 @@ policies::scheduler make_scheduler(std::string const& name, cluster::plan const&
     if (name == "Hadoop") return compose(nobody, help(hadoop, {.pause = 15}));
     if (name == "Spark") return compose(nobody, help(straggle::detect::over_median{}, {}));
     if (name == "Flink") {
-        *blocked = block({.most = 1}); // it has no limit
+        *blocked = block({.stragglers = 1, .most = 1}); // it has no limit
         return compose(blocked_for_a_minute{blocked}, help(straggle::detect::flink{}, {.blocked = blocked}));
     }
     if (name == "detector") return compose(nobody, help(by_node, {}));

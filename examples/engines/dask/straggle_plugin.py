@@ -33,7 +33,7 @@ class Straggle(SchedulerPlugin):
         self.states, self.watch, self.next_start, self.usual = {}, None, 0, 0
         self.held = {}  # address: how many tasks it may run, or how slow it is where that depends on the others
         self.own = {}  # address: what the worker itself says, such as that it has no memory left
-        self.tried = collections.defaultdict(float)  # address: when it may have another try
+        self.tried = collections.defaultdict(float)  # address: when it may have another try; 0 if the last was fast
 
     async def start(self, scheduler):
         self.scheduler = scheduler
@@ -72,7 +72,8 @@ class Straggle(SchedulerPlugin):
             others = [w for w in self.scheduler.running if w.address not in self.held]
             backlog = len(self.scheduler.queued) + sum(len(w.processing) for w in others)
             wait = backlog / (slowdown * max(1, sum(w.nthreads for w in others)))  # in what a task takes here
-            slots = worker.nthreads if wait > 2 else int(wait > 1 and time.time() > self.tried[address])
+            may_try = wait > 1 or self.tried[address] == 0  # who has recovered shows it soon
+            slots = worker.nthreads if wait > 2 else int(may_try and time.time() > self.tried[address])
         self.set_status(address, "running" if worker and len(worker.processing) < slots else "paused")
         return max(slots, 1)
 
@@ -85,7 +86,7 @@ class Straggle(SchedulerPlugin):
             done = [s for s in startstops or () if s.get("action") == "compute"]
             if done:
                 start, end, status = done[0]["start"], done[-1]["stop"], "success" if finish == "memory" else "failed"
-                self.tried[worker] = end + 5 * max(0, end - start - 2 * self.usual)  # a slow one is tried less often
+                self.tried[worker] = end + 5 * (end - start) if end - start > 2 * self.usual else 0
                 self.watch.ended(**self.named(task, worker), start=start, end=end, status=status)
 
     @staticmethod

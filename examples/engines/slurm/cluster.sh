@@ -5,6 +5,7 @@
 # A Slurm of eight nodes in one folder of one machine, on the loopback, for trying the controller; as root.
 #   cluster.sh up FOLDER FIRST_PORT [NODES]    prints what to export
 #   cluster.sh down FOLDER                     ends what `up` started, by its process ids
+# START_SLURMD: what is called instead of slurmd, such as to start it in a cgroup.
 # Debian: apt-get install --no-install-recommends slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin \
 #         slurm-wlm-basic-plugins munge mariadb-server
 set -euo pipefail
@@ -137,7 +138,7 @@ controller_up() { scontrol ping | grep -q UP; }
 wait_for 30 controller_up
 for ((i = 0; i < nodes; ++i)); do
     mkdir -p "$folder/spool/n$i"
-    slurmd -N "n$i"
+    "${START_SLURMD:-slurmd}" -N "n$i"
 done
 all_idle() { [[ $(sinfo -h -N -o %T | grep -c '^idle$') == "$nodes" ]]; }
 wait_for 60 all_idle

@@ -44,7 +44,6 @@ class Controller:
         self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
         self.last_jobs = {}  # array or job: when it was seen last
         self.probing = {}  # node: when its reservation was dropped for a probe
-        self.tried = {}  # node: when it may have another try
         self.states = {}
         self.cpus = {}
         self.usual = 0  # how long tasks take
@@ -71,7 +70,6 @@ class Controller:
             newest = max(newest, end)
             if any(begin < end and start < until for begin, until in self.gaps):
                 continue
-            self.tried[node] = max(self.tried.get(node, 0), end + 5 * (end - start))
             status = ENDS.get(state.split()[0], "failed")
             array, _, task = job.partition("_")
             array, task, status, more = self.second.ended(raw, array, task or raw, status)
@@ -165,11 +163,6 @@ class Controller:
                       if self.condition[name] == "present" and self.states.get(name, "healthy") == "healthy")
         for name, n in states.items():
             slow = n["slowdown"]["value"] if n["slowdown"]["tasks"] else 2
-            # A last resort is of use while waiting for the others takes longer. Now and then it begins with an array, the
-            # more often the faster its last task was: else nobody would see that it is well again.
-            if n["state"] == "last_resort" and waiting <= slow * healthy:
-                if waiting > 0 or now < self.tried.get(name, 0) or any(a["node"] == name for a in running):
-                    wanted.add(name)
             if n["state"] != "on_probation":
                 continue
             began = [a["start"] for a in running if a["node"] == name]

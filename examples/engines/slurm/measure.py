@@ -6,6 +6,7 @@ with slow nodes reserved by hand exactly while they are slow, and with the contr
 
     measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 8 --out FOLDER     as root
     measure.py --check     a short form that fails if the controller does not do its work
+    measure.py --check-copies     the same of copies of array tasks
 
 In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
 are well. The number is the load, in percent of what the nodes that are well can do. Tasks sleep rather than work, so that
@@ -32,7 +33,7 @@ VICTIMS = {"good": ["n2", "n5"], "third": ["n2"], "none": []}
 
 
 class Cluster:
-    def __init__(self, variant, options):
+    def __init__(self, variant, options, more=()):
         self.variant, self.options = variant, options
         self.folder = tempfile.mkdtemp(prefix="straggle-slurm-%s-" % variant)
         self.port = 12000 + 200 * VARIANTS.index(variant) + 1000 * (os.getpid() % 20)  # below those that are given out
@@ -47,7 +48,7 @@ class Cluster:
                 self.log = self.folder + "/controller.log"
                 self.controller = subprocess.Popen(
                     [sys.executable, HERE + "/controller.py", "--apply", "--every", "2", "--state",
-                     self.folder + "/learnt", "--watch", options.watch], env=self.environment,
+                     self.folder + "/learnt", "--watch", options.watch, *more], env=self.environment,
                     stdout=open(self.log, "w"), stderr=subprocess.STDOUT)
         except BaseException:
             self.close()
@@ -211,6 +212,7 @@ def main():
     parser.add_argument("--variants", default=",".join(VARIANTS), help="of the three, with commas")
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--check-copies", action="store_true")
     options = parser.parse_args()
     for program in ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadbd"):
         if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin") is None:
@@ -220,8 +222,8 @@ def main():
         print("skipped: the cluster needs root")
         return 77
     os.makedirs(options.out, exist_ok=True)
-    if options.check:
-        return check(options)
+    if options.check or options.check_copies:
+        return (check if options.check else check_copies)(options)
     rows, tasks, actions = [], [], []
     for cell in options.cells.split(","):
         cell, _, repetitions = cell.partition(":")
@@ -279,6 +281,41 @@ def check(options):
     ok = {a[1] for a in taken} == {"n2"} and "straggle_n2" in during and "straggle_" not in after
     print("ok" if ok else "FAIL: taken %s, then %s" % (taken, after.strip()))
     return 0 if ok else 1
+
+
+def check_copies(options):
+    """Two minutes: slow tasks of arrays are copied, both attempts end well, and what waits for the arrays runs."""
+    options.watch += " --least-slowdown 100"  # so that no node is taken out
+    cluster = Cluster("controller", options, ["--copies"])
+    try:
+        results = cluster.folder + "/results"
+        os.mkdir(results)
+        cluster.slow("n2", True)
+        command = "read -r factor 2>/dev/null <%s/factor/$SLURMD_NODENAME || factor=${factor:-1}; " \
+                  "sleep $(awk \"BEGIN { print 3 * $factor }\"); echo $SLURMD_NODENAME >$STRAGGLE_OUTPUT" % cluster.folder
+        arrays, after = [], []
+        for _ in range(9):
+            arrays.append(cluster.slurm("sbatch", "--parsable", "--array=0-9", "--comment=straggle:copy", "-J", "stream", "-o",
+                                        "/dev/null", HERE + "/straggle-attempt", results, "bash", "-c", command).strip())
+            after.append(cluster.slurm("sbatch", "--parsable", "--dependency=afterok:" + arrays[-1], "-o", "/dev/null",
+                                       "--wrap=true").strip())
+            time.sleep(10)
+        end = time.time() + 60
+        states = {}
+        while time.time() < end and not all(states.get(job) == "COMPLETED" for job in after):
+            time.sleep(2)
+            rows = cluster.slurm("sacct", "-a", "-X", "-n", "-P", "-S", "now-10minutes", "-o", "JobID,State").splitlines()
+            states = dict(row.split("|")[:2] for row in rows)
+    finally:
+        log = open(cluster.log).read()
+        found = sorted(os.listdir(results))
+        cluster.close()
+    print(log)
+    ran = [job for job, state in states.items() if job.partition("_")[0] not in arrays + after and state == "COMPLETED"]
+    mine = {state for job, state in states.items() if job.partition("_")[0] in arrays + after}
+    print("asked for %d copies, %d ran to the end; states of originals and of what depends on them: %s; results %d of %d" % (
+        log.count(" copy of "), len(ran), mine, len(found), 10 * len(arrays)))
+    return 0 if ran and mine == {"COMPLETED"} and len(found) == 10 * len(arrays) else 1
 
 
 if __name__ == "__main__":

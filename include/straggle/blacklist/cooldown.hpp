@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are slow now: out for a minute, on the evidence of a single task.
+/// Nodes that are slow now: out for as long as a task takes, on the evidence of two late ones.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,31 +19,36 @@
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// For how long a node is blocked, and how many may be.
+/// When a node is blocked, for how long, and how many may be. Shares and task times, no times of a clock.
 struct cooldown_options {
-    double lasts = 60; ///< a minute, if the clock counts seconds; more than 0
-    double most = 0.2; ///< largest share of the fleet that is blocked at a time, in [0, 1]
+    std::uint32_t stragglers = 2; ///< so many on a node, one after the other, block it; at least 1
+    double remembers = 3;         ///< a straggler counts for so many usual task times; more than 0
+    double lasts = 1;             ///< usual task times that a node is blocked; more than 0
+    double most = 0.2;            ///< largest share of the fleet that is blocked at a time, in [0, 1]
 };
 
 /// Nodes that get no new tasks for a short while, each from the last task that it made late.
 ///
 /// A blacklist learns of a weak node when its window is over, and asks for evidence that a single task cannot
-/// give; a node that has just become slow gets tasks until then. Here one task is enough, and a wrong
-/// exclusion is over in a minute. Block the node of a task as its copy is launched: then a detector has
-/// suspected it, and the assigner finds that another node would do the work sooner. To block the node of
-/// every suspect is too much for a detector that also names those that are a little late: on the simulated
-/// cluster of the experiments it made jobs a third longer. A node that stays slow makes its next task late
-/// and is blocked again, until the blacklist knows it.
+/// give; a node that has just become slow gets tasks until then. Here two late tasks are enough, and a wrong
+/// exclusion is over when a task could have ended. Tell the node of a task as its copy is launched: then a
+/// detector has suspected it, and the assigner finds that another node would do the work sooner. To tell the
+/// node of every suspect is too much for a detector that also names those that are a little late: on the
+/// simulated cluster of the experiments it made jobs a third longer. A node that stays slow makes its next
+/// task late and is blocked again, until the blacklist knows it. While tasks wait nobody is blocked: a slow
+/// slot is better than none.
 ///
 /// Source: Flink's `slow-task-detector` with its blocklist (since 1.16): the nodes of slow tasks get nothing
-/// for a minute (`execution.batch.speculative.block-slow-node-duration`). Changed: a limit, the blacklist's
-/// default one, so that a wrong detector does not empty the cluster.
+/// for a minute (`execution.batch.speculative.block-slow-node-duration`). Changed: two tasks instead of one,
+/// task times instead of a minute, a limit, the blacklist's default one, so that a wrong detector does not
+/// empty the cluster, and nothing while tasks wait.
 /// @par Example
-/// `cooldown<std::string> slow_now;  slow_now.block("host-7", now, hosts.size());`, and then a node's
-/// state for the `assigner` is `slow_now.avoids(h.name, now) ? node_state::excluded : node_state::healthy`
-/// @par Cost O(blocked nodes) for each call; memory for as many as were ever blocked at a time. Allocates
-/// nothing in the steady state but for names longer than those before
-/// @par Guarantees deterministic; strong exception guarantee
+/// `cooldown<std::string> slow_now;  slow_now.observe("host-7", now, usual, hosts.size());`, and then a
+/// node's state for the `assigner` is `slow_now.avoids(h.name, now, waiting) ? node_state::excluded :
+/// node_state::healthy`
+/// @par Cost O(nodes with late tasks) for each call; memory for as many as there ever were at a time.
+/// Allocates nothing in the steady state but for names longer than those before
+/// @par Guarantees deterministic; strong exception guarantee; times of another unit: the same nodes
 template <base::identifier NodeId>
 class cooldown {
   public:
@@ -53,39 +58,54 @@ class cooldown {
 
     /// @pre the options are in their ranges
     explicit cooldown(cooldown_options options = {}) : options_(options) {
+        STRAGGLE_EXPECTS(options.stragglers >= 1);
+        STRAGGLE_EXPECTS(options.remembers > 0 && detail::is_finite(options.remembers));
         STRAGGLE_EXPECTS(options.lasts > 0 && detail::is_finite(options.lasts));
         STRAGGLE_EXPECTS(options.most >= 0 && options.most <= 1);
     }
 
-    /// Blocks a node from now on; one that is blocked already, anew.
+    /// A task on a node is late. Blocks the node from now on if it is the last of enough; one that is blocked
+    /// already, anew.
     /// @param node which one
     /// @param now the caller's clock, which never goes back
+    /// @param usual time of a task, in the unit of the clock
     /// @param fleet how many nodes there are
-    /// @return false, and nothing else, where the limit is reached or `now` is no number; counted in `spared`
-    bool block(node_key node, double now, std::size_t fleet) {
+    /// @return whether the node is blocked now; false, and nothing else, where `now` is no number or `usual`
+    /// is not above 0; false and counted in `spared` where the limit is reached
+    bool observe(node_key node, double now, double usual, std::size_t fleet) {
+        if (!detail::is_finite(now) || !(usual > 0) || !detail::is_finite(usual)) return false;
         entry* place = nullptr;
         std::size_t blocked = 0;
         for (entry& e : entries_) {
-            bool const is_it = e.node == node, is_over = !(now < e.until);
-            if (is_it || (is_over && !place)) place = &e;
-            if (is_it && !is_over) return renew(e, now);
-            blocked += is_over ? 0u : 1u;
+            bool const is_it = e.node == node;
+            if (is_it || (!(now < e.until) && !(now < e.counts_until) && !place)) place = &e;
+            if (is_it && now < e.until) return renew(e, now, usual);
+            blocked += now < e.until ? 1u : 0u;
         }
+        if (!place || place->node != node) {
+            NodeId own(node);
+            if (!place) place = &entries_.emplace_back();
+            place->node = std::move(own);
+            place->until = place->counts_until = now;
+            place->stragglers = 0;
+        }
+        if (!(now < place->counts_until)) place->stragglers = 0;
+        place->counts_until = now + options_.remembers * usual;
+        if (++place->stragglers < options_.stragglers) return false;
         double const limit = options_.most * static_cast<double>(fleet);
-        bool const room = static_cast<double>(blocked + 1) <= limit + 1e-9 * (limit + 1);
-        if (!room || !detail::is_finite(now)) {
+        if (!(static_cast<double>(blocked + 1) <= limit + 1e-9 * (limit + 1))) {
             ++spared_;
             return false;
         }
-        NodeId own(node);
-        if (!place) place = &entries_.emplace_back();
-        place->node = std::move(own);
-        place->until = now + options_.lasts;
-        return true;
+        return renew(*place, now, usual);
     }
 
     /// Whether a node is blocked at a time.
-    [[nodiscard]] bool avoids(node_key node, double now) const noexcept {
+    /// @param node which one
+    /// @param now the caller's clock
+    /// @param waiting tasks that have no slot: then nobody is blocked
+    [[nodiscard]] bool avoids(node_key node, double now, std::uint64_t waiting = 0) const noexcept {
+        if (waiting != 0) return false;
         for (entry const& e : entries_)
             if (e.node == node) return now < e.until;
         return false;
@@ -109,10 +129,12 @@ class cooldown {
   private:
     struct entry {
         NodeId node{};
-        double until = 0;
+        double until = 0;        // it is blocked
+        double counts_until = 0; // its stragglers are remembered
+        std::uint32_t stragglers = 0;
     };
-    bool renew(entry& e, double now) const noexcept {
-        e.until = now + options_.lasts;
+    bool renew(entry& e, double now, double usual) const noexcept {
+        e.until = now + options_.lasts * usual;
         return true;
     }
 

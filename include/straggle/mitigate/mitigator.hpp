@@ -165,12 +165,7 @@ class mitigator {
             [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
             counts_.other_clock);
         fleet_.count_busy(tasks_.rows());
-        if (load.slots == 0)
-            for (auto const& n : fleet_.rows()) {
-                if (n.word == record::condition::away) continue;
-                load.slots += n.slots;
-                load.busy += n.busy < n.slots ? n.busy : n.slots;
-            }
+        if (load.slots == 0) fleet_.count_slots(load);
         load_ = load;
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
@@ -180,8 +175,8 @@ class mitigator {
                       .user_nodes = fleet_.total(),
                       .load = load},
                      next_, [&](std::uint32_t task, std::uint32_t node) -> bool {
-                         return can_run(row_of(running, tasks_.rows()[task].row),
-                                        row_of(nodes, fleet_.user_rows()[node]));
+                         return can_run(detail::row_of(running, tasks_.rows()[task].row),
+                                        detail::row_of(nodes, fleet_.user_rows()[node]));
                      });
         latest_.publish([this](mitigate::node_states<node_id>& view) { fleet_.fill(view, next_.nodes()); });
         std::swap(plan_, next_);
@@ -272,11 +267,7 @@ class mitigator {
     /// @pre the same options, and not this one
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
-        std::vector<std::uint32_t> map(other.fleet_.ids().bound(), detail::no_index);
-        for (std::uint32_t i = 0; i < map.size(); ++i)
-            if (other.fleet_.ids().contains(i))
-                map[i] = fleet_.ids().insert(other.fleet_.ids()[i], loop_.guard().now());
-        loop_.merge(other.loop_, map);
+        loop_.merge(other.loop_, fleet_.indices_of(other.fleet_, loop_.guard().now()));
     }
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.
@@ -328,11 +319,6 @@ class mitigator {
         std::uint32_t const node = fleet_.ids().insert(name, loop_.guard().now());
         if (node == detail::no_index) ++counts_.no_room;
         return node;
-    }
-    template <class Range>
-    static decltype(auto) row_of(Range& range, std::size_t row) {
-        return *std::ranges::next(std::ranges::begin(range),
-                                  static_cast<std::ranges::range_difference_t<Range>>(row));
     }
     void tell(time_type const& now) {
         if (!line_.is_usable(now)) return;

@@ -101,18 +101,27 @@ class node_ranker {
                     names.push_back(table.jobs().id(job.slot));
                 }
                 auto const& nodes = table.nodes();
+                merged_.begin_shard(nodes.slots());
                 for (std::size_t i = 0; i < nodes.size(); ++i) {
                     std::size_t const slot = nodes.slot_at(i);
-                    merged_.add(nodes.id(slot), shard.scores_[slot], shard.times_[slot]);
+                    merged_.add(slot, nodes.id(slot), shard.scores_[slot],
+                                options_.slowdowns ? shard.times_[slot] : times_type{});
+                }
+                auto const& links = shard.ranking_scratch_.slowdowns.links;
+                for (std::size_t i = 0; i < nodes.size(); ++i) {
+                    std::size_t const slot = nodes.slot_at(i);
+                    merged_.link(slot, links.root(static_cast<std::uint32_t>(slot)));
                 }
             });
         }
+        merged_.join();
         detail::ranking_access::write_degenerate(next_, scoreless,
                                                  [&](std::size_t i) -> job_id const& { return names[i]; });
         write_ranking(
             merged_.size(), [&](std::size_t i) -> auto const& { return merged_.scores(i); },
             [&](std::size_t i) -> node_id const& { return merged_.id(i); },
-            [&](std::size_t i) -> times_type const& { return merged_.times(i); });
+            [&](std::size_t i) -> times_type const& { return merged_.times(i); },
+            [&](std::size_t i) { return merged_.component(i); });
         detail::ranking_access::account(next_, counts, scored, usable_jobs, options_.edges);
         std::swap(ranking_, next_);
         return ranking_;
@@ -130,18 +139,22 @@ class node_ranker {
         template <class Table>
         void begin(Table const& table) {
             self.scores_.reset(table.nodes().slots());
-            self.times_.assign(table.nodes().slots(), {});
+            self.times_.assign(self.options_.slowdowns ? table.nodes().slots() : 0, {});
+            self.ranking_scratch_.slowdowns.links.reset(table.nodes().slots());
         }
-        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score,
-                                          double relative) {
+        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
             self.scores_.add(node, score);
-            self.times_[node].add(relative);
         }
         void group(std::size_t node, stats::tick_moments const& durations,
-                   rank::affine_scale<std::int64_t> const& scale, double unit) {
+                   rank::affine_scale<std::int64_t> const& scale) {
             self.scores_.add_group(node, durations, scale);
-            detail::timed_scores<rank::score_moments, exact>::add_times(self.times_[node], durations, scale,
-                                                                        unit);
+        }
+        STRAGGLE_ALWAYS_INLINE void times(detail::job_yardstick const& job, std::size_t node,
+                                          std::size_t first, std::uint64_t n, double mean,
+                                          double squared_deviations) {
+            self.times_[node].add(job, n, mean, squared_deviations);
+            self.ranking_scratch_.slowdowns.links.join(static_cast<std::uint32_t>(node),
+                                                       static_cast<std::uint32_t>(first));
         }
         template <class Table>
         void end(Table const& table) {
@@ -159,18 +172,24 @@ class node_ranker {
         write_ranking(
             nodes.size(), [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); },
-            [&](std::size_t i) -> times_type const& { return times_[nodes.slot_at(i)]; });
+            [&](std::size_t i) -> times_type const& { return times_[nodes.slot_at(i)]; },
+            [&](std::size_t i) {
+                return ranking_scratch_.slowdowns.links.root(static_cast<std::uint32_t>(nodes.slot_at(i)));
+            });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);
         std::swap(ranking_, next_);
     }
 
     // Of nodes by their order of first appearance.
-    template <class Scores, class Identify, class Times>
-    void write_ranking(std::size_t size, Scores const& scores, Identify const& id, Times const& times) {
+    template <class Scores, class Identify, class Times, class Component>
+    void write_ranking(std::size_t size, Scores const& scores, Identify const& id, Times const& times,
+                       Component const& component) {
         detail::ranking_access::rank(next_, ranking_scratch_, size, options_.interval_of_mean, scores, id);
         detail::ranking_access::write_slowdowns(
-            next_, ranking_scratch_, [&](std::uint32_t seen) -> times_type const& { return times(seen); });
+            next_, ranking_scratch_, options_.slowdowns,
+            [&](std::uint32_t seen) -> times_type const& { return times(seen); },
+            [&](std::uint32_t seen) { return component(seen); });
     }
 
     Fields fields_;

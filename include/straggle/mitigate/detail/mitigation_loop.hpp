@@ -12,6 +12,7 @@
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
 #include <straggle/mitigate/detail/loop_guard.hpp>
+#include <straggle/mitigate/detail/node_memory.hpp>
 #include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
@@ -120,8 +121,12 @@ class mitigation_loop {
             job_log::expose(*entry, mitigate::action_kind::placement);
     }
 
-    void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map) {
-        if constexpr (merging_part<NodePart>) nodes_.merge(other.nodes_, node_map);
+    // `later`: how much larger the same point of time is here.
+    void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map, double later) {
+        if constexpr (requires { nodes_.merge(other.nodes_, node_map, later); })
+            nodes_.merge(other.nodes_, node_map, later);
+        else if constexpr (merging_part<NodePart>)
+            nodes_.merge(other.nodes_, node_map);
         if constexpr (merging_part<CopyPart>) copies_.merge(other.copies_, node_map);
         effects_.merge(other.effects_);
     }
@@ -130,11 +135,7 @@ class mitigation_loop {
         guard_.write(out);
         meter_.write(out);
         effects_.write(out);
-        out.count(memory_.size());
-        for (node_memory const& m : memory_) {
-            out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
-            out.real(m.since);
-        }
+        write_memory(out, memory_);
         out.real(last_round_);
         out.flag(storing_part<NodePart>);
         if constexpr (storing_part<NodePart>) nodes_.write(out);
@@ -146,15 +147,7 @@ class mitigation_loop {
         guard_.read(in);
         meter_.read(in);
         effects_.read(in);
-        memory_.resize(in.count(9));
-        for (node_memory& m : memory_) {
-            std::uint8_t const bits = in.u8();
-            in.expect(bits <= 3);
-            m.is_allowed = (bits & 1) != 0;
-            m.is_charged = (bits & 2) != 0;
-            m.since = in.real();
-            in.expect(is_finite(m.since));
-        }
+        read_memory(in, memory_);
         last_round_ = in.real();
         in.expect(is_finite(last_round_));
         if (!in.expect(in.flag() == storing_part<NodePart>, status::wrong_kind)) return in.reason();
@@ -168,15 +161,6 @@ class mitigation_loop {
     }
 
   private:
-    struct node_memory {
-        bool is_allowed = false; // its exclusion was let through
-        bool is_charged = false; // and was seen to be obeyed
-        double since = 0;        // when it was let through
-        double newest_start = -1e300;
-        std::uint64_t verdict = 0;                        // the round in which it was last spoken of
-        std::size_t shown = static_cast<std::size_t>(-1); // place in `shown_`
-    };
-
     [[nodiscard]] std::uint64_t actions_left() const noexcept {
         if (options_.actions.most == 0 || !(options_.actions.period > 0)) return ~std::uint64_t{0};
         std::uint64_t const done = meter_.total();

@@ -39,6 +39,7 @@ class basic_evidence_store : public evidence_state {
     // An attempt of a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
+        seen_ = seen_in_window_ = true;
         std::uint32_t const j = jobs_.insert(a.job, a.end);
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != ended_as::success;
@@ -61,7 +62,9 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
+            take_prices();
         }
+        for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
         if (over) {
             if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
             jobs_.erase(j);
@@ -74,6 +77,9 @@ class basic_evidence_store : public evidence_state {
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
         close_old(now);
+        if (!running.empty()) seen_ = seen_in_window_ = true;
+        idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
+        seen_ = false;
         step_windows(now);
         look_at_live(now);
         if (solve(slots)) {
@@ -226,6 +232,12 @@ class basic_evidence_store : public evidence_state {
             return;
         }
         if (!(now - window_began_ >= usual)) return;
+        // Time in which nothing happens anywhere is no window: nothing could have told anything.
+        if (!seen_in_window_) {
+            window_began_ = now;
+            return;
+        }
+        seen_in_window_ = false;
         window_length_ = now - window_began_;
         window_began_ = now;
         ++windows_;
@@ -242,8 +254,11 @@ class basic_evidence_store : public evidence_state {
         live_groups_.clear();
         live_cells_.clear();
         live_scores_.clear();
+        for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            if (!builder_.build(jobs_[j].attempts, running, beliefs_)) return;
+            bool const tells = builder_.build(jobs_[j].attempts, running, beliefs_);
+            for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
+            if (!tells) return;
             live_groups_.push_back(builder_.group());
             live_groups_.back().window = windows_;
             live_groups_.back().job = jobs_.key(j);

@@ -1,0 +1,48 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/detail/mitigation_loop.hpp`: what was said of each node, and whether it was
+/// obeyed.
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+struct node_memory {
+    bool is_allowed = false; // its exclusion was let through
+    bool is_charged = false; // and was seen to be obeyed
+    double since = 0;        // when it was let through
+    double newest_start = -1e300;
+    std::uint64_t verdict = 0;                        // the round in which it was last spoken of
+    std::size_t shown = static_cast<std::size_t>(-1); // place in what was shown last
+};
+
+inline void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
+    out.count(nodes.size());
+    for (node_memory const& m : nodes) {
+        out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
+        out.real(m.since);
+    }
+}
+inline void read_memory(byte_reader& in, std::vector<node_memory>& nodes) {
+    nodes.resize(in.count(9));
+    for (node_memory& m : nodes) {
+        std::uint8_t const bits = in.u8();
+        in.expect(bits <= 3);
+        m.is_allowed = (bits & 1) != 0;
+        m.is_charged = (bits & 2) != 0;
+        m.since = in.real();
+        in.expect(is_finite(m.since));
+    }
+}
+
+} // namespace straggle::detail
