@@ -242,6 +242,23 @@ TEST_CASE("few slow probes are enough to keep a node out") {
     CHECK(c.verdict(3).strikes == 2);
 }
 
+TEST_CASE("time alone gives no node back whose only probe was slow") {
+    cluster c(ten(3, 3));
+    c.slots = 1;
+    c.busy = 0;
+    c.sigma = 0.15;
+    for (node_row& row : c.rows) row.slots = 1;
+    REQUIRE(c.until(3, node_state::excluded, 60) <= 60);
+    REQUIRE(c.until(3, node_state::on_probation, 60) <= 60);
+    // A probe, and another one long after eight windows.
+    for (int steps = 0; c.decisions.state(3) == node_state::on_probation && steps < 40; ++steps) {
+        c.resting = steps == 1 || steps == 20 ? 99 : 3;
+        c.step();
+        if (steps == 12) CHECK(c.decisions.state(3) == node_state::on_probation);
+    }
+    CHECK(c.decisions.state(3) == node_state::excluded);
+}
+
 TEST_CASE("a black hole is out after eight failures at most, without a window") {
     node_decisions d;
     std::vector<node_row> rows;
