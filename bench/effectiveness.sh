@@ -8,6 +8,8 @@
 #   bench/effectiveness.sh                12 seeds of all scenarios: an hour on two cores
 #   bench/effectiveness.sh --smoke        the checks, and a few scenarios: a minute; writes no docs
 #   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
+#   bench/effectiveness.sh --drawn 80     scenarios drawn at random, 3 seeds each: a table for the page, or with --tuning 3
+#                                         others that may be looked at; writes no docs
 #   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, half a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
 #   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
@@ -17,7 +19,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/ensure-packages.sh
 
-mode=report seeds=(--reporting 12) chosen=() fresh=0
+mode=report seeds=(--reporting 12) chosen=() fresh=0 drawn=0
 while (($# > 0)); do
     case $1 in
         --smoke) mode=smoke ;;
@@ -32,10 +34,14 @@ while (($# > 0)); do
             mode=look seeds=(--tuning "${2:?how many seeds?}")
             shift
             ;;
+        --drawn)
+            drawn=${2:?how many?}
+            shift
+            ;;
         --list) mode=list ;;
         --fresh) fresh=1 ;;
         *)
-            sed -n '5,16s/^# \{0,1\}//p' "$0" >&2
+            sed -n '5,18s/^# \{0,1\}//p' "$0" >&2
             [[ $1 == --help ]] && exit 0
             exit 2
             ;;
@@ -55,6 +61,13 @@ cmake --build --preset effectiveness
 lab=("$out/$here/effectiveness" --table "$here/scenarios/scenarios.csv"
     --histories "${STRAGGLE_SHARED_DIR:-../shared}/data")
 
+if ((drawn > 0)) && [[ $mode == look ]]; then
+    exec "${lab[@]}" --drawn "$drawn" "${seeds[@]}" --policies library "${chosen[@]}"
+fi
+if ((drawn > 0)); then # from seeds that nobody has looked at, as the page says
+    "${lab[@]}" --drawn "$drawn" --draw-seed 1001 --list >"$out/drawn.txt"
+    exec "${lab[@]}" --drawn "$drawn" --draw-seed 1001 --reporting 3 --policies library --out "$out/drawn.csv"
+fi
 case $mode in
     list) exec "${lab[@]}" --list ;;
     look) exec "${lab[@]}" "${seeds[@]}" "${chosen[@]}" ;;
@@ -67,5 +80,7 @@ case $mode in
 esac
 ((fresh == 0)) || rm -f "$out/results.csv"
 "${lab[@]}" "${seeds[@]}" "${chosen[@]}" --out "$out/results.csv"
-python3 -B "$here/report/report.py" "$out/results.csv" "$here/scenarios/scenarios.csv" docs/reference
+told=()
+[[ ! -e $out/drawn.csv ]] || told=("$out/drawn.csv" "$out/drawn.txt")
+python3 -B "$here/report/report.py" "$out/results.csv" "$here/scenarios/scenarios.csv" docs/reference "${told[@]}"
 echo docs/reference/effectiveness.md

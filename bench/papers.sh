@@ -5,9 +5,9 @@
 # The papers' experiments on a simulated cluster: builds them, runs them, leaves CSV files and report.html in
 # build/papers/. Installs what is missing, as tests/run.sh does.
 #
-#   bench/papers.sh            six runs of everything, ten minutes on two idle cores
+#   bench/papers.sh            six runs of everything, five minutes on two idle cores once it is built
 #   bench/papers.sh --full     24 runs, and longer ones
-#   bench/papers.sh --smoke    one run of the shortest cases: that all of it works; results that say nothing
+#   bench/papers.sh --smoke    one run of each: that all of it works, in a minute; results that say nothing
 #   bench/papers.sh --runs N   so many runs
 #   ... --publish              puts the results into docs/notes/results, and the pages that tell of them in order
 set -euo pipefail
@@ -35,10 +35,10 @@ ensure_packages build papers
 out=build/papers
 cmake --preset papers >/dev/null
 cmake --build --preset papers
-rm -f "$out"/*.csv "$out"/*.data
+rm -f "$out"/*.csv "$out"/*.data "$out"/*.txt
 for paper in dsb evaluation riski together ml_na; do
     before=$SECONDS
-    "$out/bench/papers/paper_$paper" "${how[@]}" --out "$out"
+    "$out/bench/papers/paper_$paper" "${how[@]}" --out "$out" | tee "$out/$paper.txt"
     echo "$paper: $((SECONDS - before)) s"
 done
 # The classifiers of table II that are not ours.
@@ -52,6 +52,7 @@ python3 -B bench/papers/report/report.py "$out"
 if ((publish)); then
     find docs/notes/results -name '*.csv' ! -name histories.csv -delete
     cp "$out"/*.csv docs/notes/results/
+    cp "$out/ml_na.txt" docs/notes/results/ml-na-printed.txt
     python3 -B docs/results.py --update
 fi
 echo "$out/report.html"

@@ -16,10 +16,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -46,8 +46,8 @@ enum class profits {
     plenty,    // as realistic, four nodes for a straggler
 };
 
-table made(profits kind, std::size_t rows) {
-    straggle_bench::lcg next;
+table made(profits kind, std::size_t rows, std::uint64_t seed = 42) {
+    straggle_bench::lcg next{seed};
     table t;
     t.rows = rows;
     t.columns = kind == profits::plenty ? 4 * rows : rows;
@@ -72,6 +72,14 @@ table made(profits kind, std::size_t rows) {
     }
     t.room.assign(t.columns, 1);
     return t;
+}
+
+// Tables to be solved in turn, many if they are small: a processor would learn all branches of one by heart.
+std::vector<table> tables(profits kind, std::size_t rows) {
+    std::vector<table> all;
+    for (std::size_t i = 0; i < (rows <= 50 ? 256u : rows <= 200 ? 8u : 1u); ++i)
+        all.push_back(made(kind, rows, 42 + i));
+    return all;
 }
 
 // The Hungarian method with potentials, rows put in one after the other, as it is found everywhere. Who does
@@ -124,30 +132,41 @@ double textbook(table const& t, std::vector<std::size_t>& row_of) {
 }
 
 void BM_textbook(benchmark::State& state, profits kind) {
-    table const t = made(kind, static_cast<std::size_t>(state.range(0)));
+    auto const all = tables(kind, static_cast<std::size_t>(state.range(0)));
     std::vector<std::size_t> row_of;
-    for (auto _ : state) benchmark::DoNotOptimize(textbook(t, row_of));
+    std::size_t next = 0;
+    for (auto _ : state) benchmark::DoNotOptimize(textbook(all[next++ % all.size()], row_of));
 }
 
 // No more than this share of the stragglers is admitted.
 template <class Solver>
 void BM_solver(benchmark::State& state, profits kind, double most) {
-    table const t = made(kind, static_cast<std::size_t>(state.range(0)));
+    auto const all = tables(kind, static_cast<std::size_t>(state.range(0)));
     Solver solver;
     std::vector<straggle::assign::assigned_pair> out;
-    std::vector<std::size_t> row_of;
-    for (auto _ : state) {
+    auto const solve = [&](table const& t) {
         double left = most * static_cast<double>(t.rows);
         solver(t.view(), t.room, out, [&](std::uint32_t) { return (left -= 1) >= 0; });
+    };
+    if (most == 1 && all.front().rows <= 500) { // larger ones take the textbook too long
+        std::vector<std::size_t> row_of;
+        double best = 0, sum = 0;
+        for (table const& t : all) {
+            solve(t);
+            double const textbooks = textbook(t, row_of), ours = t.sum(out);
+            if (Solver::name == straggle::assign::optimal_assignment::name &&
+                std::fabs(ours - textbooks) > 1e-9 * textbooks)
+                return state.SkipWithError("not the same sum");
+            best += textbooks;
+            sum += ours;
+        }
+        state.counters["of_best"] = sum / best;
+    }
+    std::size_t next = 0;
+    for (auto _ : state) {
+        solve(all[next++ % all.size()]);
         benchmark::DoNotOptimize(out.data());
     }
-    if (most < 1) return;
-    double const best = textbook(t, row_of), sum = t.sum(out);
-    if (Solver::name == straggle::assign::optimal_assignment::name && std::fabs(sum - best) > 1e-9 * best) {
-        std::fprintf(stderr, "not the same sum: %g, %g\n", sum, best);
-        std::abort();
-    }
-    state.counters["of_best"] = sum / best;
 }
 
 struct task {
@@ -192,6 +211,7 @@ void rivals(char const* name, profits kind) {
     auto const add = [&](char const* rival, auto run) {
         auto* b = benchmark::RegisterBenchmark((std::string("BM_") + name + "/" + rival).c_str(), run);
         b->Arg(10)->Arg(20)->Arg(50)->Arg(100)->Arg(200)->Arg(500)->Unit(benchmark::kMicrosecond);
+        if (std::string_view(rival) == "straggle") b->Arg(1000)->Arg(2000);
     };
     add("straggle", [kind](benchmark::State& s) { BM_solver<assign::optimal_assignment>(s, kind, 1); });
     add("straggle_a_fifth",

@@ -316,6 +316,12 @@ using straggle::assign::slot_price_options;
 using straggle::assign::slot_price;
 }
 
+// straggle/assign/small_job_clones.hpp
+namespace assign {
+using straggle::assign::small_job_clones_options;
+using straggle::assign::small_job_clones;
+}
+
 // straggle/base/library_version.hpp
 using straggle::version;
 using straggle::library_version;
@@ -870,6 +876,15 @@ namespace rank {
 using straggle::rank::time_window;
 }
 using straggle::rank_window;
+
+// straggle/rank/recommend_window.hpp
+namespace rank {
+using straggle::rank::window_recommendation;
+using straggle::rank::window_fit;
+using straggle::rank::message;
+using straggle::rank::judge_window;
+using straggle::rank::recommend_window;
+}
 
 // straggle/rank/sibling_normalizers.hpp
 namespace rank {

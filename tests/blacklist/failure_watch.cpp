@@ -164,3 +164,82 @@ TEST_CASE("two black holes that get the same tasks are found once these succeed 
     CHECK(was_out[1]);
     CHECK(std::count(was_out.begin(), was_out.end(), true) == 2);
 }
+
+// Tasks are taken from one queue, and failed ones again on another node, in turn with new ones. Holes are
+// free at every step, healthy nodes at one in thirty: work flows to the holes.
+TEST_CASE("several black holes at once, that fail one another's tasks: each is out after few failures") {
+    struct row {
+        std::uint32_t holes;
+        bool is_cold; // nothing has ended before
+        int most;     // attempts of a task, then its job gives up
+    };
+    for (row const r : {row{2, false, 4}, row{3, false, 4}, row{3, true, 4}, row{4, false, 100}}) {
+        node_decisions d;
+        std::vector<node_row> rows;
+        for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
+        struct queued {
+            std::uint64_t task;
+            int tries;
+            std::uint32_t last;
+        };
+        std::vector<queued> again;
+        std::uint64_t task = 0;
+        double now = 0;
+        if (!r.is_cold)
+            for (; task < 400; ++task, now += 1) {
+                d.observe(done(static_cast<std::uint32_t>(task % 20), task, task / 40), now);
+                d.decide(now, {}, rows, {});
+            }
+        std::vector<int> failures(r.holes);
+        for (int step = 0; step < 30; ++step) {
+            now += 1;
+            for (std::uint32_t n = 0; n < 20; ++n) {
+                bool const is_hole = n < r.holes;
+                if (d.state(n) == node_state::excluded ||
+                    (!is_hole && (step + static_cast<int>(n)) % 30 != 0))
+                    continue;
+                auto const at =
+                    std::find_if(again.begin(), again.end(), [&](queued const& q) { return q.last != n; });
+                queued q{task, 0, n};
+                if (step % 2 != 0 && at != again.end()) {
+                    q = {at->task, at->tries, n};
+                    again.erase(at);
+                } else {
+                    ++task;
+                }
+                if (!is_hole) {
+                    d.observe(done(n, q.task, q.task / 40), now);
+                    continue;
+                }
+                d.observe(failed(n, q.task, q.task / 40), now);
+                ++failures[n];
+                if (++q.tries < r.most) again.insert(again.begin(), q);
+            }
+            d.decide(now, {}, rows, {.waiting = 100});
+            for (auto const& v : d.verdicts()) CHECK(v.node < r.holes);
+        }
+        for (std::uint32_t n = 0; n < r.holes; ++n) CHECK(d.state(n) == node_state::excluded);
+        CAPTURE(r.holes);
+        CAPTURE(r.is_cold);
+        for (int const f : failures) CHECK(f <= 12); // a task that failed here before tells nothing new
+        for (std::uint32_t n = 0; n < r.holes; ++n) CHECK(d.failures_of(n).consecutive >= 2);
+    }
+}
+
+TEST_CASE("where three tasks in ten are bad, and each is tried on four nodes, no node is blamed") {
+    node_decisions d;
+    std::vector<node_row> rows;
+    for (std::uint32_t n = 0; n < 20; ++n) rows.push_back({.node = n, .slots = 4});
+    std::mt19937_64 draw(7);
+    double now = 0;
+    for (std::uint64_t task = 0; task < 4000; ++task, now += 1) {
+        bool const is_bad = draw() % 10 < 3;
+        auto const first = static_cast<std::uint32_t>(draw() % 20);
+        for (std::uint32_t k = 0; k < (is_bad ? 4u : 1u); ++k) {
+            std::uint32_t const node = (first + k * 7) % 20;
+            d.observe(is_bad ? failed(node, task, task / 40) : done(node, task, task / 40), now);
+        }
+        d.decide(now, {}, rows, {});
+        REQUIRE(d.verdicts().empty());
+    }
+}

@@ -422,8 +422,8 @@ class LargeFiles(Folder):
             if least < 30_000:  # no sanitizer
                 per_row = (most(path) - least) * 1024 / rows
                 print(f"{per_row:.0f} bytes a row")
-                # The history takes 64; what decides by slowdown keeps all attempts that it compares.
-                self.assertLess(per_row, 250)
+                # The history takes 64; what decides by slowdown keeps what jobs said of nodes.
+                self.assertLess(per_row, 145)
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
         self.assertEqual((got["records"]["seen"], got["records"]["used"], len(got["nodes"])), (rows, rows, 1009))

@@ -20,10 +20,12 @@ import linkage
 import links
 import mirror
 import markdown
+import papers
 from declarations import declarations, without_comments
 
 sys.path.insert(0, str(headers.ROOT / "docs"))
 import generate  # noqa: E402  (needs the path)
+import results  # noqa: E402
 
 TOP = "// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.\n" \
       "// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)\n\n" \
@@ -454,6 +456,57 @@ class Links(Library):
                 self.header("base/a.hpp")
                 self.write("README.md", f"# A\n{text}\n")
                 self.assert_one(links, "README.md:2", word)
+
+
+class Papers(Library):
+    TOP = "## P\n\n| in the paper | header | test | experiment |\n|---|---|---|---|\n"
+
+    def setUp(self):
+        super().setUp()
+        patched = unittest.mock.patch.object(papers, "PAPERS", {"P": ({"equation": 2, "figure": 3}, "p")})
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.header("papers/p.hpp", "struct rule {};\n")
+        self.write("tests/papers/p.cpp")
+        self.write("bench/papers/p.cpp")
+        self.write("docs/notes/results/table.csv")
+
+    def page(self, *rows):
+        self.write("docs/notes/papers.md", self.TOP + "".join(f"| {r}\n" for r in rows))
+
+    def test_good(self):
+        self.page("equations 1-2 | `rule`; `papers/p.hpp` | `tests/papers/p.cpp` | `paper_p`, `table` |",
+                  "figure 1; figures 2 and 3(b) | | | an architecture |")
+        self.assertEqual([], self.complaints(papers))
+
+    def test_each(self):
+        first = "equations 1 to 2 | | | why |"
+        for row, word in (("figures 1 and 3 | | | why |", "no row for figure 2"), ("figures 1-4 | | | why |", "no figure 4"),
+                          ("figures 1-3 | | | |", "no reason"), ("figures 1-3 | `gone.hpp` | | |", "no header gone.hpp"),
+                          ("figures 1-3 | | `tests/gone.cpp` | |", "no test"), ("figures 1-3 | | | `paper_gone` |", "no experiment")):
+            with self.subTest(row):
+                self.page(first, row)
+                self.assert_one(papers, word)
+
+
+class Results(Library):
+    def written(self, text):
+        self.write("results/t.csv", "group,series,x,median,low,high,runs,paper\ng,s,x,0.5,0.25,0.75,6,\n")
+        complaints = []
+        return results.written(text, results.pages.Results(self.root / "results"), complaints), complaints
+
+    def test_number(self):
+        self.assertEqual(("<!-- n t | g | s | x | percent (range) -->50 % (25 to 75)<!-- /n -->", []),
+                         self.written("<!-- n t | g | s | x | percent (range) -->1 %<!-- /n -->"))
+
+    def test_what_is_not_there(self):
+        for text in ("<!-- n t | g | s | y | percent -->1<!-- /n -->", "<!-- n t | g | s | x | odd -->1<!-- /n -->",
+                     "<!-- results begin nothing -->\n<!-- results end -->"):
+            with self.subTest(text):
+                self.assertEqual((text, 1), (lambda found: (found[0], len(found[1])))(self.written(text)))
+
+    def test_a_percentile_is_no_share(self):
+        self.assertTrue(any(p.search("99 % of jobs end sooner") for p, _ in results.FORBIDDEN))
 
 
 class Reading(unittest.TestCase):

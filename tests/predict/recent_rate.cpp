@@ -11,6 +11,7 @@
 #include <support/contract_trap.hpp>
 #include <support/seed.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -58,7 +59,17 @@ TEST_CASE("recent_rate: a task that becomes faster is believed by its average") 
     CHECK(task.even_progress() == 0.4);
 }
 
-TEST_CASE("recent_rate: what comes before anything is done belongs to the first speed") {
+TEST_CASE("recent_rate: a launch that takes long is no slow work") {
+    predict::recent_rate task; // 40 s until it works, then 0.02 a second
+    for (int t = 1; t <= 40; ++t) REQUIRE(task.update(t, 0));
+    for (int t = 41; t <= 60; ++t) REQUIRE(task.update(t, 0.02 * (t - 40)));
+    CHECK(*task.rate() == 0.4 / 60); // the average is slower than what it does
+    for (int t = 61; t <= 70; ++t) REQUIRE(task.update(t, 0.4 + 0.005 * (t - 60)));
+    // Since its first difference 0.02, then ten seconds of 0.005.
+    CHECK(*task.rate() == doctest::Approx((std::min)(0.45 / 70, 0.005 + 0.015 * std::exp(-10.0 / 30))));
+}
+
+TEST_CASE("recent_rate: before two readings tell a difference, the average counts") {
     predict::recent_rate waited, at_once;
     for (int t = 1; t <= 10; ++t) REQUIRE(waited.update(t, 0));
     CHECK(waited.remaining().reason() == status::insufficient_evidence);

@@ -45,7 +45,7 @@ void judge(Named const& named, cluster_case const& c, std::vector<double>& out) 
     out.push_back(all - right - cpu);
 }
 
-// Who is named by the paper's rule and by the default, then the quartiles of the scores of each machine.
+// Who is named by the paper's rule and by `dominated`, then the quartiles of the scores of each machine.
 std::vector<double> look(cluster_case const& c, std::uint64_t seed) {
     cluster::plan const plan = make_plan(c, seed);
     auto const s = policies::make_scheduler("yarn", {.nodes = c.nodes, .seed = seed, .k = {}});
@@ -89,7 +89,7 @@ void figure_8(report::options const& how) {
                 std::optional<double> paper;
                 if (i == 0) paper = 1;
                 if (i == 2) paper = 0;
-                found.row(c.name, rule == 0 ? "dsb_2019" : "straggle", what[i], report::median_of(values),
+                found.row(c.name, rule == 0 ? "dsb_2019" : "dominated", what[i], report::median_of(values),
                           paper);
             }
         constexpr std::array<char const*, 5> marks{"5", "25", "50", "75", "95"};

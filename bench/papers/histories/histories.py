@@ -266,6 +266,8 @@ def look(h, write):
           math.sqrt((18.46**2 + 9.68**2 + 5.61**2 + 4.94**2) / 4) / 27.42)
     if (found := where(h)) is not None:
         at, chance, p = found
+        bad = np.bincount(h.node, h.slow, len(h.nodes))
+        write("where", "on one machine", (float(bad.max() / bad.sum()), math.nan, math.nan))
         write("where", "on the worst tenth", (at, math.nan, math.nan))
         write("where", "on the worst tenth by chance", (float(np.median(chance)), *np.percentile(chance, [2.5, 97.5])))
         write("where", "how often chance makes as much", (p, math.nan, math.nan))
@@ -299,8 +301,8 @@ def pictures(all_histories, written, folder):
         values = thin(h.ratio[h.ratio > 0])
         axes[0].step(values, np.linspace(0, 1, len(values)), where="post", label=h.name, lw=1.3)
     axes[0].axvline(SLOW, color="0.5", lw=0.8, ls="--")
-    axes[0].set(xscale="log", xlabel="time over the mean of the job", ylabel="share of the tasks", title="Times of sibling tasks (DSB, figure 1a)")
-    axes[0].legend(fontsize=7)
+    axes[0].set(xscale="log", xlim=(0.1, 30), xlabel="time over the mean of the job", ylabel="share of the tasks", title="Times of sibling tasks (DSB, figure 1a)")
+    axes[0].legend(fontsize=6, loc="lower right")
     for k, h in enumerate(shown):
         v, low, high = written[h.name, "stragglers", "share of the jobs that have one"]
         axes[1].errorbar([v], [k], xerr=None if math.isnan(low) else [[max(v - low, 0)], [max(high - v, 0)]], fmt="o", capsize=3)
@@ -319,10 +321,11 @@ def pictures(all_histories, written, folder):
             axes[0].plot(rank[at], rate[at], ".-", label=h.name, lw=1, ms=3)
     axes[0].set(xlabel="machines of ten tasks and more, the worst first", ylabel="straggler rate", title="Rate by machine (DSB, figure 5a)")
     axes[0].legend(fontsize=7)
-    longest = max(shown, key=lambda h: h.end.max() - h.end.min() if len(h.nodes) <= 40 else 0)
+    # The one with most windows in which machines have tasks, of those whose windows are days.
+    longest = max(shown, key=lambda h: (windows(h)[1] == "day" and len(h.nodes) <= 20, (~np.isnan(windows(h)[0])).any(axis=1).sum()))
     rates, word = windows(longest)
     for node in range(rates.shape[1]):
-        axes[1].plot(rates[:, node], "o-", lw=1, ms=3, label=list(longest.nodes)[node])
+        axes[1].plot(np.arange(len(rates)) + 0.05 * (node - rates.shape[1] / 2), rates[:, node], "o", lw=1, ms=3, label=list(longest.nodes)[node])
     axes[1].set(xlabel=word, ylabel="straggler rate", title=f"{longest.name} by {word} (figure 5b)")
     axes[1].legend(fontsize=6, ncol=2)
     save(figure, folder / "histories-machines.svg")

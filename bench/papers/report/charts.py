@@ -48,7 +48,7 @@ def figure(height, body, caption, key=""):
 
 
 def legend(series, paper=True):
-    items = "".join(f"<span class=s{i % 6}>{html.escape(s)}</span>" for i, s in enumerate(series))
+    items = "".join(f"<span class=s{i % 7}>{html.escape(s)}</span>" for i, s in enumerate(series))
     return f"<p class=key>{items}{'<span class=hollow>the paper</span>' if paper else ''}</p>"
 
 
@@ -73,7 +73,7 @@ def points(rows, caption, percent=False, low=None, high=None):
             i = series.index(r["series"])
             x = middle + (i - (len(series) - 1) / 2) * gap
             told = f"{r['series']}: {text(r['median'], percent)} ({text(r['low'], percent)} … {text(r['high'], percent)})"
-            body += (f"<g class=s{i % 6}><title>{html.escape(told)}</title>"
+            body += (f"<g class=s{i % 7}><title>{html.escape(told)}</title>"
                      f"<line class=interval x1={x:.1f} x2={x:.1f} y1={scale(r['low']):.1f} y2={scale(r['high']):.1f} />"
                      f"<circle cx={x:.1f} cy={scale(r['median']):.1f} r=5.5 />")
             if not math.isnan(r["paper"]):

@@ -3,22 +3,24 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Puts the CSV files of the papers' experiments into one HTML page, each number beside the paper's.
 
-usage: report.py FOLDER
+usage: report.py FOLDER [PAGE]
 
-Reads FOLDER/*.csv, writes FOLDER/report.html. The page needs nothing but itself, and follows the reader's choice
+Reads FOLDER/*.csv, writes PAGE, FOLDER/report.html if none is said; links to the tables beside the page. The page needs nothing but itself, and follows the reader's choice
 of light or dark.
 """
 import csv
 import html
 import math
 import pathlib
+import re
 import sys
 
 import charts
+import pages
 import texts
 
 HERE = pathlib.Path(__file__).resolve().parent
-STYLE = HERE.parents[2] / "examples" / "common" / "page" / "style.css"
+STYLE = HERE.parents[2] / "examples" / "programs" / "common" / "page" / "style.css"
 
 
 def number(text):
@@ -33,6 +35,7 @@ def read(folder, name):
     with file.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     for row in rows:
+        row["x"] = row["x"] or ""
         for key in ("median", "low", "high", "paper"):
             row[key] = number(row[key])
         row["runs"] = int(row["runs"])
@@ -79,12 +82,18 @@ def section(folder, part):
     runs = max(r["runs"] for r in rows)
     picture = part["picture"](rows, read(folder, part["csv"] + "-boxes")) if part.get("picture") else ""
     findings = "".join(f"<li>{f}</li>" for f in part["findings"](rows) if f)
-    return (f"<section id={part['csv']}><h2>{part['title']}</h2><p class=lede>{part['lede']}</p>"
+    return (f"<section id=\"{part['csv']}\"><h2>{part['title']}</h2><p class=lede>{part['lede']}</p>"
             f"{picture}<ul class=findings>{findings}</ul>{table(rows, groups, part['percent'])}"
             f"<p class=muted>{runs} runs each, with the same seeds for all. <a href='{part['csv']}.csv'>{part['csv']}.csv</a></p></section>")
 
 
-def page(folder):
+def marked(text):
+    """The little Markdown that the caveats have."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
+
+
+def page(folder, back=""):
     body, index = [], []
     for chapter in texts.CHAPTERS:
         sections = [s for part in chapter["parts"] if (s := section(folder, part))]
@@ -93,19 +102,24 @@ def page(folder):
         body.append(f"<section class=chapter><p class=kicker>{chapter['kicker']}</p><h1>{chapter['title']}</h1>"
                     f"<p class=lede>{chapter['lede']}</p></section>{''.join(sections)}")
         index += [f"<a href='#{p['csv']}'>{p['short']}</a>" for p in chapter["parts"] if read(folder, p["csv"])]
+    caveats = "".join(f"<li>{marked(c)}</li>" for c in pages.caveats(pages.Results(folder)))
     style = STYLE.read_text() + (HERE / "report.css").read_text()
     return (f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
             f"<title>The papers' experiments</title><style>{style}</style></head><body>"
-            f"<header class=masthead><p class=kicker>straggle</p><h1>The papers' experiments</h1>"
+            f"<header class=masthead><p class=kicker>{back or 'straggle'}</p><h1>The papers' experiments</h1>"
+            f"<h2>Before you read a number</h2><ul class=findings>{caveats}</ul>"
             f"<p class=lede>{texts.INTRODUCTION}</p><nav>{''.join(index)}</nav></header>"
             f"<main>{''.join(body)}</main></body></html>\n")
 
 
 def main():
-    if len(sys.argv) != 2 or not pathlib.Path(sys.argv[1]).is_dir():
+    if len(sys.argv) not in (2, 3) or not pathlib.Path(sys.argv[1]).is_dir():
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
-    (folder / "report.html").write_text(page(folder))
+    if len(sys.argv) == 3:  # one page of a site
+        pathlib.Path(sys.argv[2]).write_text(page(folder, "<a href='experiments.html'>straggle: the papers' experiments</a>"))
+    else:
+        (folder / "report.html").write_text(page(folder))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,13 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
+constexpr wanted_members members(std::array<std::string_view, 11>{
+    "event", "key", "prefix", "group", "name", "worker", "to", "start", "stop", "copy", "input"});
+
 void read_line(json_value of, std::size_t number, collector& out) {
-    std::string_view const event = text_in(of, "event");
+    auto const [said_event, said_key, said_prefix, said_group, said_name, said_worker, said_to, said_start,
+                said_stop, copy, input] = members.in(of);
+    std::string_view const event = text_of(said_event);
     if (event == "log") {
         std::string_view const version = text_in(of, "distributed");
         out.note_version(version);
@@ -24,9 +29,9 @@ void read_line(json_value of, std::size_t number, collector& out) {
     }
     if (event != "task")
         return out.leave_out(event.empty() ? reason::not_a_record : reason::other_event, number);
-    std::string_view const key = text_in(of, "key"), prefix = text_in(of, "prefix"),
-                           group = text_in(of, "group");
-    std::string_view const name = text_in(of, "name"), worker = text_in(of, "worker"), to = text_in(of, "to");
+    std::string_view const key = text_of(said_key), prefix = text_of(said_prefix),
+                           group = text_of(said_group);
+    std::string_view const name = text_of(said_name), worker = text_of(said_worker), to = text_of(said_to);
     attempt a;
     // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
     a.job = key.starts_with('(') && !group.empty() ? group : prefix;
@@ -35,13 +40,13 @@ void read_line(json_value of, std::size_t number, collector& out) {
     a.executor = worker;
     if (a.job.empty() || key.empty()) return out.leave_out(reason::no_job, number);
     if (a.node.empty()) return out.leave_out(reason::no_node, number);
-    auto const start = real_in(of, "start"), stop = real_in(of, "stop");
+    auto const start = real(said_start), stop = real(said_stop);
     if (start) a.start = seconds_time(*start);
     if (stop) a.end = seconds_time(*stop);
     if (!a.start || !a.end) return out.leave_out(reason::bad_time, number);
     a.end_state = to == "memory" ? ending::success : to == "erred" ? ending::failed : ending::killed;
-    a.speculative = flag_in(of, "copy");
-    if (auto const bytes = real_in(of, "input"); bytes && *bytes >= 0) a.input = bytes;
+    a.speculative = flag(copy);
+    if (auto const bytes = real(input); bytes && *bytes >= 0) a.input = bytes;
     a.line = number;
     out.take(a);
 }

@@ -4,7 +4,6 @@
 #include "fields.hpp"
 
 #include <array>
-#include <cmath>
 
 namespace readers {
 
@@ -56,17 +55,19 @@ std::optional<std::int64_t> zone_seconds(std::string_view s) {
 } // namespace
 
 std::optional<moment> seconds_time(double seconds) {
-    double const ns = std::round(seconds * 1e9);
-    if (!(ns >= 0 && ns <= static_cast<double>(latest_ns))) return std::nullopt;
-    return moment(static_cast<std::int64_t>(ns));
+    double const ns = seconds * 1e9;
+    if (!(ns > -0.5 && ns <= static_cast<double>(latest_ns))) return std::nullopt;
+    auto const below = static_cast<std::int64_t>(ns);
+    return moment(below + static_cast<std::int64_t>(ns - static_cast<double>(below) >= 0.5));
 }
 
 std::optional<moment> seconds_time(std::string_view text) {
-    std::size_t const point = text.find('.');
+    std::size_t point = 0;
+    while (point < text.size() && text[point] != '.') ++point;
     auto const whole = whole_number(text.substr(0, point));
     if (!whole) return std::nullopt;
     auto const since = time_of(*whole, 1'000'000'000);
-    if (!since || point == std::string_view::npos) return since;
+    if (!since || point == text.size()) return since;
     std::string_view fraction = text.substr(point + 1);
     std::int64_t const ns = take_fraction(fraction);
     if (!fraction.empty()) return std::nullopt;
@@ -111,6 +112,17 @@ std::optional<moment> iso_time(std::string_view text, bool* zoned) {
     auto const since = time_of(seconds, 1'000'000'000);
     if (!since) return std::nullopt;
     return *since + moment(fraction);
+}
+
+std::optional<moment> iso_clock::read_slowly(std::string_view text, bool* zoned) {
+    auto const time = iso_time(text, zoned);
+    constexpr std::size_t hour_size = 14;
+    if (time)
+        if (auto const since = iso_time(std::string(text.substr(0, hour_size)) + "00:00")) {
+            hour_ = text.substr(0, hour_size);
+            since_ = *since;
+        }
+    return time;
 }
 
 } // namespace readers

@@ -7,11 +7,19 @@
 
 #include "history.hpp"
 
+#include <bit>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace readers {
 
@@ -34,6 +42,14 @@ inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 /// The whole text is a whole number.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t value = 0;
+    if (!text.empty() && text.size() <= 18 && text.front() != '-') { // it cannot be too large
+        for (char const c : text) {
+            unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
+            if (digit > 9) return std::nullopt;
+            value = value * 10 + digit;
+        }
+        return value;
+    }
     auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
@@ -46,6 +62,45 @@ inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 /// as may be. Without a zone the time is that of UTC.
 /// @param zoned whether there was a zone
 [[nodiscard]] std::optional<moment> iso_time(std::string_view text, bool* zoned = nullptr);
+
+/// Reads times of the form of `iso_time`. Many of a log are of the same hour, so that what was found for its
+/// beginning is kept.
+class iso_clock {
+  public:
+    /// As `iso_time` reads it.
+    std::optional<moment> read(std::string_view text, bool* zoned = nullptr) {
+        constexpr std::size_t hour_size = 14, whole_size = 19; // 2026-11-22T15: and 2026-11-22T15:40:51
+        if (text.size() < whole_size || hour_.size() != hour_size ||
+            std::memcmp(text.data(), hour_.data(), hour_size) != 0)
+            return read_slowly(text, zoned);
+        auto const minute = two_digits(text.data() + 14), second = two_digits(text.data() + 17);
+        if (minute > 59 || second > 60 || text[16] != ':') return std::nullopt;
+        std::int64_t ns = (minute * 60 + second) * std::int64_t{1'000'000'000};
+        if (text.size() > whole_size) { // milliseconds, or something else
+            auto const millis = text.size() == whole_size + 4 && text[whole_size] == '.'
+                                    ? two_digits(text.data() + 20) * 10 + one_digit(text[22])
+                                    : no_digits;
+            if (millis > 999) return read_slowly(text, zoned);
+            ns += millis * std::int64_t{1'000'000};
+        }
+        if (zoned != nullptr) *zoned = false;
+        return since_ + moment(ns);
+    }
+
+  private:
+    static constexpr unsigned no_digits = 10'000;
+
+    static unsigned one_digit(char c) {
+        unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
+        return digit <= 9 ? digit : no_digits;
+    }
+    static unsigned two_digits(char const* at) { return one_digit(at[0]) * 10 + one_digit(at[1]); }
+
+    std::optional<moment> read_slowly(std::string_view text, bool* zoned);
+
+    std::string hour_;
+    moment since_{};
+};
 
 [[nodiscard]] inline std::string_view trimmed(std::string_view s) {
     while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
@@ -61,21 +116,50 @@ inline std::string_view take_word(std::string_view& rest, char separator = ' ') 
     return word;
 }
 
-/// The fields of a line; their number is returned in their vector.
-inline void split(std::string_view line, char separator, std::vector<std::string_view>& fields) {
-    fields.clear();
-    std::size_t first = 0;
-    for (std::size_t at = 0; at < line.size(); ++at) { // fields are short: a search for each costs more
-        if (line[at] != separator) continue;
-        fields.push_back(line.substr(first, at - first));
-        first = at + 1;
+/// The fields of a line, in memory that is used again.
+class field_list {
+  public:
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::string_view operator[](std::size_t i) const { return fields_[i]; }
+
+    /// Replaces all fields by those of a line.
+    void split(std::string_view line, char separator) {
+        size_ = 0;
+        std::size_t at = 0, first = 0;
+#if defined(__SSE2__)
+        __m128i const wanted = _mm_set1_epi8(separator);
+        for (; at + 16 <= line.size(); at += 16) {
+            make_room(17);
+            __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(line.data() + at));
+            auto hits = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
+            for (; hits != 0; hits &= hits - 1) {
+                std::size_t const end = at + static_cast<std::size_t>(std::countr_zero(hits));
+                fields_[size_++] = {line.data() + first, end - first};
+                first = end + 1;
+            }
+        }
+#endif
+        make_room(17);
+        for (; at < line.size(); ++at) {
+            if (line[at] != separator) continue;
+            make_room(2);
+            fields_[size_++] = {line.data() + first, at - first};
+            first = at + 1;
+        }
+        fields_[size_++] = line.substr(first);
     }
-    fields.push_back(line.substr(first));
-}
+
+  private:
+    void make_room(std::size_t more) {
+        if (size_ + more > fields_.size()) fields_.resize(2 * (size_ + more));
+    }
+
+    std::vector<std::string_view> fields_ = std::vector<std::string_view>(64);
+    std::size_t size_ = 0;
+};
 
 /// Where a column is in a header, if it is there.
-[[nodiscard]] inline std::optional<std::size_t> column_of(std::vector<std::string_view> const& header,
-                                                          std::string_view name) {
+[[nodiscard]] inline std::optional<std::size_t> column_of(field_list const& header, std::string_view name) {
     for (std::size_t i = 0; i < header.size(); ++i)
         if (trimmed(header[i]) == name) return i;
     return std::nullopt;

@@ -33,6 +33,40 @@ std::optional<moment> accept_date(std::string_view s) {
     return std::chrono::hours(*days * 24 + *hour) + std::chrono::minutes(*minute) + *seconds;
 }
 
+// Reads such dates; most are of the same minute as the last one.
+class accept_clock {
+  public:
+    std::optional<moment> read(std::string_view text) {
+        constexpr std::size_t minute_size = 18, whole_size = 24;
+        if (text.size() == whole_size && minute_.size() == minute_size &&
+            std::memcmp(text.data(), minute_.data(), minute_size) == 0)
+            if (auto const ms = milliseconds(text.substr(minute_size))) return since_ + *ms;
+        auto const time = accept_date(text);
+        if (time)
+            if (auto const since = accept_date(std::string(text.substr(0, minute_size)) + "00")) {
+                minute_ = text.substr(0, minute_size);
+                since_ = *since;
+            }
+        return time;
+    }
+
+  private:
+    // `14.655`, up to 60.
+    static std::optional<moment> milliseconds(std::string_view s) {
+        std::int64_t value = 0;
+        for (std::size_t i = 0; i < s.size(); ++i) {
+            if (i == 2) continue;
+            if (s[i] < '0' || s[i] > '9') return std::nullopt;
+            value = value * 10 + (s[i] - '0');
+        }
+        if (s[2] != '.' || value >= 61'000) return std::nullopt;
+        return std::chrono::milliseconds(value);
+    }
+
+    std::string minute_;
+    moment since_{};
+};
+
 // The first letter says who ended the session early: the client, the server, the proxy.
 ending ending_of(std::int64_t status, std::string_view termination) {
     char const by = termination.empty() ? '-' : termination.front();
@@ -46,8 +80,8 @@ class log_reader {
     explicit log_reader(collector& out) : out_(out) {}
 
     void read(std::string_view line, std::size_t number) {
-        std::size_t const date = line.find(" [");
         if (!line.empty() && line.front() >= '0' && line.front() <= '9' && read_short(line, number)) return;
+        std::size_t const date = line.find(" [");
         if (date == std::string_view::npos) return out_.leave_out(kind_of(line), number);
         read_http(line, date, number);
     }
@@ -64,7 +98,7 @@ class log_reader {
 
     // "%Ts.%ms %b %s %ST %Tr %Ta %[var(txn.us)] %tsc %bc %sc %bq %rc"; false: it is something else.
     bool read_short(std::string_view line, std::size_t number) {
-        split(line, ' ', fields_);
+        fields_.split(line, ' ');
         if (fields_.size() < 8 || fields_.size() > 14) return false;
         auto const since = seconds_time(fields_[0]);
         auto const status = whole_number(fields_[3]);
@@ -84,32 +118,28 @@ class log_reader {
     // client [date] frontend backend/server TR/Tw/Tc/Tr/Ta status bytes - - tsc conns queues "request"
     void read_http(std::string_view line, std::size_t date, std::size_t number) {
         std::string_view rest = line.substr(date + 2);
-        auto const accepted = accept_date(take_word(rest, ']'));
+        auto const accepted = times_.read(take_word(rest, ']'));
         if (!accepted)
             return out_.leave_out(
                 kind_of(line) == reason::other_event ? reason::other_event : reason::bad_time, number);
         rest = trimmed(rest);
-        take_word(rest); // the frontend
-        std::string_view server = take_word(rest);
+        fields_.split(rest, ' '); // frontend, server, timers, status, bytes, two cookies, termination, ...
+        auto const field = [this](std::size_t i) {
+            return i < fields_.size() ? fields_[i] : std::string_view{};
+        };
+        std::string_view server = field(1);
         std::string_view const backend = take_word(server, '/');
-        std::string_view timers = take_word(rest);
         std::array<std::optional<std::int64_t>, 5> ms{};
-        std::size_t count = 0;
-        while (!timers.empty() && count < ms.size()) {
-            std::string_view timer = take_word(timers, '/');
-            if (timer.starts_with('+')) timer.remove_prefix(1); // option logasap
-            ms[count++] = whole_number(timer);
-        }
+        std::size_t const count = read_timers(field(2), ms);
         if (count == 3 && ms[0] && ms[1]) return out_.leave_out(reason::not_http, number);
         if (count < 5) return out_.leave_out(reason::not_a_record, number);
         for (auto const& t : ms)
             if (!t) return out_.leave_out(reason::bad_number, number);
-        auto const status = whole_number(take_word(rest));
+        auto const status = whole_number(field(3));
         if (!status) return out_.leave_out(reason::bad_number, number);
-        take_word(rest); // bytes
-        take_word(rest); // cookies
-        take_word(rest);
-        std::string_view const termination = take_word(rest);
+        std::string_view const termination = field(7);
+        if (fields_.size() < 9) return out_.leave_out(reason::not_a_record, number);
+        rest.remove_prefix(static_cast<std::size_t>(fields_[8].data() - rest.data()));
         std::size_t const quote = rest.find('"');
         if (quote == std::string_view::npos) return out_.leave_out(reason::not_a_record, number);
         path_class(rest.substr(quote + 1), path_);
@@ -121,6 +151,19 @@ class log_reader {
             if (*ms[i] > 0 && *ms[i] < 1'000'000'000'000) before += *ms[i];
         if (auto const wait = ms_time(before)) start = *accepted + *wait;
         take(backend, server, *status, termination, start, took, number);
+    }
+
+    // Up to five, with slashes between them; returns how many.
+    static std::size_t read_timers(std::string_view timers, std::array<std::optional<std::int64_t>, 5>& ms) {
+        std::size_t count = 0, first = 0;
+        for (std::size_t at = 0; at <= timers.size() && first < timers.size() && count < ms.size(); ++at) {
+            if (at < timers.size() && timers[at] != '/') continue;
+            std::string_view timer = timers.substr(first, at - first);
+            if (timer.starts_with('+')) timer.remove_prefix(1); // option logasap
+            ms[count++] = whole_number(timer);
+            first = at + 1;
+        }
+        return count;
     }
 
     void take(std::string_view backend, std::string_view server, std::int64_t status,
@@ -142,7 +185,8 @@ class log_reader {
     }
 
     collector& out_;
-    std::vector<std::string_view> fields_;
+    accept_clock times_;
+    field_list fields_;
     std::string job_, node_, path_;
 };
 
@@ -191,13 +235,13 @@ void path_class(std::string_view request, std::string& to) {
 
 bool looks_like_haproxy(std::string_view head) {
     std::string_view rest = head;
-    std::vector<std::string_view> fields;
+    field_list fields;
     for (int i = 0; i < 50 && !rest.empty(); ++i) {
         std::string_view line = take_word(rest, '\n');
         if (rest.empty() && i > 0) break; // the head may end within this line
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.find("haproxy[") != std::string_view::npos) return true;
-        split(line, ' ', fields);
+        fields.split(line, ' ');
         bool const is_short = fields.size() >= 8 && fields.size() <= 14 && seconds_time(fields[0]) &&
                               fields[0].find('.') != std::string_view::npos && whole_number(fields[3]) &&
                               whole_number(fields[4]) && whole_number(fields[5]);

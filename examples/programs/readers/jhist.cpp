@@ -14,27 +14,33 @@ bool looks_like_jhist(std::string_view head) {
     return head.starts_with("Avro-Json") || head.starts_with("Avro-Binary");
 }
 
-std::string hadoop_job(std::string_view attempt_id, std::string_view task_type) {
+void hadoop_job(std::string_view attempt_id, std::string_view task_type, std::string& to) {
+    to.clear();
     constexpr std::string_view prefix = "attempt_";
-    if (!attempt_id.starts_with(prefix)) return {};
+    if (!attempt_id.starts_with(prefix)) return;
     std::string_view rest = attempt_id.substr(prefix.size());
     std::string_view const cluster = take_word(rest, '_'), number = take_word(rest, '_');
-    if (cluster.empty() || number.empty() || rest.empty()) return {};
-    std::string job = "job_" + std::string(cluster) + '_' + std::string(number);
-    return job += task_type == "MAP" ? "/map" : task_type == "REDUCE" ? "/reduce" : "/other";
+    if (cluster.empty() || number.empty() || rest.empty()) return;
+    to.append("job_").append(cluster).append(1, '_').append(number);
+    to += task_type == "MAP" ? "/map" : task_type == "REDUCE" ? "/reduce" : "/other";
 }
 
 namespace {
 
 // A text, or Avro's {"string": text} for one that may be missing.
-std::string_view avro_text(json_value of, std::string_view key) {
-    std::string_view const plain = text_in(of, key);
-    return plain.empty() ? text_in(member(of, key), "string") : plain;
+std::string_view avro_text(std::optional<json_value> value) {
+    std::string_view const plain = text_of(value);
+    return plain.empty() ? text_in(value, "string") : plain;
 }
 
+constexpr wanted_members line_members(std::array<std::string_view, 2>{"type", "event"});
+constexpr wanted_members start_members(std::array<std::string_view, 6>{
+    "attemptId", "taskType", "taskid", "trackerName", "startTime", "avataar"});
+constexpr wanted_members end_members(std::array<std::string_view, 4>{"attemptId", "hostname", "finishTime",
+                                                                     "counters"});
+
 // Bytes read from the distributed file system, if a counter tells.
-std::optional<double> bytes_read_by(json_value event) {
-    auto const counters = member(event, "counters");
+std::optional<double> bytes_read_by(std::optional<json_value> counters) {
     simdjson::dom::array groups, counts;
     auto const all = member(counters, "groups");
     if (!all || all->get(groups) != simdjson::SUCCESS) return std::nullopt;
@@ -56,9 +62,9 @@ class jhist_reader {
     void read_event(std::string_view line, std::size_t number) {
         auto const all = parse_json(parser_, line);
         if (!all) return out_.leave_out(reason::not_json, number);
-        std::string_view const type = text_in(*all, "type");
+        auto const [type_name, event] = line_members.in(all);
+        std::string_view const type = text_of(type_name);
         simdjson::dom::object wrapped;
-        auto const event = member(*all, "event");
         if (type.empty() || !event || event->get(wrapped) != simdjson::SUCCESS || wrapped.size() != 1)
             return out_.leave_out(type.empty() ? reason::not_a_record : reason::other_event, number);
         json_value const body = (*wrapped.begin()).value;
@@ -110,41 +116,57 @@ class jhist_reader {
     }
 
     void begin(json_value body, std::size_t line) {
-        std::string_view const id = text_in(body, "attemptId");
-        running_attempt begun;
-        begun.job = hadoop_job(id, text_in(body, "taskType"));
-        begun.task = text_in(body, "taskid");
-        begun.node = hadoop_host(avro_text(body, "trackerName"));
-        begun.line = line;
-        if (begun.job.empty()) return out_.leave_out(reason::no_job, line);
-        if (auto const ms = whole_in(body, "startTime"); ms && *ms > 0) begun.start = ms_time(*ms);
-        if (!begun.start) return out_.leave_out(reason::bad_time, line);
-        if (std::string_view const kind = avro_text(body, "avataar"); !kind.empty())
+        auto const [attempt_id, task_type, task, tracker, start, avatar] = start_members.in(body);
+        std::string_view const id = text_of(attempt_id);
+        hadoop_job(id, text_of(task_type), job_);
+        if (job_.empty()) return out_.leave_out(reason::no_job, line);
+        std::optional<moment> since;
+        if (auto const ms = whole(start); ms && *ms > 0) since = ms_time(*ms);
+        if (!since) return out_.leave_out(reason::bad_time, line);
+        running_attempt& begun = opened(id);
+        begun.job = job_;
+        begun.task = text_of(task);
+        begun.node = hadoop_host(avro_text(tracker));
+        begun.start = since;
+        begun.speculative.reset();
+        if (std::string_view const kind = avro_text(avatar); !kind.empty())
             begun.speculative = kind == "SPECULATIVE";
-        running_.insert_or_assign(std::string(id), std::move(begun));
+        begun.line = line;
+    }
+
+    // What ended leaves its place, and the memory of its texts, to what begins next.
+    running_attempt& opened(std::string_view id) {
+        if (auto const known = running_.find(id); known != running_.end()) return known->second;
+        if (ended_.empty()) return running_[std::string(id)];
+        ended_.key() = id;
+        return running_.insert(std::move(ended_)).position->second;
     }
 
     void end(json_value body, ending how, std::size_t line) {
-        std::string_view const id = text_in(body, "attemptId");
+        auto const [attempt_id, host_name, finish_time, counters] = end_members.in(body);
+        std::string_view const id = text_of(attempt_id);
         auto const begun = running_.find(id);
-        if (begun == running_.end())
-            return out_.leave_out(hadoop_job(id, "").empty() ? reason::no_job : reason::end_without_start,
-                                  line);
-        auto const node = running_.extract(begun);
-        attempt a = known(node.key(), node.mapped());
+        if (begun == running_.end()) {
+            hadoop_job(id, "", job_);
+            return out_.leave_out(job_.empty() ? reason::no_job : reason::end_without_start, line);
+        }
+        ended_ = running_.extract(begun);
+        attempt a = known(ended_.key(), ended_.mapped());
         a.line = line;
         a.end_state = how;
-        if (std::string_view const host = hadoop_host(avro_text(body, "hostname")); !host.empty())
-            a.node = host;
-        if (auto const ms = whole_in(body, "finishTime"); ms && *ms > 0) a.end = ms_time(*ms);
+        if (std::string_view const host = hadoop_host(avro_text(host_name)); !host.empty()) a.node = host;
+        if (auto const ms = whole(finish_time); ms && *ms > 0) a.end = ms_time(*ms);
         if (!a.end) return out_.leave_out(reason::bad_time, line);
         if (a.node.empty()) return out_.leave_out(reason::no_node, line);
-        a.input = bytes_read_by(body);
+        a.input = bytes_read_by(counters);
         out_.take(a);
     }
 
     simdjson::dom::parser parser_;
-    std::map<std::string, running_attempt, std::less<>> running_; // by attempt
+    using running_attempts = std::map<std::string, running_attempt, std::less<>>;
+    running_attempts running_; // by attempt
+    running_attempts::node_type ended_;
+    std::string job_;
     bool job_over_ = false;
     collector& out_;
 };

@@ -3,6 +3,7 @@
 
 #include "json_items.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -79,6 +80,27 @@ std::uint64_t prefix_xor(std::uint64_t bits) {
 #endif
 
 } // namespace
+
+std::size_t line_ends_in(std::string_view text) {
+    std::size_t count = 0;
+#if defined(__SSE2__)
+    __m128i const wanted = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
+    while (text.size() >= 16) {
+        // A byte each counts up to 255.
+        std::size_t const blocks = (std::min)(text.size() / 16, std::size_t{255});
+        __m128i counts = zero;
+        for (std::size_t i = 0; i < blocks; ++i)
+            counts = _mm_sub_epi8(
+                counts, _mm_cmpeq_epi8(
+                            _mm_loadu_si128(reinterpret_cast<__m128i const*>(text.data() + 16 * i)), wanted));
+        __m128i const sums = _mm_sad_epu8(counts, zero);
+        count += static_cast<std::size_t>(_mm_cvtsi128_si32(sums)) +
+                 static_cast<std::size_t>(_mm_cvtsi128_si32(_mm_srli_si128(sums, 8)));
+        text.remove_prefix(16 * blocks);
+    }
+#endif
+    return count + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 std::size_t brace_scan::step(std::string_view text, std::size_t until) {
     for (; at_ < until; ++at_) {

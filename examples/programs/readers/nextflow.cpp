@@ -13,12 +13,6 @@ namespace readers {
 
 namespace {
 
-// A moment as `2026-11-22 15:40:51.123`, or as milliseconds since 1970.
-std::optional<moment> nextflow_time(std::string_view text) {
-    if (auto const ms = whole_number(text)) return ms_time(*ms);
-    return iso_time(text);
-}
-
 // `-` is how the trace says that it does not know.
 bool is_known(std::string_view field) {
     return !field.empty() && field != "-";
@@ -28,7 +22,7 @@ struct trace_columns {
     std::optional<std::size_t> id, hash, process, name, status, host, submit, start, complete, duration,
         realtime, rchar, attempt;
 
-    explicit trace_columns(std::vector<std::string_view> const& header)
+    explicit trace_columns(field_list const& header)
         : id(column_of(header, "task_id")),
           hash(column_of(header, "hash")),
           process(column_of(header, "process")),
@@ -52,7 +46,7 @@ class trace_reader {
   public:
     trace_reader(trace_columns const& columns, collector& out) : at_(columns), out_(out) {}
 
-    void read(std::vector<std::string_view> const& fields, std::size_t line) {
+    void read(field_list const& fields, std::size_t line) {
         auto const field = [&](std::optional<std::size_t> const& c) {
             std::string_view const text = c ? trimmed(fields[*c]) : std::string_view{};
             return is_known(text) ? text : std::string_view{};
@@ -88,15 +82,22 @@ class trace_reader {
         return trimmed(name.substr(0, name.rfind(" (")));
     }
 
+    // A moment as `2026-11-22 15:40:51.123`, or as milliseconds since 1970.
+    std::optional<moment> time_in(std::string_view text) {
+        if (text.size() <= 4 || text[4] != '-')
+            if (auto const ms = whole_number(text)) return ms_time(*ms);
+        return times_.read(text);
+    }
+
     bool read_times(attempt& a, std::string_view submit, std::string_view start, std::string_view complete,
                     std::string_view duration, std::string_view realtime) {
         auto const took = nextflow_length(realtime);
-        a.start = nextflow_time(start);
-        a.end = nextflow_time(complete);
+        a.start = time_in(start);
+        a.end = time_in(complete);
         if ((!a.start && !start.empty()) || (!a.end && !complete.empty()) || (!took && !realtime.empty()))
             return false;
         if (!a.end) {
-            auto const from = nextflow_time(submit);
+            auto const from = time_in(submit);
             auto const all = nextflow_length(duration);
             if (from && all) a.end = *from + *all;
         }
@@ -114,6 +115,7 @@ class trace_reader {
 
     trace_columns at_;
     collector& out_;
+    iso_clock times_;
 };
 
 } // namespace
@@ -166,8 +168,8 @@ std::optional<double> nextflow_bytes(std::string_view text) {
 bool looks_like_nextflow(std::string_view head) {
     std::string_view const line = head.substr(0, head.find_first_of("\r\n"));
     if (line.find('\t') == std::string_view::npos) return false;
-    std::vector<std::string_view> fields;
-    split(line, '\t', fields);
+    field_list fields;
+    fields.split(line, '\t');
     return column_of(fields, "status") &&
            (column_of(fields, "task_id") || column_of(fields, "hash") || column_of(fields, "process")) &&
            (column_of(fields, "realtime") || column_of(fields, "complete"));
@@ -175,10 +177,10 @@ bool looks_like_nextflow(std::string_view head) {
 
 void read_nextflow(text_window& text, collector& out) {
     line_reader lines(text);
-    std::vector<std::string_view> fields;
+    field_list fields;
     if (!lines.next()) return;
     std::string const header(lines.line());
-    split(header, '\t', fields);
+    fields.split(header, '\t');
     std::size_t const count = fields.size();
     trace_columns const columns(fields);
     if (!columns.host || !columns.status || !columns.tells_times()) {
@@ -192,7 +194,7 @@ void read_nextflow(text_window& text, collector& out) {
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
         out.count_line();
-        split(lines.line(), '\t', fields);
+        fields.split(lines.line(), '\t');
         if (lines.too_long())
             out.leave_out(reason::too_long, lines.number());
         else if (lines.line() == header)

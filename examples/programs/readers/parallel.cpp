@@ -17,9 +17,10 @@ constexpr std::string_view header =
 // `host` of `user@host`, `8/host`, `ssh -p 2222 host`; `:` is this machine.
 std::string_view host_of(std::string_view field) {
     field = trimmed(field);
-    field = field.substr(field.rfind(' ') + 1);
-    field = field.substr(field.rfind('/') + 1);
-    return field.substr(field.rfind('@') + 1);
+    std::size_t first = field.size();
+    for (; first > 0; --first)
+        if (char const c = field[first - 1]; c == ' ' || c == '/' || c == '@') break;
+    return field.substr(first);
 }
 
 class joblog_reader {
@@ -59,14 +60,15 @@ class joblog_reader {
     }
 
     void read_row(std::string_view line, std::size_t number, bool torn) {
-        std::string_view rest = line;
-        take_word(rest, '\t'); // the sequence number: it begins again with every run
-        std::string_view const host = host_of(take_word(rest, '\t'));
-        std::string_view const start = trimmed(take_word(rest, '\t')), took = trimmed(take_word(rest, '\t'));
-        std::string_view const sent = trimmed(take_word(rest, '\t'));
-        take_word(rest, '\t');
-        auto const exit_value = whole_number(trimmed(take_word(rest, '\t')));
-        auto const signal = whole_number(trimmed(take_word(rest, '\t')));
+        fields_.split(line, '\t');
+        auto const field = [this](std::size_t i) {
+            return i < fields_.size() ? trimmed(fields_[i]) : std::string_view{};
+        };
+        // The sequence number begins again with every run. A command may have tabs.
+        std::string_view const host = host_of(field(1)), start = field(2), took = field(3), sent = field(4);
+        auto const exit_value = whole_number(field(6)), signal = whole_number(field(7));
+        std::string_view rest;
+        if (fields_.size() > 8) rest = line.substr(static_cast<std::size_t>(fields_[8].data() - line.data()));
         if (rest.empty()) return out_.leave_out(torn ? reason::torn : reason::wrong_field_count, number);
         if (host.empty()) return out_.leave_out(reason::no_node, number);
         if (!exit_value || !signal) return out_.leave_out(reason::bad_number, number);
@@ -88,6 +90,7 @@ class joblog_reader {
 
     collector& out_;
     command_templates templates_;
+    field_list fields_;
     std::vector<row> waiting_;
     std::size_t bytes_ = 0;
     bool learning_ = true;
@@ -102,14 +105,35 @@ void command_templates::split_words(std::string_view command) {
         std::string_view const word = take_word(command);
         if (!word.empty()) words_.push_back(word);
     }
+}
+
+// Most commands are of the shape of the last one.
+command_templates::shape* command_templates::shape_of_words() {
+    std::string_view const first = words_.empty() ? std::string_view{} : words_.front();
+    if (last_ != nullptr && last_count_ == words_.size() && last_word_ == first) return last_;
     key_ = std::to_string(words_.size());
-    key_ += ' ';
-    if (!words_.empty()) key_ += words_.front();
+    (key_ += ' ') += first;
+    auto const known = shapes_.find(key_);
+    if (known == shapes_.end()) return nullptr;
+    last_count_ = words_.size();
+    last_word_ = first;
+    return last_ = &known->second;
+}
+
+// Which words are of the template.
+void command_templates::settle(shape& s) {
+    std::size_t const most = (std::max)(1u, s.commands / commands_per_value);
+    for (position const& at : s.words) {
+        std::vector<std::string>& words = s.of_template.emplace_back();
+        if (at.many || at.values.size() > most) continue;
+        for (auto const& [word, count] : at.values) words.push_back(word);
+    }
 }
 
 void command_templates::learn(std::string_view command) {
     split_words(command);
-    shape& s = shapes_[key_];
+    shape* const seen = shape_of_words();
+    shape& s = seen != nullptr ? *seen : shapes_[key_];
     ++s.commands;
     s.words.resize(words_.size());
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -130,13 +154,13 @@ void command_templates::learn(std::string_view command) {
 void command_templates::find(std::string_view command, std::string& to) {
     split_words(command);
     to.clear();
-    auto const known = shapes_.find(key_);
+    shape* const known = shape_of_words();
+    if (known != nullptr && known->of_template.empty()) settle(*known);
     for (std::size_t i = 0; i < words_.size(); ++i) {
         bool of_template = i == 0 || words_[i].starts_with('-');
-        if (known != shapes_.end() && i > 0) {
-            position const& at = known->second.words[i];
-            std::size_t const most = (std::max)(1u, known->second.commands / commands_per_value);
-            of_template = !at.many && at.values.size() <= most && at.values.contains(words_[i]);
+        if (known != nullptr && i > 0) {
+            std::vector<std::string> const& words = known->of_template[i];
+            of_template = std::find(words.begin(), words.end(), words_[i]) != words.end();
         }
         if (i > 0) to += ' ';
         to += of_template ? words_[i] : std::string_view("{}");

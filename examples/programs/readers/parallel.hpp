@@ -36,15 +36,21 @@ class command_templates {
     struct shape {
         std::uint32_t commands = 0;
         std::vector<position> words;
+        std::vector<std::vector<std::string>> of_template{}; // by position, once it is asked for
     };
     static constexpr std::size_t most_values = 8;
     static constexpr std::uint32_t commands_per_value = 8;
 
     void split_words(std::string_view command);
+    [[nodiscard]] shape* shape_of_words();
+    static void settle(shape& s);
 
     std::map<std::string, shape, std::less<>> shapes_; // by count and first word
     std::vector<std::string_view> words_;
     std::string key_;
+    shape* last_ = nullptr; // of key_
+    std::size_t last_count_ = 0;
+    std::string last_word_;
 };
 
 } // namespace readers

@@ -250,8 +250,8 @@ std::vector<std::string> summary_of(reading_report const& report) {
     for (std::size_t i = 1; i < reason_count; ++i) { // other events are no news
         auto const why = static_cast<reason>(i);
         if (report[why].count > 0)
-            text.push_back((is_damage(why) ? "not read: " : "left out: ") +
-                           program::grouped(report[why].count) + " " + std::string(to_string(why)) +
+            text.push_back((is_damage(why) ? "not read: " : "left out: ") + std::string(to_string(why)) +
+                           ", " + program::counted(report[why].count, "time") +
                            lines_of(report[why], report));
     }
     for (file_report const& file : report.files)

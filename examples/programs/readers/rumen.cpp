@@ -38,9 +38,18 @@ struct times_of_attempt {
     std::optional<std::int64_t> start, end;
 };
 
+constexpr wanted_members task_members(std::array<std::string_view, 2>{"attempts", "taskID"});
+constexpr wanted_members attempt_members(std::array<std::string_view, 6>{
+    "result", "attemptID", "hostName", "startTime", "finishTime", "hdfsBytesRead"});
+
+// A time that is known.
+std::optional<std::int64_t> told(std::optional<json_value> value) {
+    auto const t = whole(value);
+    return t && *t > 0 ? t : std::nullopt;
+}
+
 times_of_attempt times_of(json_value of) {
-    auto const known = [](std::optional<std::int64_t> t) { return t && *t > 0 ? t : std::nullopt; };
-    return {known(whole_in(of, "startTime")), known(whole_in(of, "finishTime"))};
+    return {told(member(of, "startTime")), told(member(of, "finishTime"))};
 }
 
 // An attempt that began while an older one ran is a copy: the trace itself does not tell.
@@ -77,26 +86,25 @@ class rumen_job {
   private:
     void read_task(json_value task) {
         simdjson::dom::array attempts;
-        auto const list = member(task, "attempts");
+        auto const [list, id] = task_members.in(task);
         if (!list || list->get(attempts) != simdjson::SUCCESS)
             return out_.leave_out(reason::not_a_record, line_);
         if (attempts.size() > most_attempts) return out_.leave_out(reason::not_a_record, line_);
-        for (json_value const a : attempts) read_attempt(task, a, speculative_among(attempts, a));
+        for (json_value const a : attempts) read_attempt(text_of(id), a, speculative_among(attempts, a));
     }
 
-    void read_attempt(json_value task, json_value of, std::optional<bool> speculative) {
-        std::string_view const result = text_in(of, "result");
-        std::string_view const id = text_in(of, "attemptID");
+    void read_attempt(std::string_view task, json_value of, std::optional<bool> speculative) {
+        auto const [ended, id, host, start, end, bytes_read] = attempt_members.in(of);
+        std::string_view const result = text_of(ended);
         attempt a;
         a.job = group_;
-        a.task = text_in(task, "taskID");
-        a.node = hadoop_host(text_in(of, "hostName"));
-        a.number = hadoop_attempt_number(id);
+        a.task = task;
+        a.node = hadoop_host(text_of(host));
+        a.number = hadoop_attempt_number(text_of(id));
         a.speculative = speculative;
         a.line = line_;
-        times_of_attempt const times = times_of(of);
-        if (times.start) a.start = ms_time(*times.start);
-        if (times.end) a.end = ms_time(*times.end);
+        if (auto const ms = told(start)) a.start = ms_time(*ms);
+        if (auto const ms = told(end)) a.end = ms_time(*ms);
         if (a.node.empty()) return out_.leave_out(reason::no_node, line_);
         if (!a.start || (!a.end && !result.empty())) return out_.leave_out(reason::bad_time, line_);
         if (result.empty() && !a.end)
@@ -105,7 +113,7 @@ class rumen_job {
             a.end_state = ending::success;
         else
             a.end_state = result == "KILLED" ? ending::killed : ending::failed;
-        auto const bytes = real_in(of, "hdfsBytesRead");
+        auto const bytes = real(bytes_read);
         if (bytes && *bytes > 0) a.input = bytes;
         out_.take(a);
     }

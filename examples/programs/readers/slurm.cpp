@@ -25,9 +25,14 @@ struct slurm_time {
     bool unknown = false; ///< and said to be
 };
 
-slurm_time read_time(std::string_view field) {
-    field = trimmed(field);
+slurm_time read_time(iso_clock& clock, std::string_view field) {
     slurm_time t;
+    if (field.size() > 4 && field[4] == '-') {
+        bool zoned = false;
+        t.time = clock.read(field, &zoned);
+        t.form = zoned ? clock_form::zoned : clock_form::local;
+        return t;
+    }
     bool const begins_with_digit = !field.empty() && field.front() >= '0' && field.front() <= '9';
     if (field == "0" ||
         (!begins_with_digit && (field.empty() || is_one_of(field, {"Unknown", "None", "N/A"})))) {
@@ -36,9 +41,7 @@ slurm_time read_time(std::string_view field) {
         t.time = seconds_time(field);
         t.form = clock_form::epoch;
     } else {
-        bool zoned = false;
-        t.time = iso_time(field, &zoned);
-        t.form = zoned ? clock_form::zoned : clock_form::local;
+        t.form = clock_form::local;
     }
     return t;
 }
@@ -46,7 +49,7 @@ slurm_time read_time(std::string_view field) {
 struct sacct_columns {
     std::optional<std::size_t> id, raw_id, node, state, start, end, elapsed, restarts;
 
-    explicit sacct_columns(std::vector<std::string_view> const& header)
+    explicit sacct_columns(field_list const& header)
         : id(column_of(header, "JobID")),
           raw_id(column_of(header, "JobIDRaw")),
           node(column_of(header, "NodeList")),
@@ -74,7 +77,7 @@ class sacct_reader {
   public:
     sacct_reader(sacct_columns const& columns, collector& out) : at_(columns), out_(out) {}
 
-    void read(std::vector<std::string_view> const& fields, std::size_t line) {
+    void read(field_list const& fields, std::size_t line) {
         auto const field = [&](std::optional<std::size_t> const& c) {
             return c ? trimmed(fields[*c]) : std::string_view{};
         };
@@ -89,14 +92,14 @@ class sacct_reader {
         if (is_no_node(node))
             return out_.leave_out(*how == ending::killed ? reason::never_started : reason::no_node, line);
         if (!is_one_node(node)) return out_.leave_out(reason::several_nodes, line);
-        slurm_time const start = read_time(field(at_.start)), end = read_time(field(at_.end));
+        slurm_time const start = read_time(times_, field(at_.start)), end = read_time(times_, field(at_.end));
         if (start.unknown && *how == ending::killed) return out_.leave_out(reason::never_started, line);
         attempt a;
         a.start = start.time;
         a.end = end.time;
-        if (auto const seconds = whole_number(field(at_.elapsed)); !at_.end && seconds && a.start)
-            if (auto const took = time_of(*seconds, 1'000'000'000); took && *how != ending::running)
-                a.end = *a.start + *took;
+        if (!at_.end && a.start && *how != ending::running)
+            if (auto const seconds = whole_number(field(at_.elapsed)))
+                if (auto const took = time_of(*seconds, 1'000'000'000)) a.end = *a.start + *took;
         if (!a.start || (!a.end && *how != ending::running)) return out_.leave_out(reason::bad_time, line);
         if (!same_clock(start) || (!end.unknown && at_.end && !same_clock(end)))
             return out_.leave_out(reason::mixed_clocks, line);
@@ -108,7 +111,7 @@ class sacct_reader {
         a.number = number_of(field(at_.id), field(at_.restarts));
         a.line = line;
         if (!id.array && id.step.empty()) { // a job of its own: its steps are another group
-            job_ = std::string(id.job) + "/job";
+            job_.assign(id.job).append("/job");
             a.job = job_;
         }
         out_.take(a);
@@ -126,6 +129,7 @@ class sacct_reader {
         bool const again = id == last_id_;
         last_id_ = id;
         last_number_ = again ? last_number_ + 1 : 0;
+        if (restarts.empty()) return last_number_;
         if (auto const told = whole_number(restarts); told && *told >= 0 && *told < 0x7fffffff)
             return static_cast<std::uint32_t>(*told);
         return last_number_;
@@ -133,6 +137,7 @@ class sacct_reader {
 
     sacct_columns at_;
     collector& out_;
+    iso_clock times_;
     std::string last_id_, job_;
     std::uint32_t last_number_ = 0;
     clock_form clock_ = clock_form::none;
@@ -141,6 +146,7 @@ class sacct_reader {
 } // namespace
 
 std::optional<ending> slurm_ending(std::string_view state) {
+    if (state == "COMPLETED") return ending::success;
     std::string_view const word =
         state.substr(0, state.find_first_of(" +")); // "CANCELLED by 0", "CANCELLED+"
     if (is_one_of(word, {"COMPLETED", "CD"})) return ending::success;
@@ -160,18 +166,31 @@ bool is_no_node(std::string_view list) {
 }
 
 bool is_one_node(std::string_view list) {
-    return list.find(',') == std::string_view::npos && list.find('[') == std::string_view::npos;
+    for (char const c : list) // a search for each would take longer
+        if (c == ',' || c == '[') return false;
+    return true;
 }
+
+namespace {
+
+// As `find`, faster where texts are short.
+std::size_t position_of(char c, std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == c) return i;
+    return std::string_view::npos;
+}
+
+} // namespace
 
 slurm_id slurm_id_of(std::string_view id) {
     slurm_id result;
-    std::size_t const dot = id.find('.');
+    std::size_t const dot = position_of('.', id);
     if (dot != std::string_view::npos) {
         result.step = id.substr(dot + 1);
         if (result.step.empty()) return {};
     }
     std::string_view const whole = id.substr(0, dot);
-    std::size_t const bar = whole.find('_');
+    std::size_t const bar = position_of('_', whole);
     result.job = whole.substr(0, bar);
     if (result.job.empty() || result.job.front() < '0' || result.job.front() > '9') return {};
     if (bar != std::string_view::npos) {
@@ -186,17 +205,17 @@ slurm_id slurm_id_of(std::string_view id) {
 bool looks_like_sacct(std::string_view head) {
     std::string_view const line = head.substr(0, head.find_first_of("\r\n"));
     if (line.find('|') == std::string_view::npos) return false;
-    std::vector<std::string_view> fields;
-    split(line, '|', fields);
+    field_list fields;
+    fields.split(line, '|');
     return column_of(fields, "JobID") || column_of(fields, "JobIDRaw");
 }
 
 void read_sacct(text_window& text, collector& out) {
     line_reader lines(text);
-    std::vector<std::string_view> fields;
+    field_list fields;
     if (!lines.next()) return;
     std::string const header(lines.line());
-    split(header, '|', fields);
+    fields.split(header, '|');
     std::size_t const count = fields.size();
     sacct_columns const columns(fields);
     if (std::string const missing = columns.missing(); !missing.empty()) {
@@ -208,7 +227,7 @@ void read_sacct(text_window& text, collector& out) {
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
         out.count_line();
-        split(lines.line(), '|', fields);
+        fields.split(lines.line(), '|');
         if (lines.too_long())
             out.leave_out(reason::too_long, lines.number());
         else if (lines.line() == header) // several outputs one after the other

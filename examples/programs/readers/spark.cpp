@@ -19,6 +19,11 @@ spark_reader::~spark_reader() = default;
 
 namespace {
 
+constexpr wanted_members event_members(std::array<std::string_view, 6>{
+    "Event", "Stage ID", "Stage Attempt ID", "Task Info", "Task End Reason", "Task Metrics"});
+constexpr wanted_members info_members(std::array<std::string_view, 8>{
+    "Task ID", "Index", "Attempt", "Launch Time", "Executor ID", "Host", "Speculative", "Finish Time"});
+
 ending ending_of(std::string_view reason_name, json_value info) {
     if (reason_name == "Success") return ending::success;
     // A copy that may not commit has lost its race.
@@ -29,8 +34,7 @@ ending ending_of(std::string_view reason_name, json_value info) {
 }
 
 // What the task read: from storage, and of what other stages wrote.
-std::optional<double> input_of(json_value event) {
-    auto const metrics = member(event, "Task Metrics");
+std::optional<double> input_of(std::optional<json_value> metrics) {
     if (!metrics) return std::nullopt;
     std::optional<double> bytes = real_in(member(metrics, "Input Metrics"), "Bytes Read");
     auto const shuffle = member(metrics, "Shuffle Read Metrics");
@@ -86,7 +90,8 @@ void spark_reader::read(text_window& text, collector& out, std::string const& ap
 void spark_reader::read_event(std::string_view line, std::size_t number, collector& out) {
     auto const event = parse_json(parser_->json, line);
     if (!event) return out.leave_out(reason::not_json, number);
-    std::string_view const kind = text_in(*event, "Event");
+    auto const [event_name, stage_id, stage_attempt, info, end_reason, metrics] = event_members.in(event);
+    std::string_view const kind = text_of(event_name);
     bool const starts = kind == "SparkListenerTaskStart";
     if (!starts && kind != "SparkListenerTaskEnd") {
         if (kind.empty()) return out.leave_out(reason::not_a_record, number);
@@ -107,16 +112,15 @@ void spark_reader::read_event(std::string_view line, std::size_t number, collect
         }
         return out.leave_out(reason::other_event, number);
     }
-    auto const info = member(*event, "Task Info");
-    auto const stage = whole_in(*event, "Stage ID");
+    auto const stage = whole(stage_id);
     if (!info || !stage) return out.leave_out(reason::not_a_record, number);
-    name_job(*stage, whole_in(*event, "Stage Attempt ID").value_or(0));
-    auto const id = whole_in(*info, "Task ID");
-    auto const index = whole_in(*info, "Index");
-    auto const launched = whole_in(*info, "Launch Time");
+    name_job(*stage, whole(stage_attempt).value_or(0));
+    auto const [task_id, task_index, attempt_number, launch, on_executor, on_host, is_copy, finish_time] =
+        info_members.in(info);
+    auto const id = whole(task_id), index = whole(task_index), launched = whole(launch);
     if (!index || !launched) return out.leave_out(reason::bad_number, number);
-    std::string_view const host = text_in(*info, "Host"), executor = text_in(*info, "Executor ID");
-    bool const speculative = flag_in(*info, "Speculative").value_or(false);
+    std::string_view const host = text_of(on_host), executor = text_of(on_executor);
+    bool const speculative = flag(is_copy).value_or(false);
     if (starts) {
         if (id && ms_time(*launched))
             running_[*id] = {job_,
@@ -124,16 +128,16 @@ void spark_reader::read_event(std::string_view line, std::size_t number, collect
                              std::string(executor),
                              *index,
                              *launched,
-                             small(whole_in(*info, "Attempt")),
+                             small(whole(attempt_number)),
                              speculative,
                              number};
         return out.leave_out(reason::other_event, number);
     }
     if (id) running_.erase(*id);
-    std::string_view const why = text_in(member(*event, "Task End Reason"), "Reason");
+    std::string_view const why = text_in(end_reason, "Reason");
     if (why == "Resubmitted") return out.leave_out(reason::reported_again, number);
     if (host.empty()) return out.leave_out(reason::no_node, number);
-    auto const finished = whole_in(*info, "Finish Time");
+    auto const finished = whole(finish_time);
     attempt a;
     a.start = ms_time(*launched);
     a.end = finished ? ms_time(*finished) : std::nullopt;
@@ -143,10 +147,10 @@ void spark_reader::read_event(std::string_view line, std::size_t number, collect
     a.task = task_;
     a.node = host;
     a.executor = executor;
-    a.number = small(whole_in(*info, "Attempt"));
+    a.number = small(whole(attempt_number));
     a.end_state = ending_of(why, *info);
     a.speculative = speculative;
-    a.input = input_of(*event);
+    a.input = input_of(metrics);
     a.line = number;
     out.take(a);
 }

@@ -16,6 +16,9 @@
 
 namespace readers {
 
+/// How many lines end in a text.
+[[nodiscard]] std::size_t line_ends_in(std::string_view text);
+
 /// A window on a text. Behind what is to be seen there are always `padding` bytes that may be read.
 /// @par Cost memory for a block, or for the longest piece that was ever asked for
 class text_window {
@@ -39,7 +42,7 @@ class text_window {
         std::memmove(buffer_.data(), buffer_.data() + begin_, rest);
         begin_ = 0;
         end_ = rest;
-        std::size_t const room = (std::max)(block, 2 * rest);
+        std::size_t const room = rest + (std::max)(block, rest); // a whole block goes past the source's own
         if (buffer_.size() < room + padding) buffer_.resize(room + padding);
         std::size_t const got = source_(buffer_.data() + end_, room - end_);
         end_ += got;
@@ -55,7 +58,7 @@ class text_window {
     /// The same, with the lines counted.
     void consume(std::size_t n) {
         std::string_view const gone = view().substr(0, n);
-        consume(gone.size(), static_cast<std::size_t>(std::count(gone.begin(), gone.end(), '\n')));
+        consume(gone.size(), line_ends_in(gone));
     }
 
     /// At least as much as that, if the text has it.

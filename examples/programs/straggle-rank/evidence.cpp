@@ -19,8 +19,8 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
     straggle::node_decisions_options& n = d.decisions;
     if (auto const* const rule = std::get_if<by_slowdown>(&o.selection))
         n.evidence.least_slowdown = rule->least;
-    // A program has the memory for all of a history.
-    n.evidence.max_attempts = std::size_t{1} << 22;
+    // Of jobs that were over before so many attempts ended, only what they said of nodes is kept.
+    n.evidence.max_attempts = std::size_t{1} << 18;
     n.evidence.max_jobs = std::size_t{1} << 20;
     n.evidence.max_cells = std::size_t{1} << 24;
     n.evidence.max_nodes = std::uint32_t{1} << 22;
@@ -35,46 +35,97 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
 
 } // namespace
 
+namespace {
+
+// Tells attempts of a history by a clock that begins with it.
+template <class Time>
+class past_clock {
+  public:
+    explicit past_clock(std::vector<attempt<Time>> const& attempts) {
+        for (attempt<Time> const& a : attempts) {
+            if (!a.end() || !a.job() || !a.node()) continue;
+            Time const first = begin_of(a);
+            if (!any_end_ || first < origin_) origin_ = first;
+            any_end_ = true;
+        }
+    }
+    [[nodiscard]] Time origin() const { return origin_; }
+    /// Its end is not known, though those of others are.
+    [[nodiscard]] bool is_untimed(attempt<Time> const& a) const { return any_end_ && !a.end(); }
+
+    /// Nothing for what says nothing: no job, no node, no length.
+    [[nodiscard]] std::optional<past_attempt> operator()(attempt<Time> const& a) const {
+        if (!a.job() || !a.node() || is_untimed(a)) return std::nullopt;
+        double took = 0;
+        if (a.duration())
+            took = static_cast<double>(*a.duration());
+        else if (a.start() && a.end())
+            took = static_cast<double>(*a.end() - *a.start());
+        else if (a.status() == straggle::attempt_status::success)
+            return std::nullopt;
+        if (!(took >= 0)) return std::nullopt;
+        past_attempt p{*a.job(), *a.node(), a.task(), 0, 0, a.status()};
+        p.end = any_end_ ? static_cast<double>(*a.end() - origin_) : took;
+        p.start = p.end - took;
+        return p;
+    }
+
+  private:
+    static Time begin_of(attempt<Time> const& a) {
+        if (a.start()) return *a.start();
+        return a.duration() ? static_cast<Time>(*a.end() - *a.duration()) : *a.end();
+    }
+
+    bool any_end_ = false;
+    Time origin_{};
+};
+
+// Calls visit(attempt) for each that says something, in order of their ends, and keeps no copy of them.
+// @par Cost memory for 4 bytes per attempt, or nothing where they are in that order already
+template <class Time, class Visit>
+void visit_by_end(std::vector<attempt<Time>> const& attempts, Visit&& visit) {
+    past_clock<Time> const tell(attempts);
+    double last = 0;
+    bool in_order = true;
+    for (attempt<Time> const& a : attempts) {
+        auto const p = tell(a);
+        if (!p) continue;
+        in_order = in_order && p->end >= last;
+        last = p->end;
+    }
+    if (in_order) {
+        for (attempt<Time> const& a : attempts)
+            if (auto const p = tell(a)) visit(*p);
+        return;
+    }
+    std::vector<std::uint32_t> order;
+    order.reserve(attempts.size());
+    for (std::uint32_t i = 0; i < attempts.size(); ++i)
+        if (tell(attempts[i])) order.push_back(i);
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+        double const x = tell(attempts[a])->end, y = tell(attempts[b])->end;
+        return x < y || (x == y && a < b);
+    });
+    for (std::uint32_t const i : order) visit(*tell(attempts[i]));
+}
+
+} // namespace
+
 past past_of(history const& h) {
     past result;
     with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const&) {
-        bool any_end = false;
-        Time origin{};
-        auto const begins = [](attempt<Time> const& a) -> std::optional<Time> {
-            if (a.start()) return a.start();
-            if (a.end() && a.duration()) return *a.end() - *a.duration();
-            return a.end();
-        };
+        past_clock<Time> const tell(attempts);
         for (attempt<Time> const& a : attempts) {
-            if (!a.end() || !a.job() || !a.node()) continue;
-            auto const first = begins(a);
-            if (!any_end || *first < origin) origin = *first;
-            any_end = true;
-        }
-        for (attempt<Time> const& a : attempts) {
-            if (!a.job() || !a.node()) continue;
             bool const is_success = a.status() == straggle::attempt_status::success;
-            past_attempt p{*a.job(), *a.node(), a.task(), 0, 0, a.status()};
-            if (any_end && !a.end()) {
-                if (is_success) ++result.untimed;
-                continue;
-            }
-            double took = 0;
-            if (a.duration())
-                took = static_cast<double>(*a.duration());
-            else if (a.start() && a.end())
-                took = static_cast<double>(*a.end() - *a.start());
-            else if (is_success)
-                continue;
-            if (!(took >= 0)) continue;
-            p.end = any_end ? static_cast<double>(*a.end() - origin) : took;
-            p.start = p.end - took;
-            result.attempts.push_back(p);
+            if (auto const p = tell(a))
+                result.attempts.push_back(*p);
+            else if (a.job() && a.node() && tell.is_untimed(a) && is_success)
+                ++result.untimed;
         }
         if constexpr (std::integral<Time>)
-            result.origin_ticks = origin;
+            result.origin_ticks = tell.origin();
         else
-            result.origin_units = origin;
+            result.origin_units = tell.origin();
     });
     std::ranges::stable_sort(result.attempts, {}, &past_attempt::end);
     return result;
@@ -116,28 +167,42 @@ namespace {
 // Requests of a service, or one call of a program like GNU parallel, are a job without parts: cut in
 // stretches of time, each of which is compared with itself. Jobs come by the dozen elsewhere, and are left
 // alone.
-void cut_jobs(past& all, std::size_t jobs) {
-    if (jobs > 2) return;
-    constexpr std::uint32_t stretches = 4;
-    std::vector<std::size_t> tasks(jobs), seen(jobs);
-    for (past_attempt const& a : all.attempts) ++tasks[a.job];
-    for (past_attempt& a : all.attempts) {
+class job_cutter {
+  public:
+    explicit job_cutter(std::size_t jobs) : tasks_(jobs <= 2 ? jobs : 0), seen_(tasks_.size()) {}
+
+    [[nodiscard]] bool cuts() const { return !tasks_.empty(); }
+    /// Has to be shown all attempts before the first is cut.
+    void count(past_attempt const& a) { ++tasks_[a.job]; }
+    void cut(past_attempt& a) {
+        if (!cuts()) return;
+        constexpr std::uint32_t stretches = 4;
         std::size_t const job = a.job;
-        std::size_t const part = tasks[job] < 8 * stretches ? 0 : seen[job]++ * stretches / tasks[job];
+        std::size_t const part = tasks_[job] < 8 * stretches ? 0 : seen_[job]++ * stretches / tasks_[job];
         a.job = static_cast<std::uint32_t>(job * stretches + part);
     }
-}
+
+  private:
+    std::vector<std::size_t> tasks_, seen_; // by job
+};
 
 } // namespace
 
 whole_evidence weigh(history const& h, fleet const& f, options const& o) {
-    past all = past_of(h);
-    cut_jobs(all, h.jobs.ids().size());
     // One decision: one in twenty may name a healthy node.
     evidence e(f, o, 20, true);
-    for (past_attempt const& a : all.attempts) e.observe(a);
+    double now = 0;
+    with_attempts(h, [&](auto const& attempts, auto const&) {
+        job_cutter jobs(h.jobs.ids().size());
+        if (jobs.cuts()) visit_by_end(attempts, [&](past_attempt const& a) { jobs.count(a); });
+        visit_by_end(attempts, [&](past_attempt a) {
+            jobs.cut(a);
+            e.observe(a);
+            now = a.end;
+        });
+    });
     whole_evidence result;
-    result.decision = e.decide(all.attempts.empty() ? 0 : all.attempts.back().end);
+    result.decision = e.decide(now);
     for (std::uint32_t node = 0; node < f.names.size(); ++node) {
         result.slowdowns.push_back(e.slowdown_of(node));
         result.failures.push_back(e.failures_of(node));

@@ -51,6 +51,8 @@ std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
 void run_windows(result const& whole, fleet const& cluster) {
     options const& o = whole.options;
     window_calendar const calendar = calendar_of(whole.history, o);
+    if (std::string const wrong = complaint(whole.history, o); !wrong.empty())
+        std::cerr << "straggle-rank: --window " << length_text(o.windows->window_ms) << ": " << wrong << '\n';
     auto const printer = printer_of(whole.history, o, calendar);
     std::vector<window_sink*> sinks{printer.get()};
     std::optional<log_writer> log;
@@ -92,11 +94,12 @@ void check(history const& past, ranking const& nodes, options const& o) {
         throw failure(exit_status::bad_input, past.file + ": every record was rejected");
 }
 
-void run(options const& o) {
+void run(options o) {
     history const past = read_history(o.files, {.columns = o.columns,
                                                 .from = o.from,
                                                 .with_input = o.normaliser == normaliser::work_rate,
                                                 .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
+    if (o.finds_window) o.windows = recommended_lengths(past, o);
     if (!o.future.learn.empty()) return learn_from(past, o);
     ranking const nodes = rank(past, o);
     check(past, nodes, o);

@@ -74,9 +74,9 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
   the letter. Options override a preset.
 
 Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
-a number and ms, s, m, h or d. A history is a recording: nobody obeyed these decisions, so the
-timeline shows what would have been decided, and a node that would have been avoided still has
-evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
+a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
+nobody obeyed these decisions, so the timeline shows what would have been decided, and a node that
+would have been avoided still has evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
 what it needs, and asks the next; with --select slowdown the library decides that, too):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
@@ -171,7 +171,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_flag("--no-limits", a.no_guards, "no limit but those given")->group(deciding);
 
     auto const over_time = "Decisions over time";
-    app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d")
+    app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d, auto")
         ->type_name("LENGTH")
         ->group(over_time);
     app.add_option("--slide", a.slide, "a window ends every so often (default: they do not overlap)")
@@ -305,7 +305,9 @@ void override_windows(options& o, arguments const& a) {
             if (value) wrong(name, "needs --window");
         return;
     }
-    o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
+    o.finds_window = *a.window == "auto";
+    if (o.finds_window && a.slide) wrong("--slide", "with --window auto it is found, too");
+    if (!o.finds_window) o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
     if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
     if (a.exclusions && o.decides_by_slowdown())
         wrong("--exclusions", "--select slowdown decides for how long; name another policy");

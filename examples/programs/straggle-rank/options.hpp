@@ -88,6 +88,7 @@ struct options {
     guard_options limits{.max_fraction = 0.2};
 
     std::optional<window_lengths> windows; ///< nothing: the history as a whole
+    bool finds_window = false;             ///< the history tells them: `--window auto`
     std::optional<time_unit> unit;         ///< nothing: as the column is named
     excluding exclusions;
     future_options future;

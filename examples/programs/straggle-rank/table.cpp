@@ -86,9 +86,11 @@ class table {
     }
 
     void print_reading() {
-        if (!h_.log) return;
         bool first = true;
-        for (std::string const& sentence : readers::summary_of(*h_.log)) {
+        auto const sentences =
+            h_.log ? readers::summary_of(*h_.log)
+                   : std::vector{counted(h_.rows, "row") + " from " + printable(h_.file) + " (csv)"};
+        for (std::string const& sentence : sentences) {
             if (first)
                 out_ << paint(bold, "Read") << ' ';
             else
@@ -101,7 +103,6 @@ class table {
 
     // What a reader who has seen only this would want to do now.
     void print_next_step() {
-        if (!h_.log) return;
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
         std::string text;
@@ -117,6 +118,9 @@ class table {
         else if (r_.ranking.nodes().size() < 2)
             text = "too little to compare: jobs of at least " + grouped(r_.options.min_tasks) +
                    " tasks on several nodes are needed (--min-tasks); read more logs at once";
+        else if (!unsure().empty())
+            text = "read more logs at once, so that more is known of " + listed(unsure()) +
+                   "; --window 1h looks at shorter stretches of time";
         else
             text =
                 "nothing; --window 1h looks at shorter stretches of time, in which a node may have been slow";
@@ -148,12 +152,32 @@ class table {
 
     // Why nobody is to be avoided.
     [[nodiscard]] std::string nobody() const {
-        straggle::slowdown worst;
-        for (straggle::slowdown const& s : r_.weighed->slowdowns)
-            if (s.is_known() && (!worst.is_known() || s.value > worst.value)) worst = s;
-        if (!worst.is_known())
-            return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them";
-        return "the slowest node " + in_words(worst) + ": not enough to be sure that it matters";
+        auto const& all = r_.weighed->slowdowns;
+        std::optional<std::uint32_t> worst;
+        for (std::uint32_t n = 0; n < all.size(); ++n)
+            if (all[n].is_known() && (!worst || all[n].value > all[*worst].value)) worst = n;
+        if (!worst) return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them";
+        std::string const behind = listed(unsure());
+        return "the slowest node" + std::string(behind.empty() ? "" : " of which enough is known") + ", " +
+               name(*worst, 40) + ", " + in_words(all[*worst]) + ": not enough to be sure that it matters" +
+               (behind.empty() ? "" : "; " + behind + " may be slower, but had fewer than 8 tasks in 3 jobs");
+    }
+
+    // Nodes that rank behind others, and of which too little is known to say by how much they are slower.
+    [[nodiscard]] std::vector<std::uint32_t> unsure() const {
+        std::vector<std::uint32_t> nodes;
+        if (r_.weighed == nullptr || r_.ranking.levels() < 2) return nodes;
+        for (auto const& node : r_.ranking.level(0))
+            if (node.mean > 0 && !r_.weighed->slowdowns[node.id].is_known()) nodes.push_back(node.id);
+        return nodes;
+    }
+    [[nodiscard]] std::string listed(std::vector<std::uint32_t> const& nodes) const {
+        constexpr std::size_t most = 3;
+        std::string text;
+        for (std::size_t i = 0; i < (std::min)(nodes.size(), most); ++i)
+            text += (i == 0 ? "" : i + 1 == nodes.size() ? " and " : ", ") + name(nodes[i], 40);
+        if (nodes.size() > most) text += " and " + counted(nodes.size() - most, "other");
+        return text;
     }
 
     // Those who fail more than others do.
@@ -162,7 +186,7 @@ class table {
         auto const& all = r_.weighed->failures;
         std::vector<std::uint32_t> worse;
         for (std::uint32_t n = 0; n < all.size(); ++n)
-            if (all[n].failed > 0 && all[n].low > all[n].elsewhere) worse.push_back(n);
+            if (all[n].failed > 1 && all[n].low > all[n].elsewhere) worse.push_back(n); // one may be chance
         if (worse.empty()) return;
         std::ranges::sort(worse, [&](std::uint32_t a, std::uint32_t b) {
             return all[a].low > all[b].low || (all[a].low == all[b].low && a < b);

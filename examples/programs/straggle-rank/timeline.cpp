@@ -8,6 +8,7 @@
 #include "attempt_list.hpp"
 
 #include <straggle/monitor/monitor.hpp>
+#include <straggle/rank/recommend_window.hpp>
 
 #include <algorithm>
 #include <array>
@@ -261,7 +262,9 @@ std::string_view to_string(standing s) {
     return names[static_cast<std::size_t>(s)];
 }
 
-window_calendar calendar_of(history const& h, options const& o) {
+namespace {
+
+time_unit unit_of(history const& h, options const& o) {
     if (h.end_column.empty())
         throw failure(exit_status::usage,
                       "--window: " + h.file + " does not say when attempts ended (see --columns end=NAME)");
@@ -269,7 +272,64 @@ window_calendar calendar_of(history const& h, options const& o) {
     if (!unit)
         throw failure(exit_status::usage, "--window: the unit of the column '" + h.end_column +
                                               "' is not known; say --time-unit ns, us, ms or s");
-    return {h, *o.windows, *unit};
+    return *unit;
+}
+straggle::rank::window_recommendation recommendation(history const& h) {
+    return with_attempts(h, [](auto const& attempts, auto const& fields) {
+        return straggle::rank::recommend_window(attempts, fields);
+    });
+}
+// Milliseconds in a unit of the records.
+double milliseconds_per_step(history const& h, options const& o) {
+    double const unit = 1000 / static_cast<double>(per_second(unit_of(h, o)));
+    return h.attempts.index() == 0 ? unit * std::pow(10.0, -h.places) : unit;
+}
+
+} // namespace
+
+window_calendar calendar_of(history const& h, options const& o) {
+    return {h, *o.windows, unit_of(h, o)};
+}
+
+window_lengths recommended_lengths(history const& h, options const& o) {
+    double const slide = recommendation(h).slide * milliseconds_per_step(h, o);
+    if (!(slide > 0))
+        throw failure(exit_status::bad_input, "--window auto: " + h.file + " tells nothing of windows");
+    // Round lengths, and never shorter.
+    constexpr std::int64_t s = 1000, m = 60 * s, hour = 60 * m, day = 24 * hour;
+    std::int64_t chosen = 0;
+    for (std::int64_t const step : {std::int64_t{1},
+                                    std::int64_t{10},
+                                    std::int64_t{100},
+                                    s,
+                                    2 * s,
+                                    5 * s,
+                                    10 * s,
+                                    15 * s,
+                                    30 * s,
+                                    m,
+                                    2 * m,
+                                    5 * m,
+                                    10 * m,
+                                    15 * m,
+                                    30 * m,
+                                    hour,
+                                    2 * hour,
+                                    3 * hour,
+                                    6 * hour,
+                                    12 * hour}) {
+        chosen = step;
+        if (static_cast<double>(step) >= slide) break;
+    }
+    if (static_cast<double>(chosen) < slide)
+        chosen =
+            day * static_cast<std::int64_t>(std::ceil((std::min)(slide / static_cast<double>(day), 1e5)));
+    return {4 * chosen, chosen};
+}
+
+std::string complaint(history const& h, options const& o) {
+    double const window = static_cast<double>(o.windows->window_ms) / milliseconds_per_step(h, o);
+    return std::string(message(straggle::rank::judge_window(recommendation(h), window)));
 }
 
 timeline follow(history const& h, options const& o, fleet const& f, window_calendar const& calendar,

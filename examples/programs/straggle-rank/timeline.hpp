@@ -82,6 +82,11 @@ struct timeline {
     std::vector<stay> stays;         ///< in order of their first window
 };
 
+/// The lengths that suit a history: `--window auto`. A `failure` if it tells nothing.
+[[nodiscard]] window_lengths recommended_lengths(history const& h, options const& o);
+/// What is wrong with the windows that were asked for; empty if nothing is.
+[[nodiscard]] std::string complaint(history const& h, options const& o);
+
 /// When the windows of a history begin and end; a `failure` if that cannot be said.
 [[nodiscard]] window_calendar calendar_of(history const& h, options const& o);
 

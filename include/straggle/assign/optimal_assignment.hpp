@@ -6,6 +6,7 @@
 /// number of rows.
 #pragma once
 
+#include <straggle/assign/detail/few_rows.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
 
@@ -50,6 +51,9 @@ class optimal_assignment {
     template <class Admit = admit_all>
     void operator()(assignable_pairs const& pairs, std::span<std::uint32_t const> room,
                     std::vector<assigned_pair>& out, Admit&& admit = {}) {
+        detail::expect_assignable(pairs, room);
+        if (pairs.rows() <= detail::few_rows::most_rows && room.size() <= detail::few_rows::most_columns)
+            return few_rows_.solve(pairs, room, out, admit);
         prepare(pairs, room, out);
         while (find_best_path(pairs)) {
             std::uint32_t const first = row_at_begin(pairs);
@@ -112,7 +116,6 @@ class optimal_assignment {
 
     void prepare(assignable_pairs const& p, std::span<std::uint32_t const> room,
                  std::vector<assigned_pair>& out) {
-        detail::expect_assignable(p, room);
         std::size_t const rows = p.rows(), columns = room.size();
         out.clear();
         out.reserve(rows);
@@ -360,6 +363,7 @@ class optimal_assignment {
         *at = rows_[row].next_holder;
     }
 
+    detail::few_rows few_rows_; // solves what is small
     std::vector<offer> offers_; // of columns: what every look at a pair needs
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;

@@ -68,6 +68,7 @@ class basic_node_decisions : private detail::node_trials {
         evidence_.update(now, running, slots_);
         observe_load(rows, load);
         refill(rows.size());
+        failures_.know((std::min)(rows.size(), std::size_t{options_.evidence.max_nodes}));
         classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
         weigh(rows);
         advance(rows);

@@ -7,17 +7,20 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/record/running.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <ranges>
+#include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detect {
@@ -182,12 +185,15 @@ class job_progress {
         counts_ = {};
         now_ = now;
         running_on_.assign(nodes_.size(), 0);
-        place at{0, 0, running_.size()};
+        place at{.end = running_.size(), .names = ids_.ids().data()};
+        Time begin = begin_ ? *begin_ : now; // none starts later
         std::uint32_t row = 0;
-        for (auto const& task : tasks) read(task, fields, now, row++, at);
+        for (auto const& task : tasks) read(task, fields, now, row++, begin, at);
         running_.resize(at.used);
+        if (at.used != 0) begin_ = begin;
         counts_.seen = row;
         counts_.used = at.used;
+        counts_.unreported = at.used - at.reported;
         for (std::size_t k = 0; k < nodes_.size(); ++k) {
             nodes_[k].running = running_on_[k];
             nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
@@ -210,54 +216,89 @@ class job_progress {
     // left of that: most tasks are still there, in the same order, and to compare a name is cheaper than to
     // look it up.
     struct place {
-        std::size_t used, next, end;
-        int strangers = 0; // tasks in a row that are not found
+        std::size_t used = 0, next = 0, end;
+        NodeId const* names;        // of all nodes
+        std::uint64_t reported = 0; // of the used
+        int strangers = 0;          // tasks in a row that are not found
     };
-    std::uint32_t node_index(node_key node, place& at) {
-        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
-        constexpr int most_strangers = 16; // then the order is another one
-        std::size_t next = (std::max)(at.next, at.used);
-        std::uint32_t index = 0;
-        if (next < at.end && ids_[running_[next].node] == node) {
-            index = running_[next].node;
-        } else {
-            index = node_index(node);
-            std::size_t const last = (std::min)(at.end, next + ended);
-            while (next < last && running_[next].node != index) ++next;
-            if (!(next < last)) {
-                if (++at.strangers > most_strangers) at.end = 0;
+    // Index of the node of a task, for which there is room then at `at.used`.
+    STRAGGLE_ALWAYS_INLINE std::uint32_t node_index(node_key node, place& at) {
+        if (at.next < at.end) [[likely]] {
+            std::uint32_t const index = running_[at.next].node;
+            if (at.names[index] == node) [[likely]] {
+                at.strangers = 0;
+                ++at.next;
                 return index;
             }
         }
-        at.strangers = 0;
-        at.next = next + 1;
+        return look_up(node, at);
+    }
+    STRAGGLE_NEVER_INLINE std::uint32_t look_up(node_key node, place& at) {
+        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
+        constexpr int most_strangers = 16; // then the order is another one
+        std::uint32_t const index = node_index(node);
+        at.names = ids_.ids().data();
+        if (index >= running_on_.size()) running_on_.resize(nodes_.size());
+        if (at.used == running_.size()) running_.emplace_back();
+        std::size_t next = at.next, last = (std::min)(at.end, next + ended);
+        while (next < last && running_[next].node != index) ++next;
+        if (next < last) {
+            at.strangers = 0;
+            at.next = next + 1;
+        } else {
+            if (++at.strangers > most_strangers) at.end = 0;
+            at.next = (std::max)(at.next, at.used + 1); // what is written over is not to be found
+        }
         return index;
+    }
+
+    // A comparison of bits: of numbers that are not negative they stand in order, and NaN is above all.
+    static constexpr bool is_share(double x) noexcept {
+        return std::bit_cast<std::uint64_t>(x) <= std::bit_cast<std::uint64_t>(1.0) || x == 0;
+    }
+    static constexpr bool is_positive(double x) noexcept {
+        return std::bit_cast<std::uint64_t>(x) - 1 < detail::infinity_bits - 1;
+    }
+    static constexpr bool is_length(double x) noexcept {
+        return std::bit_cast<std::uint64_t>(x) < detail::infinity_bits;
+    }
+
+    // Why a start cannot be used; only where the time since it looks strange.
+    std::optional<running_rejection> fault_of(Time const& start, Time const& now) const {
+        if (detail::is_unordered(start)) return running_rejection::missing_start;
+        if (!(start <= now)) return running_rejection::not_started;
+        return std::nullopt;
     }
 
     template <class Task, class Fields>
     STRAGGLE_ALWAYS_INLINE void read(Task const& task, Fields const& fields, Time const& now,
-                                     std::uint32_t row, place& at) {
+                                     std::uint32_t row, Time& begin, place& at) {
         auto const reject = [this](running_rejection r) { ++counts_.rejected[r]; };
         auto&& node = detail::project(fields.node, task);
         if (!detail::is_present(node)) return reject(running_rejection::missing_node);
         auto&& start = detail::project(fields.start, task);
-        if (!detail::is_present(start) || detail::is_unordered(detail::unwrap(start)))
-            return reject(running_rejection::missing_start);
-        if (!(detail::unwrap(start) <= now)) return reject(running_rejection::not_started);
-        double const elapsed = detail::to_time(now - detail::unwrap(start));
+        if (!detail::is_present(start)) return reject(running_rejection::missing_start);
+        double elapsed = 0;
+        if constexpr (std::is_floating_point_v<Time>) {
+            elapsed = detail::to_time(now - detail::unwrap(start));
+            if (!is_length(elapsed)) [[unlikely]]
+                if (auto const fault = fault_of(detail::unwrap(start), now)) return reject(*fault);
+        } else {
+            if (auto const fault = fault_of(detail::unwrap(start), now)) return reject(*fault);
+            elapsed = detail::to_time(now - detail::unwrap(start));
+        }
         double done = 0, size = 1;
         bool reported = false;
         if constexpr (detail::given<decltype(Fields::progress)>) {
             auto const& progress = detail::project(fields.progress, task);
             reported = detail::is_present(progress);
             if (reported) done = static_cast<double>(detail::unwrap(progress));
-            if (!detail::is_finite(done) || !(done >= 0) || !(done <= 1))
-                return reject(running_rejection::bad_progress);
+            if (!is_share(done)) return reject(running_rejection::bad_progress);
         }
         if constexpr (detail::given<decltype(Fields::input)>) {
             auto const& input = detail::project(fields.input, task);
             if (detail::is_present(input)) size = static_cast<double>(detail::unwrap(input));
-            if (!(size > 0) || !detail::is_finite(size)) size = 1;
+            if (!is_positive(size)) size = 1;
         }
         std::uint32_t several = 1;
         if constexpr (detail::given<decltype(Fields::copies)>) {
@@ -266,11 +307,9 @@ class job_progress {
                 several = static_cast<std::uint32_t>(detail::unwrap(copies));
         }
         std::uint32_t const index = node_index(detail::unwrap(node), at);
-        if (index >= running_on_.size()) running_on_.resize(nodes_.size());
-        if (at.used == running_.size()) running_.emplace_back();
         ++running_on_[index];
-        if (!reported) ++counts_.unreported;
-        if (!begin_ || detail::unwrap(start) < *begin_) begin_ = detail::unwrap(start);
+        at.reported += reported ? 1u : 0u;
+        if (detail::unwrap(start) < begin) begin = detail::unwrap(start);
         // Member by member: a copy of the whole would have to wait for its parts.
         running_task& t = running_[at.used++];
         t.progress = done;

@@ -91,7 +91,8 @@ struct largest_gain {
         auto const first = static_cast<std::ptrdiff_t>(out.size());
         std::size_t gains = 0;
         double least = -1; // of the gains that are named, once there are enough of them
-        double beaten = 0; // remaining times that are no more cannot be named, nor change the note; 0: all can
+        double beaten =
+            0; // remaining times that are no more cannot be named, nor change the note; 0: all can
         for (std::uint32_t i = 0; i < job.running.size(); ++i) {
             if (beaten > 0 && !may_exceed(job.running[i], beaten)) continue;
             gain_judgement const j = weigh(job.running[i], job);
@@ -119,15 +120,15 @@ struct largest_gain {
     // compare with; else 0.
     [[nodiscard]] static double beaten_by(double least, double copy) noexcept {
         if constexpr (bounded<Estimate, Replacement>) {
-            double const most = (least + copy) * (1 - 1e-14);
-            return most > 1e-250 ? most : 0.0;
+            double const bound = (least + copy) * (1 - 1e-14);
+            return bound > 1e-250 ? bound : 0.0;
         } else {
             return 0;
         }
     }
-    [[nodiscard]] bool may_exceed(running_task const& task, double most) const noexcept {
+    [[nodiscard]] bool may_exceed(running_task const& task, double bound) const noexcept {
         if constexpr (bounded<Estimate, Replacement>)
-            return estimate.may_exceed(task, most);
+            return estimate.may_exceed(task, bound);
         else
             return true;
     }

@@ -94,7 +94,10 @@ class basic_copy_planner {
         note(now, supply.price);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
-        offers_.probe(scan_.probes_, running, places, can_run, copies_);
+        // A probe is compared with its original: against one that is well on its way it could only lose.
+        double const young = (std::max)(scan_.usual() / 8, now - planned_);
+        planned_ = now;
+        offers_.probe(scan_.probes_, young, running, places, can_run, copies_);
     }
 
     /// Copies to launch, best first; probes behind.
@@ -206,6 +209,7 @@ class basic_copy_planner {
     assign::race_record races_;
     detail::task_book book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
+    double planned_ = 1e300;                       // when it last planned
     bool begun_ = false;
     std::uint64_t turn_ = 0;
     std::vector<assign::free_place> free_{};

@@ -18,8 +18,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// on average, for as long as it takes: one that did 0.6 in 40 s and then 0.001 a second has 51 s left after
 /// 100 s by its average, 117 s by this, where 340 s are right. The other way round nothing is gained: a task
 /// that goes faster lately is no straggler, and its average catches up. What it has gone lately is its speed,
-/// smoothed with a memory that fades as exp(-dt / tau); the first speed is that since the start, as soon as
-/// anything is done, so that the time of a launch is part of it.
+/// smoothed with a memory that fades as exp(-dt / tau). The first speed is that between the first two
+/// readings with anything done, not since the launch: what comes before a task works is no slow work.
 ///
 /// Rules that know a task by its progress and its time alone, as all detectors do, can be told
 /// `even_progress()` instead of the progress: then they see that the task has become slow.
@@ -41,20 +41,24 @@ class recent_rate : public task_readings {
         if (!accept(elapsed, progress)) return false;
         if (!(progress > 0)) return true;
         double const step = elapsed - since;
-        rate_ = done > 0 ? detail::smoothed(rate_, (progress - done) / step, step, tau_) : progress / elapsed;
+        if (!(done > 0)) return true; // no difference yet
+        double const speed = (progress - done) / step;
+        // Nothing done between the first two says little: the speed so far fades.
+        double const before = rate_ < 0 && !(speed > 0) ? done / since : rate_;
+        rate_ = before < 0 ? speed : detail::smoothed(before, speed, step, tau_);
         return true;
     }
 
     [[nodiscard]] constexpr outcome<double> remaining() const noexcept {
         outcome<double> const average = average_rate_remaining(elapsed(), progress());
-        if (!average) return average;
+        if (!average || rate_ < 0) return average;
         outcome<double> const lately = remaining_at_rate(rate_);
         return lately && *lately < *average ? average : lately;
     }
     [[nodiscard]] constexpr outcome<double> rate() const noexcept {
         if (progress() < least_telling_progress) return status::insufficient_evidence;
         double const average = progress() / elapsed();
-        return rate_ < average ? rate_ : average;
+        return rate_ >= 0 && rate_ < average ? rate_ : average;
     }
 
     /// The progress with which `average_rate_remaining` would say the same: elapsed / (elapsed + remaining).
@@ -70,7 +74,7 @@ class recent_rate : public task_readings {
 
   private:
     double tau_;
-    double rate_ = 0;
+    double rate_ = -1; // below 0: not known
 };
 
 } // namespace straggle::predict

@@ -128,6 +128,11 @@ class basic_slowdown_evidence {
     [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
     /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
+    /// The logarithm of the evidence that a node on trial loses the races of its copies: of those that began
+    /// soon after their original.
+    [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
+        return store_.race_evidence(node);
+    }
     /// The logarithm of the evidence that the attempts on a node do not end.
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return store_.hung_evidence(node);

@@ -23,6 +23,10 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
 // withdrawn. Should it succeed after all, it was the nodes, and it counts for each.
+//
+// A node that lately did nothing but fail is a suspect. As long as suspects are few, what they do is no part
+// of what is usual, and that a task failed on them says nothing against the task: else several such nodes
+// would excuse one another.
 class failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
@@ -33,9 +37,11 @@ class failure_watch {
         node_failures& n = nodes_[a.node];
         ++n.attempts;
         ++all_attempts_;
+        if (n.consecutive == 0) learn_rate(a.as == ended_as::failed);
         if (a.as == ended_as::success) {
             n.succeeded += 1;
             n.consecutive = 0;
+            suspect(n, false);
             all_succeeded_ += 1;
             resolve(a);
         } else {
@@ -44,17 +50,27 @@ class failure_watch {
             ++all_failures_;
             bool const is_charged = this->is_charged(a);
             n.tasks += is_charged || !is_known_ ? 1u : 0u;
-            if (!is_charged) return;
-            n.failed += 1;
-            all_failed_ += 1;
+            if (is_charged) {
+                n.failed += 1;
+                (n.is_suspect ? apart_ : all_failed_) += 1;
+            }
+            if (!n.is_suspect && is_unlikely(n.consecutive)) {
+                suspect(n, true);
+                reconsider();
+            }
         }
-        if (n.failed > 0 && !(evidence(a.node) > 0)) n.failed = n.succeeded = 0;
+        if (n.failed > 0 && !(evidence(a.node) > 0)) {
+            if (n.is_suspect) apart_ = (std::max)(0.0, apart_ - n.failed);
+            n.failed = n.succeeded = 0;
+        }
         if (n.failed == 0) n.succeeded = 0;
         if (all_failed_ + all_succeeded_ > 4096) {
             all_failed_ /= 2;
             all_succeeded_ /= 2;
         }
     }
+    // How many nodes there are, those that nothing ended on too.
+    void know(std::size_t nodes) noexcept { known_ = nodes; }
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !(nodes_[node].failed > 0)) return 0;
         node_failures const& n = nodes_[node];
@@ -86,12 +102,14 @@ class failure_watch {
     void restart(std::uint32_t node) noexcept {
         if (node >= nodes_.size()) return;
         node_failures& n = nodes_[node];
+        suspect(n, false);
         n.failed = n.succeeded = 0;
         n.consecutive = 0;
         ++n.trial;
     }
     void forget(std::uint32_t node) noexcept {
         if (node >= nodes_.size()) return;
+        suspect(nodes_[node], false);
         all_attempts_ -= nodes_[node].attempts;
         all_failures_ -= nodes_[node].failures;
         nodes_[node] = {.trial = nodes_[node].trial + 1};
@@ -119,6 +137,9 @@ class failure_watch {
     void write(byte_writer& out) const {
         out.real(all_failed_);
         out.real(all_succeeded_);
+        out.real(lately_failed_);
+        out.real(lately_);
+        out.u64(known_);
         out.count(nodes_.size());
         for (node_failures const& n : nodes_) {
             out.real(n.failed);
@@ -128,6 +149,7 @@ class failure_watch {
             out.u64(n.failures);
             out.u64(n.tasks);
             out.u32(n.trial);
+            out.flag(n.is_suspect);
         }
         out.count(tasks_.size());
         for (failed_task const& t : tasks_) {
@@ -145,7 +167,13 @@ class failure_watch {
         all_failed_ = in.real();
         all_succeeded_ = in.real();
         in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && all_failed_ + all_succeeded_ < 1e5);
-        std::size_t const nodes = in.count(48);
+        lately_failed_ = in.real();
+        lately_ = in.real();
+        in.expect(lately_failed_ >= 0 && lately_ >= lately_failed_ && lately_ < 1e5);
+        std::uint64_t const known = in.u64();
+        if (!in.expect(known <= max_nodes)) return in.reason();
+        known_ = to_size(known);
+        std::size_t const nodes = in.count(49);
         if (!in.expect(nodes <= max_nodes)) return in.reason();
         nodes_.resize(nodes);
         for (node_failures& n : nodes_) {
@@ -160,6 +188,10 @@ class failure_watch {
             all_attempts_ += n.attempts;
             all_failures_ += n.failures;
             in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15);
+            n.is_suspect = in.flag();
+            if (!n.is_suspect) continue;
+            ++suspects_;
+            apart_ += n.failed;
         }
         std::size_t const tasks = in.count(1);
         if (!in.expect(tasks == 0 || tasks == max_tasks)) return in.reason();
@@ -184,6 +216,7 @@ class failure_watch {
         std::uint32_t consecutive = 0;
         std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
         std::uint32_t trial = 0;                             // how many there were
+        bool is_suspect = false;                             // it lately did nothing but fail
     };
     struct failed_on {
         std::uint32_t node = 0, trial = 0;
@@ -198,9 +231,36 @@ class failure_watch {
     static constexpr std::size_t max_tasks = 4096;
 
     [[nodiscard]] double usual_rate(node_failures const& apart) const noexcept {
-        double const failed = (std::max)(0.0, all_failed_ - apart.failed);
-        double const all = (std::max)(0.0, all_failed_ + all_succeeded_ - apart.failed - apart.succeeded);
+        double failed = all_failed_ - (apart.is_suspect ? 0.0 : apart.failed);
+        if (!are_few_suspects()) failed += apart_ - (apart.is_suspect ? apart.failed : 0.0);
+        failed = (std::max)(0.0, failed);
+        double const all = failed + (std::max)(0.0, all_succeeded_ - apart.succeeded);
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
+    }
+    // Where more nodes than a quarter do nothing but fail, it is the work.
+    [[nodiscard]] bool are_few_suspects() const noexcept {
+        return 4 * suspects_ <= (std::max)(known_, nodes_.size());
+    }
+    // How often an attempt fails after one that did not, anywhere: a node that fails all adds one failure.
+    void learn_rate(bool failed) noexcept {
+        lately_failed_ += failed ? 1 : 0;
+        lately_ += 1;
+        if (lately_ <= 4096) return;
+        lately_failed_ /= 2;
+        lately_ /= 2;
+    }
+    // Whether attempts fail so often in a row at that rate.
+    [[nodiscard]] bool is_unlikely(std::uint32_t failures) const noexcept {
+        double const rate = (lately_failed_ + 0.2) / (lately_ + 20);
+        return failures >= 2 && failures * std::log(rate) < -5.3;
+    }
+    void suspect(node_failures& n, bool is_suspect) noexcept {
+        if (n.is_suspect == is_suspect) return;
+        n.is_suspect = is_suspect;
+        double const moved = is_suspect ? n.failed : -n.failed;
+        suspects_ = is_suspect ? suspects_ + 1 : suspects_ - 1;
+        apart_ = (std::max)(0.0, apart_ + moved);
+        all_failed_ = (std::max)(0.0, all_failed_ - moved);
     }
     static std::uint64_t key_of(ended_attempt const& a) noexcept { return spread(spread(a.job) ^ a.task); }
     // Two places each; the older failure gives way.
@@ -232,10 +292,32 @@ class failure_watch {
                 is_known_ = true;
                 return false;
             }
-        if (!t->withdrawn && charge(t->at[0], -1)) all_failed_ = (std::max)(0.0, all_failed_ - 1);
-        t->withdrawn = true;
-        if (t->nodes < t->at.size()) t->at[t->nodes++] = here;
-        return false;
+        bool const tells = !are_few_suspects() ||
+                           std::any_of(t->at.begin(), t->at.begin() + t->nodes,
+                                       [this](failed_on const& f) { return !nodes_[f.node].is_suspect; });
+        if (tells && !t->withdrawn)
+            for (std::size_t k = 0; k < t->nodes; ++k)
+                if (charge(t->at[k], -1)) {
+                    double& sum = nodes_[t->at[k].node].is_suspect ? apart_ : all_failed_;
+                    sum = (std::max)(0.0, sum - 1);
+                }
+        t->withdrawn = t->withdrawn || tells;
+        bool const is_remembered = t->nodes < t->at.size();
+        if (is_remembered) t->at[t->nodes++] = here;
+        return !t->withdrawn && is_remembered;
+    }
+    // Another node is a suspect: what failed on suspects only may be no bad task.
+    void reconsider() noexcept {
+        if (!are_few_suspects()) return;
+        for (failed_task& t : tasks_) {
+            auto const end = t.at.begin() + t.nodes;
+            if (!t.withdrawn || std::any_of(t.at.begin(), end, [this](failed_on const& f) {
+                    return !nodes_[f.node].is_suspect;
+                }))
+                continue;
+            for (std::size_t k = 0; k < t.nodes; ++k) (void)charge(t.at[k], 1);
+            t.withdrawn = false;
+        }
     }
     // A task has succeeded: it is not a bad one. What it adds is no part of what is usual, or nodes that fail
     // the same tasks would excuse one another.
@@ -250,12 +332,16 @@ class failure_watch {
         node_failures& n = nodes_[f.node];
         if (n.trial != f.trial) return false;
         n.failed = (std::max)(0.0, n.failed + times);
+        if (times > 0 && n.is_suspect) apart_ += times;
         return true;
     }
 
     std::vector<node_failures> nodes_;
     std::vector<failed_task> tasks_;
-    double all_failed_ = 0, all_succeeded_ = 0;
+    double all_failed_ = 0, all_succeeded_ = 0; // what is usual
+    double apart_ = 0;                          // failures of suspects
+    double lately_failed_ = 0, lately_ = 0;     // attempts after a success
+    std::size_t suspects_ = 0, known_ = 0;
     std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
     bool is_known_ = false;                             // the last failure was of a task that failed there
 };

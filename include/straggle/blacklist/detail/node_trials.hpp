@@ -182,7 +182,11 @@ class basic_node_trials {
                 evidence_.end_trial(row.node, now_);
                 failures_.restart(row.node);
             }
-            if (r.state == node_state::excluded && now_ >= r.until &&
+            // Excluded before any task has shown how long tasks take.
+            if (r.state == node_state::excluded && !(r.until > r.excluded_at) &&
+                evidence_.window_length() > 0)
+                r.until = now_ + exclusion_length(row.node, (std::max)(r.strikes, 1u));
+            if (r.state == node_state::excluded && r.until > r.excluded_at && now_ >= r.until &&
                 !blacklist::has(r.causes, cause::denied)) {
                 r.enter(node_state::on_probation, now_);
                 r.stage = 0;
@@ -201,7 +205,8 @@ class basic_node_trials {
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
-        double const against = evidence_.evidence(row.node),
+        double const races = evidence_.race_evidence(row.node);
+        double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
         bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
@@ -211,7 +216,7 @@ class basic_node_trials {
                            (blacklist::has(r.causes, cause::hung) && stuck > 8);
         // Slow probes are few: after long enough it is decided by what there is.
         bool const is_over = now_ - r.stage_since > 8 * window;
-        if (fails || hangs || (against > relief && (tasks >= 2 || is_over))) {
+        if (fails || hangs || (against > relief && (tasks >= 2 || races > relief || is_over))) {
             r.struck = false;
             r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
             r.relapse = true;
@@ -223,7 +228,7 @@ class basic_node_trials {
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
         // Time alone lets nobody off that still looks slow: it goes on trying, for so long.
         bool const is_due = here > (against > 0 ? 64 : 8) * window;
-        bool const idle = !(tasks > 0);
+        bool const idle = !(tasks > 0) && races == 0;
         if (idle) {
             // Nobody gave it anything: it is not waited for for ever.
             if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);

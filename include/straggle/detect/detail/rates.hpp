@@ -6,10 +6,14 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/simd.hpp>
 #include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -21,19 +25,48 @@ inline double progress_rate(detect::running_task const& t, double tick = 0) noex
     return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
 }
 
+// The rates of neighbouring tasks, divided at once; false if one of them is not known.
+template <std::size_t... Lane>
+STRAGGLE_ALWAYS_INLINE bool rates_at_once(detect::running_task const* tasks, double tick, double* rates,
+                                          std::index_sequence<Lane...>) noexcept {
+    simd::lanes const elapsed{tasks[Lane].elapsed...}, progress{tasks[Lane].progress...};
+    simd::lanes const zero = simd::splat(0.0), time = simd::larger(elapsed, simd::splat(tick));
+    simd::lanes const all = progress / time;
+    std::memcpy(rates, &all, sizeof all);
+    simd::lane_mask const known =
+        simd::less(zero, time) & simd::less_equal(zero, progress) & simd::less_equal(zero, elapsed);
+    return simd::any_bits(~known) == 0;
+}
+// Writes the rates of all tasks; false, with anything written, if one of them is not known.
+inline bool rates_of_all(std::span<detect::running_task const> tasks, double tick, double* rates) noexcept {
+    constexpr std::size_t lanes = simd::lane_count;
+    std::size_t i = 0;
+    for (; i + lanes <= tasks.size(); i += lanes)
+        if (!rates_at_once(tasks.data() + i, tick, rates + i, std::make_index_sequence<lanes>()))
+            return false;
+    for (; i < tasks.size(); ++i) {
+        rates[i] = progress_rate(tasks[i], tick);
+        if (!(rates[i] >= 0)) return false;
+    }
+    return true;
+}
+
 // The known rates of the tasks within the scope, those that run first: a finished task has done all in its
 // time, a waiting one nothing.
 // @return how many of the running tasks have one
 inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope over, double tick,
                                  std::vector<double>& rates) {
     rates.resize(job.running.size());
-    std::size_t known = 0;
-    for (detect::running_task const& t : job.running) {
-        double const rate = progress_rate(t, tick);
-        rates[known] = rate;
-        known += rate >= 0 ? 1u : 0u;
+    std::size_t known = job.running.size();
+    if (!rates_of_all(job.running, tick, rates.data())) {
+        known = 0;
+        for (detect::running_task const& t : job.running) {
+            double const rate = progress_rate(t, tick);
+            rates[known] = rate;
+            known += rate >= 0 ? 1u : 0u;
+        }
+        rates.resize(known);
     }
-    rates.resize(known);
     if (over == detect::task_scope::running) return known;
     for (double const time : job.finished)
         if (double const elapsed = time > tick ? time : tick; elapsed > 0) rates.push_back(1.0 / elapsed);

@@ -101,9 +101,9 @@ class basic_copy_offers {
         }
     }
 
-    // Young tasks try the nodes on probation.
+    // Tasks that have just begun try the nodes on probation.
     template <class CanRun>
-    void probe(std::vector<probe_candidate>& tasks, std::span<running_row const> running,
+    void probe(std::vector<probe_candidate>& tasks, double young, std::span<running_row const> running,
                std::span<place_row const> places, CanRun& can_run, std::vector<mitigate::copy_row>& out) {
         std::size_t next = 0;
         bool sorted = false;
@@ -117,7 +117,7 @@ class basic_copy_offers {
                 });
                 sorted = true;
             }
-            for (; room > 0 && next < tasks.size(); ++next) {
+            for (; room > 0 && next < tasks.size() && !(tasks[next].age > young); ++next) {
                 running_row const& t = running[tasks[next].at];
                 if (t.node == p.node || !can_run(t.row, p.row)) continue;
                 out.push_back({.task_row = t.row, .node_row = p.row, .probe = true});

@@ -255,15 +255,16 @@ class basic_late_scan {
             note = &book.turn_to(t.job, t.task);
             read_note(*note, now, t, running, rows);
         }
+        double const age = (std::max)(now - t.start, 0.0), slow = slow_of(t.node);
+        bool const one = rows.size() == 1 && t.attempts <= 1;
         if (!known) {
             ++no_estimate_;
+            if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
             return;
         }
-        double const age = (std::max)(now - t.start, 0.0), slow = slow_of(t.node);
         double const factor = siblings_.factor(t.job, t.kind, {age, slow, t.input});
         double const limit = threshold * factor / slow, usual = outlook_.usual() * factor / slow;
         bool const hung = hangs(t.node);
-        bool const one = rows.size() == 1 && t.attempts <= 1;
         predict::progress_worth worth;
         bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
                            (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;

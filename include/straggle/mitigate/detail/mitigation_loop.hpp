@@ -121,8 +121,12 @@ class mitigation_loop {
             job_log::expose(*entry, mitigate::action_kind::placement);
     }
 
-    void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map) {
-        if constexpr (merging_part<NodePart>) nodes_.merge(other.nodes_, node_map);
+    // `later`: how much larger the same point of time is here.
+    void merge(mitigation_loop const& other, std::span<std::uint32_t const> node_map, double later) {
+        if constexpr (requires { nodes_.merge(other.nodes_, node_map, later); })
+            nodes_.merge(other.nodes_, node_map, later);
+        else if constexpr (merging_part<NodePart>)
+            nodes_.merge(other.nodes_, node_map);
         if constexpr (merging_part<CopyPart>) copies_.merge(other.copies_, node_map);
         effects_.merge(other.effects_);
     }

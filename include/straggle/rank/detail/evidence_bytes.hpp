@@ -23,7 +23,8 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
-        for (double const x : {b.log_slowdown, b.usual, b.charge, b.since, nodes_[i].booked}) out.real(x);
+        for (double const x : {b.log_slowdown, b.usual, b.charge, b.since, nodes_[i].booked, nodes_[i].races})
+            out.real(x);
         out.flag(b.probing);
         nodes_[i].slow.write(out);
         nodes_[i].restored.write(out);
@@ -76,15 +77,17 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
               builder_.tolerated >= 0 && spread >= 0);
     prices_.read(in);
+    this->take_prices();
     solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
-    std::size_t const nodes = in.count(5 * 8 + 1 + 14 * 8);
+    std::size_t const nodes = in.count(6 * 8 + 1 + 14 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
-        for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.since, &nodes_[i].booked})
+        for (double* const x :
+             {&b.log_slowdown, &b.usual, &b.charge, &b.since, &nodes_[i].booked, &nodes_[i].races})
             *x = real();
         b.probing = in.flag();
         effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts

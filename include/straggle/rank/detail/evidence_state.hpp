@@ -47,15 +47,19 @@ class basic_evidence_state {
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.slow.log_evidence(n.live.slow, n.live.tasks, prices_.upward());
+        return n.slow.log_evidence(n.live.slow, n.live.tasks, up_);
     }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return n.restored.log_evidence(n.live.restored, n.live.tasks, prices_.downward());
+        return n.restored.log_evidence(n.live.restored, n.live.tasks, down_);
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
+    }
+    // Of a node on trial: the logarithm of the evidence that its copies lose.
+    [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].races + nodes_[node].live_races : 0.0;
     }
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].stuck : 0.0;
@@ -115,8 +119,9 @@ class basic_evidence_state {
     struct node_watch {
         slow_detector slow, restored;
         hung_detector hung;
-        cell_score live;   // of jobs that go on
-        double booked = 0; // tasks of jobs that are over
+        cell_score live;                  // of jobs that go on
+        double booked = 0;                // tasks of jobs that are over
+        double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
     };
@@ -154,6 +159,10 @@ class basic_evidence_state {
         usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
+    void take_prices() noexcept {
+        up_ = prices_.upward();
+        down_ = prices_.downward();
+    }
     // How much of a score counts, if nodes differ between jobs anyway.
     [[nodiscard]] double shrink(double tasks, double variance) const noexcept {
         return 1 / (1 + tasks * solver_.known_spread() / variance);
@@ -161,9 +170,8 @@ class basic_evidence_state {
     void book(cell_score const& s, double variance) noexcept {
         double const kept = shrink(s.tasks, variance);
         node_watch& n = nodes_[s.node];
-        n.slow.add(kept * s.slow, kept * s.tasks, prices_.upward());
-        if (beliefs_[s.node].charge > 0)
-            n.restored.add(kept * s.restored, kept * s.tasks, prices_.downward());
+        n.slow.add(kept * s.slow, kept * s.tasks, up_);
+        if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks, down_);
         n.booked += s.tasks;
     }
 
@@ -181,6 +189,7 @@ class basic_evidence_state {
     double window_began_ = 0, window_length_ = 0, updated_ = 0;
     group_builder builder_;
     score_prices prices_;
+    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learnt last
 };
 using evidence_state = basic_evidence_state<>;
 

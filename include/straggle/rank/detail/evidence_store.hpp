@@ -61,7 +61,9 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
+            take_prices();
         }
+        for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
         if (over) {
             if (!job.attempts.empty()) learn_tasks(static_cast<double>(job.attempts.size()));
             jobs_.erase(j);
@@ -242,8 +244,11 @@ class basic_evidence_store : public evidence_state {
         live_groups_.clear();
         live_cells_.clear();
         live_scores_.clear();
+        for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            if (!builder_.build(jobs_[j].attempts, running, beliefs_)) return;
+            bool const tells = builder_.build(jobs_[j].attempts, running, beliefs_);
+            for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
+            if (!tells) return;
             live_groups_.push_back(builder_.group());
             live_groups_.back().window = windows_;
             live_groups_.back().job = jobs_.key(j);

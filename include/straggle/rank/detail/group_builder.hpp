@@ -37,6 +37,12 @@ struct cell_score {
     double tasks = 0;    // what both are worth
 };
 
+// What the copies of one task say of a node whose copies count.
+struct race_score {
+    std::uint32_t node = 0;
+    double log_evidence = 0;
+};
+
 // An attempt that runs, of the job that is looked at.
 struct running_time {
     std::uint32_t node = 0;
@@ -79,6 +85,7 @@ class basic_group_builder {
     [[nodiscard]] effect_group const& group() const noexcept { return group_; }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return cells_; }
     [[nodiscard]] std::span<cell_score const> scores() const noexcept { return scores_; }
+    [[nodiscard]] std::span<race_score const> races() const noexcept { return races_; }
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
 
     // The cumulative hazard of an age on a node, as its siblings show it, if it may be as slow as is
@@ -122,11 +129,13 @@ class basic_group_builder {
     void gather(std::span<timed_attempt const> ended, std::span<running_time const> running,
                 std::span<node_belief const> beliefs) {
         entries_.clear();
+        races_.clear();
         events_ = 0;
         for (timed_attempt const& a : ended) {
             node_belief const& b = beliefs[a.node];
             double const at = a.ticks * nats_per_tick;
             if (began_before(a, b.since)) continue;
+            if (a.copy && b.probing) run_race(ended, a);
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
@@ -138,6 +147,23 @@ class basic_group_builder {
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
             double const at = log_ticks(r.age) * nats_per_tick;
             entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0});
+        }
+    }
+    // A copy that began early against its original: a node as fast as others loses a little more often than
+    // not, by as much as the original was ahead. What is tested against is losing nine in ten.
+    void run_race(std::span<timed_attempt const> ended, timed_attempt const& copy) {
+        if (copy.task == no_task) return;
+        for (timed_attempt const& a : ended) {
+            if (a.task != copy.task || a.copy || a.censored == copy.censored) continue;
+            double const length = std::exp(a.ticks * nats_per_tick),
+                         own = std::exp(copy.ticks * nats_per_tick);
+            double const ahead = ((copy.end - own) - (a.end - length)) / length;
+            double const loses =
+                0.5 + 0.3 * ahead / std::sqrt(usual_variance > 0.0025 ? usual_variance : 0.0025);
+            if (!(ahead >= 0) || !(loses < 0.8)) return;
+            races_.push_back(
+                {copy.node, copy.censored ? std::log(0.9 / loses) : std::log(0.1 / (1 - loses))});
+            return;
         }
     }
     // How long the original of a copy took or takes, at least.
@@ -299,6 +325,7 @@ class basic_group_builder {
     effect_group group_;
     std::vector<entry> entries_;
     std::vector<double> medians_;
+    std::vector<race_score> races_;
     std::vector<effect_cell> cells_;
     std::vector<cell_score> scores_;
     censored_times siblings_;
