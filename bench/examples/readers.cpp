@@ -211,13 +211,11 @@ void sacct_json(benchmark::State& state) {
 }
 void json_lines(benchmark::State& state, char const* file, std::size_t head, readers::format how) {
     std::string const text = repeated(contents(file), head);
-    compare(
-        state, text.size(), [&] { return parse_lines(text); }, [&] { return read(text, how); });
+    compare(state, text.size(), [&] { return parse_lines(text); }, [&] { return read(text, how); });
 }
 void table(benchmark::State& state, std::string const& text, char separator, readers::format how) {
     std::string const rows = as_table(text, separator);
-    compare(
-        state, text.size(), [&] { return parse_csv(rows); }, [&] { return read(text, how); });
+    compare(state, text.size(), [&] { return parse_csv(rows); }, [&] { return read(text, how); });
 }
 void dask(benchmark::State& state) {
     json_lines(state, "dask.jsonl", 1, readers::format::dask);

@@ -80,83 +80,8 @@ void coverage(unsigned scale) {
             }
 }
 
-struct found {
-    unsigned runs = 0, in_time = 0, wrong = 0, windows = 0;
-};
-// Twenty tasks per node and window; nobody obeys.
-found detect(unsigned nodes, double factor, durations const& kind, unsigned windows, unsigned runs,
-             double noise) {
-    found result;
-    for (unsigned run = 0; run < runs; ++run) {
-        engine random(run * 31u + nodes);
-        std::normal_distribution<double> normal;
-        std::vector<double> hour(nodes);
-        for (double& x : hour) x = noise * normal(random);
-        std::vector<blacklist::node_row> rows;
-        for (std::uint32_t n = 0; n < nodes; ++n) rows.push_back({.node = n, .slots = 4});
-        std::vector<bool> was(nodes, false);
-        node_decisions decisions;
-        double now = 0;
-        bool in_time = false;
-        for (unsigned w = 0; w < windows && !in_time; ++w) {
-            if (w % 6 == 0)
-                for (double& x : hour) x = 0.7 * x + noise * 0.714 * normal(random);
-            for (std::uint32_t n = 0; n < nodes; ++n)
-                for (unsigned k = 0; k < 20; ++k)
-                    decisions.observe(
-                        {n, w, n * 20u + k, now,
-                         now + draw(kind, random) * std::exp(hour[n]) * (n == 3 ? factor : 1.0)},
-                        now);
-            decisions.finish_job(w);
-            now += 10;
-            decisions.decide(now, {}, rows, {});
-            ++result.windows;
-            for (std::uint32_t n = 0; n < nodes; ++n) {
-                bool const is = decisions.state(n) != node_state::healthy;
-                if (n == 3 && factor > 1)
-                    in_time = in_time || is;
-                else if (is && !was[n])
-                    ++result.wrong;
-                was[n] = is;
-            }
-        }
-        ++result.runs;
-        if (in_time) ++result.in_time;
-    }
-    return result;
-}
-
-void detection(unsigned scale) {
-    std::printf(
-        "\n| slowdown | cv | noise of a node's hours | within windows | found |\n|---|---|---|---|---|\n");
-    struct goal {
-        double factor, cv;
-        unsigned windows;
-    };
-    for (double const noise : {0.0, 0.05})
-        for (goal const g : {goal{2, 1.0, 8}, goal{1.3, 0.6, 30}, goal{1.5, 0.3, 3}}) {
-            found const f = detect(10, g.factor, {"lognormal", g.cv}, g.windows, 200 * scale, noise);
-            std::printf("| %.1f | %.1f | %.2f | %u | %.3f |\n", g.factor, g.cv, noise, g.windows,
-                        static_cast<double>(f.in_time) / f.runs);
-            std::fflush(stdout);
-        }
-    std::printf("\nNothing wrong:\n\n| nodes | durations | cv | noise | fleet windows | false exclusions |\n"
-                "|---|---|---|---|---|---|\n");
-    for (unsigned const nodes : {10u, 100u, 1000u})
-        for (durations const& kind : kinds)
-            for (double const noise : {0.0, 0.05}) {
-                unsigned const runs = nodes == 10 ? 10 * scale : nodes == 100 ? 2 * scale : scale;
-                found const f = detect(nodes, 1, kind, nodes == 1000 ? 50 : 200, runs, noise);
-                std::printf("| %u | %s | %.1f | %.2f | %u | %u |\n", nodes, kind.name, kind.cv, noise,
-                            f.windows, f.wrong);
-                std::fflush(stdout);
-            }
-}
-
 } // namespace
 
 int main(int count, char** values) {
-    unsigned const scale = count > 1 ? static_cast<unsigned>(std::max(1, std::atoi(values[1]))) : 1;
-    coverage(scale);
-    detection(scale);
+    coverage(count > 1 ? static_cast<unsigned>(std::max(1, std::atoi(values[1]))) : 1);
 }

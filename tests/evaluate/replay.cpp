@@ -53,6 +53,24 @@ looks_of(std::optional<evaluate::recording<int, int, double>> const& history) {
     return player.counts().looks;
 }
 
+TEST_CASE("replay: the looks do not grow with the time since 1970 where a start is wrong") {
+    past const p{{{.job = "j", .node = "a", .task = 0, .start = 1'000'000'000, .end = 1'000'000'100},
+                  {.job = "j", .node = "a", .task = 1, .start = 1'000'000'000, .end = 1'000'000'100},
+                  {.job = "j", .node = "b", .task = 2, .start = 0, .end = 1'000'000'300}},
+                 {}};
+    auto const history = p.taped();
+    evaluate::replayer player(history, {.interval = 1});
+    detect::straggler_scan early_alarm{over{900}}, late_alarm{over{500'000'000}};
+    auto const m = player.run(early_alarm, late_alarm);
+    // 1000, then a thousandth more each: ln(1e9 / 1e3) thousand, and 300 behind.
+    CHECK(player.counts().looks > 1000 + 13'000);
+    CHECK(player.counts().looks < 1000 + 15'000);
+    CHECK(number(m[0].recall()) == 1);
+    CHECK(number(m[0].detection_latency()) == 9.01); // as without
+    CHECK(number(m[1].recall()) == 1);
+    CHECK(number(m[1].detection_latency()) == doctest::Approx(5e6).epsilon(1e-3));
+}
+
 TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
     using enum attempt_status;
     past const p{{{.job = "j", .node = "a", .task = 0, .start = 0, .end = 100},

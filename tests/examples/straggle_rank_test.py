@@ -422,8 +422,8 @@ class LargeFiles(Folder):
             if least < 30_000:  # no sanitizer
                 per_row = (most(path) - least) * 1024 / rows
                 print(f"{per_row:.0f} bytes a row")
-                # The history takes 64; what decides by slowdown keeps what jobs said of nodes.
-                self.assertLess(per_row, 145)
+                # 40 of them the attempts, 24 and more what jobs said of nodes.
+                self.assertLess(per_row, 100)
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
         self.assertEqual((got["records"]["seen"], got["records"]["used"], len(got["nodes"])), (rows, rows, 1009))

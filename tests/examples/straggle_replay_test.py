@@ -15,6 +15,7 @@ import random
 import re
 import statistics
 import subprocess
+import time
 import unittest
 
 import programs
@@ -288,6 +289,25 @@ class Reading(Folder):
                           "after_end": 1, "out_of_order": 1})
         self.assertEqual(document("--inputs", "-", stdin=history.encode())["attempts"]["used"], 1)
         self.assertIn("rejected: end_before_start", run("-", stdin=history.encode()).stdout.decode())
+
+    def test_inputs_that_are_not_there(self):
+        rows = "job,task,node,start_ms,end_ms\n" + "".join(f"j,{i},n{i % 3},{i},{i + 50}\n" for i in range(9))
+        done = run("--inputs", "-", stdin=rows.encode())
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"input_bytes", done.stderr)
+        log = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n" + "".join(
+            f"{i}\tn{i % 3}\t{100 + i}.0\t5.0\t0\t0\t0\t0\twork {i}\n" for i in range(9))
+        done = run("--inputs", "-", stdin=log.encode())
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"does not tell how much tasks read", done.stderr)
+
+    def test_one_start_of_zero_costs_no_time(self):
+        start = 1_767_225_600_000
+        rows = "job,task,node,start_ms,end_ms\n" + "".join(
+            f"j,{i},n{i % 3},{0 if i == 0 else start + i},{start + 5_000}\n" for i in range(4))
+        begin = time.perf_counter()
+        self.assertEqual(run("-", stdin=rows.encode()).returncode, 0)
+        self.assertLess(time.perf_counter() - begin, 30)
 
     def test_standard_input_may_be_either(self):
         history, progress = small_history(), PROGRESS_HEADER + "j,t6,0,n1,170000,0.5\n"

@@ -354,14 +354,17 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     flag.u8(2);
     CHECK(read(std::move(flag)) == status::corrupt);
 
-    auto const finished = [&](std::vector<int> const& nodes, std::vector<std::uint64_t> const& six) {
+    auto const finished = [&](std::vector<int> const& nodes, std::vector<std::uint64_t> const& six,
+                              std::uint64_t with = 3, std::int64_t time = 0) {
         byte_writer out = with_nodes({7, 8});
         bucket(out, nodes.size(), huge);
         for (int const node : nodes) {
             out.varint(static_cast<std::uint64_t>(node));
+            out.varint(with == 3 ? static_cast<std::uint64_t>(node) : with); // what it is compared with
             sums(out, six);
-            out.i64(0); // relative times: their sum, and that of their squares
-            out.i64(0);
+            for (int i = 0; i < 7; ++i) out.i64(time); // sums of relative times
+            out.varint(0);                             // tasks and jobs of those
+            out.varint(0);
         }
         out.count(0);
         return out;
@@ -374,6 +377,11 @@ TEST_CASE("monitor bytes: a right checksum around nonsense") {
     CHECK(read(finished({0, 1}, {0, 0, 0, 0, 0, 0})) == status::corrupt);
     CHECK(read(finished({0, 1}, {3, UINT64_MAX, UINT64_MAX, 1, 0, 0})) ==
           status::ok); // scores may be negative
+    CHECK(read(finished({0, 1}, fine, 0)) == status::ok);
+    CHECK(read(finished({0, 1}, fine, 1)) == status::corrupt); // the second is not there yet
+    CHECK(read(finished({0, 1}, fine, 2)) == status::ok);      // with nodes nobody knows
+    CHECK(read(finished({0, 1}, fine, 4)) == status::corrupt);
+    CHECK(read(finished({0, 1}, fine, 0, -1)) == status::corrupt);
     (void)read(finished({0, 1}, {huge, 0, std::uint64_t{1} << 60, 0, 0, UINT64_MAX}));
 }
 

@@ -71,7 +71,13 @@ double bytes_per_record(std::uint64_t spread, Options options = {}) {
 } // namespace
 
 TEST_CASE("dense identifiers, floating durations: no memory per record") {
-    CHECK(bytes_per_record<numbered_real>(1) < 0.001); // not even one table more
+    straggle::rank_options<> scores_alone;
+    scores_alone.slowdowns = false;
+    CHECK(bytes_per_record<numbered_real>(1, scores_alone) < 0.001); // not even one table more
+}
+
+TEST_CASE("slowdowns need floating durations by job: 16 bytes per record") {
+    CHECK(bytes_per_record<numbered_real>(1) < 16.1);
 }
 
 TEST_CASE("dense identifiers, integer durations: 8 bytes per record") {

@@ -29,13 +29,17 @@ bool take_char(std::string_view& s, char c) {
 
 // What stands behind the point, as nanoseconds.
 std::int64_t take_fraction(std::string_view& s) {
-    std::int64_t value = 0, unit = 100'000'000;
-    while (!s.empty() && s.front() >= '0' && s.front() <= '9') {
-        value += (s.front() - '0') * unit;
-        unit /= 10;
-        s.remove_prefix(1);
+    constexpr std::array<std::int64_t, 10> units{1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
+                                                 10'000,        1'000,       100,        10,        1};
+    std::int64_t value = 0;
+    std::size_t at = 0, used = 0;
+    for (; at < s.size() && s[at] >= '0' && s[at] <= '9'; ++at) {
+        if (at >= 9) continue; // less than a nanosecond
+        value = value * 10 + (s[at] - '0');
+        ++used;
     }
-    return value;
+    s.remove_prefix(at);
+    return value * units[used];
 }
 
 // `Z`, `+0100`, `+01:00`, `+01` in seconds; nothing for what is none.

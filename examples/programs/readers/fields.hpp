@@ -7,6 +7,7 @@
 
 #include "history.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -128,15 +129,17 @@ class field_list {
         std::size_t at = 0, first = 0;
 #if defined(__SSE2__)
         __m128i const wanted = _mm_set1_epi8(separator);
-        for (; at + 16 <= line.size(); at += 16) {
+        while (at < line.size() && line.size() >= 16) {
+            std::size_t const block = (std::min)(at, line.size() - 16); // the last one overlaps
             make_room(17);
-            __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(line.data() + at));
+            __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(line.data() + block));
             auto hits = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
-            for (; hits != 0; hits &= hits - 1) {
-                std::size_t const end = at + static_cast<std::size_t>(std::countr_zero(hits));
+            for (hits &= 0xffffU << (at - block); hits != 0; hits &= hits - 1) {
+                std::size_t const end = block + static_cast<std::size_t>(std::countr_zero(hits));
                 fields_[size_++] = {line.data() + first, end - first};
                 first = end + 1;
             }
+            at = block + 16;
         }
 #endif
         make_room(17);

@@ -81,12 +81,19 @@ class log_reader {
 
     void read(std::string_view line, std::size_t number) {
         if (!line.empty() && line.front() >= '0' && line.front() <= '9' && read_short(line, number)) return;
-        std::size_t const date = line.find(" [");
+        std::size_t const date = date_in(line);
         if (date == std::string_view::npos) return out_.leave_out(kind_of(line), number);
         read_http(line, date, number);
     }
 
   private:
+    // Where " [" stands.
+    static std::size_t date_in(std::string_view line) {
+        std::size_t at = line.find('[');
+        while (at != std::string_view::npos && (at == 0 || line[at - 1] != ' ')) at = line.find('[', at + 1);
+        return at == std::string_view::npos ? at : at - 1;
+    }
+
     // Messages about servers and proxies come in the same stream.
     static reason kind_of(std::string_view line) {
         for (std::string_view const word :
@@ -212,7 +219,11 @@ void path_class(std::string_view request, std::string& to) {
         return;
     }
     std::string_view const method = take_word(request);
-    std::string_view path = request.substr(0, request.find_first_of(" ?#;\""));
+    std::size_t end = 0;
+    while (end < request.size() && request[end] != ' ' && request[end] != '?' && request[end] != '#' &&
+           request[end] != ';' && request[end] != '"')
+        ++end;
+    std::string_view path = request.substr(0, end);
     if (std::size_t const scheme = path.find("://"); scheme != std::string_view::npos) {
         std::size_t const root = path.find('/', scheme + 3);
         path = root == std::string_view::npos ? std::string_view("/") : path.substr(root);

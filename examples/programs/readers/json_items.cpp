@@ -144,6 +144,10 @@ std::size_t brace_scan::find_end(std::string_view text) {
 
 bool json_items::enter(std::string_view key) {
     std::string const quoted = '"' + std::string(key) + '"';
+    text_.consume(used_);
+    used_ = 0;
+    in_array_ = done_ = at_line_start_ = false;
+    indent_.clear();
     for (;;) {
         std::size_t const found = find_from(text_.view(), quoted, 0);
         if (found == std::string_view::npos) {

@@ -22,7 +22,7 @@ class json_items {
 
     explicit json_items(text_window& text) : text_(text) {}
 
-    /// Goes behind the `[` of the first `"key": [`; false if there is none.
+    /// Goes behind the `[` of the next `"key": [`; false if there is none.
     bool enter(std::string_view key);
 
     /// Goes to the next object; false at the end of the text, or of the array that was entered.

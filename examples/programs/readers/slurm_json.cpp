@@ -125,22 +125,24 @@ class job_reader {
 void read_sacct_json(text_window& text, collector& out) {
     simdjson::dom::parser parser;
     json_items items(text);
-    if (!items.enter("jobs")) {
-        out.leave_out(reason::not_a_record, 1);
-        out.remark("no array of jobs in it");
-        return;
-    }
     job_reader reader(out);
-    while (items.next()) {
-        out.count_line();
-        if (items.after_garbage()) out.leave_out(reason::not_a_record, items.line());
-        if (auto const job = parse_json(parser, items.item())) {
-            reader.read(*job, items.line());
-        } else {
-            out.leave_out(items.torn() ? reason::torn : reason::not_json, items.line());
-            items.give_up();
+    bool any = false;
+    while (items.enter("jobs")) { // several outputs one after the other
+        any = true;
+        while (items.next()) {
+            out.count_line();
+            if (items.after_garbage()) out.leave_out(reason::not_a_record, items.line());
+            if (auto const job = parse_json(parser, items.item())) {
+                reader.read(*job, items.line());
+            } else {
+                out.leave_out(items.torn() ? reason::torn : reason::not_json, items.line());
+                items.give_up();
+            }
         }
     }
+    if (any) return;
+    out.leave_out(reason::not_a_record, 1);
+    out.remark("no array of jobs in it");
 }
 
 } // namespace readers

@@ -20,7 +20,7 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
     if (auto const* const rule = std::get_if<by_slowdown>(&o.selection))
         n.evidence.least_slowdown = rule->least;
     // Of jobs that were over before so many attempts ended, only what they said of nodes is kept.
-    n.evidence.max_attempts = std::size_t{1} << 18;
+    n.evidence.max_attempts = std::size_t{1} << 16;
     n.evidence.max_jobs = std::size_t{1} << 20;
     n.evidence.max_cells = std::size_t{1} << 24;
     n.evidence.max_nodes = std::uint32_t{1} << 22;
@@ -188,7 +188,7 @@ class job_cutter {
 
 } // namespace
 
-whole_evidence weigh(history const& h, fleet const& f, options const& o) {
+whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use) {
     // One decision: one in twenty may name a healthy node.
     evidence e(f, o, 20, true);
     double now = 0;
@@ -201,6 +201,7 @@ whole_evidence weigh(history const& h, fleet const& f, options const& o) {
             now = a.end;
         });
     });
+    if (last_use) h.attempts = {};
     whole_evidence result;
     result.decision = e.decide(now);
     for (std::uint32_t node = 0; node < f.names.size(); ++node) {

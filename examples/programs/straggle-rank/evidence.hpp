@@ -87,6 +87,7 @@ struct whole_evidence {
     std::vector<straggle::blacklist::failure_rate> failures; ///< by node
     double usual_duration = 0;                               ///< in the unit of the history
 };
-[[nodiscard]] whole_evidence weigh(history const& h, fleet const& f, options const& o);
+/// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
+[[nodiscard]] whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use);
 
 } // namespace straggle_rank

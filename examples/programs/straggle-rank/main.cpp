@@ -95,10 +95,10 @@ void check(history const& past, ranking const& nodes, options const& o) {
 }
 
 void run(options o) {
-    history const past = read_history(o.files, {.columns = o.columns,
-                                                .from = o.from,
-                                                .with_input = o.normaliser == normaliser::work_rate,
-                                                .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
+    history past = read_history(o.files, {.columns = o.columns,
+                                          .from = o.from,
+                                          .with_input = o.normaliser == normaliser::work_rate,
+                                          .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (o.finds_window) o.windows = recommended_lengths(past, o);
     if (!o.future.learn.empty()) return learn_from(past, o);
     ranking const nodes = rank(past, o);
@@ -108,7 +108,7 @@ void run(options o) {
     std::optional<expectation> expected;
     if (!o.future.forecast.empty()) expected = expect(past, o);
     expectation const* const asked_for = expected ? &*expected : nullptr;
-    whole_evidence const weighed = weigh(past, cluster, o);
+    whole_evidence const weighed = weigh(past, cluster, o, !o.windows && o.report.empty());
     decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);

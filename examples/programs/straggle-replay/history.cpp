@@ -7,6 +7,7 @@
 #include "../common/status.hpp"
 #include "simulate.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace straggle_replay {
@@ -50,6 +51,7 @@ bool read_table(history& h, task_names& known, options const& o, std::unique_ptr
     csv_table<column> rows(std::move(file), size_of(o.file), o.columns, show_progress);
     for (column const c : {column::job, column::task, column::node, column::start, column::end})
         rows.places().require(o.columns, c);
+    if (o.with_input) rows.places().require(o.columns, column::input);
     time_unit const start_unit = unit_of_times(o.unit, h.file, o.columns[column::start].name);
     time_unit const end_unit = unit_of_times(o.unit, h.file, o.columns[column::end].name);
     bool const with_status = rows.places().has(column::status);
@@ -103,6 +105,9 @@ void read_log(history& h, task_names& known, options const& o, readers::opened_h
         },
         std::move(opened.first));
     readers::expect_attempts(report);
+    if (o.with_input && std::ranges::none_of(h.attempts, [](attempt const& a) { return a.input > 0; }))
+        throw failure(exit_status::bad_input,
+                      h.file + ": --inputs, but it does not tell how much tasks read");
     h.read = readers::summary_of(report);
 }
 

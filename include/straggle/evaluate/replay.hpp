@@ -104,7 +104,9 @@ struct replay_counts {
 /// that tables by row (`by_row`, the predictor of `node_aware`) work.
 ///
 /// **When they look.** Every `interval`, reckoned from the first start of the history, at all jobs; or, with
-/// an interval of zero, at a job whenever an attempt of it begins or ends or reports.
+/// an interval of zero, at a job whenever an attempt of it begins or ends or reports. When nothing has begun,
+/// ended or reported for 1000 intervals, looks are further apart, by a thousandth of the time for which that
+/// has been so: one wrong start of 0 does not make the replay as long as the time since 1970.
 ///
 /// **What is judged.** The run of each task that decided (see `recording`), as a `task_outcome`: the time of
 /// its original, when that was first named while it ran, the copies of it, and whether one won. An original
@@ -119,7 +121,8 @@ struct replay_counts {
 /// @par Example
 /// `straggle::replayer player(history, {.interval = 1s});  auto metrics = player.run(late, mantri);`
 /// @par Cost O(attempts + readings), for each look O(running tasks of the job) and what the detectors take,
-/// for each moment of looking O(jobs that run then). 16 bytes per attempt, 16 per task, 16 per task and
+/// for each moment of looking O(jobs that run then); at most 1000 + 1000 ln(length of the quiet time by 1000
+/// intervals) looks between two records. 16 bytes per attempt, 16 per task, 16 per task and
 /// detector, and a `job_progress` for each of the jobs that run at one time. Allocates nothing per look once
 /// the largest job has been seen, and nothing at all in a second run with as many detectors.
 /// @par Guarantees deterministic; detectors do not influence one another; only allocation can throw
@@ -189,6 +192,7 @@ class replayer {
     using attempt = detail::taped_attempt<Time>;
     using ticks = decltype(detail::moment_of(std::declval<span_type const&>()));
     static constexpr std::uint32_t none = detail::no_attempt;
+    static constexpr ticks quiet_steps = 1000; // so long nothing has to happen before looks are further apart
 
     [[nodiscard]] detail::tape<Time> const& tape() const noexcept {
         return detail::replay_access::tape(*history_);
@@ -298,13 +302,22 @@ class replayer {
         Time const origin = tape().attempts.front().start;
         span_type const length = tape().attempts[tape().by_end.back()].end - origin;
         ticks const last = whole_steps(length); // later ones would see nobody
+        ticks quiet_since = 0;
         for (ticks step = 0;;) {
             Time const now = after(origin, step);
+            if (!(now < stage_.next_time())) quiet_since = step;
             stage_.advance(announce, now);
             counts_.looks += stage_.present_all(now, show);
             if (stage_.is_over()) return;
             // With nobody running, on to the next start.
             ticks next = static_cast<ticks>(step + 1);
+            ticks const quiet = static_cast<ticks>(step - quiet_since);
+            if (quiet >= quiet_steps) {
+                ticks more = static_cast<ticks>(quiet / quiet_steps);
+                if constexpr (std::is_floating_point_v<ticks>) more = std::floor(more);
+                auto const further = static_cast<ticks>(step + more);
+                next = (std::max)(next, (std::min)(further, step_at(stage_.next_time() - origin)));
+            }
             if (stage_.is_idle()) next = (std::max)(next, step_at(stage_.next_start() - origin));
             if (next > last) break;
             STRAGGLE_EXPECTS(now < after(origin, next));

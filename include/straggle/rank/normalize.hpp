@@ -49,7 +49,7 @@ struct attempt_writer {
         name_all(table.jobs(), result.jobs, job_place);
         name_all(table.nodes(), result.nodes, node_place);
     }
-    void score(std::size_t row, std::size_t job, std::size_t node, double score, double) {
+    void score(std::size_t row, std::size_t job, std::size_t node, double score) {
         result.attempts.push_back({row, job_place[job], node_place[node], score});
     }
     template <class Table>

@@ -82,18 +82,22 @@ class node_ranker {
         template <class Table>
         void begin(Table const& table) {
             self.scores_.reset(table.nodes().slots());
-            self.times_.assign(table.nodes().slots(), {});
+            self.times_.assign(self.options_.slowdowns ? table.nodes().slots() : 0, {});
+            self.ranking_scratch_.slowdowns.links.reset(table.nodes().slots());
         }
-        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score,
-                                          double relative) {
+        STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
             self.scores_.add(node, score);
-            self.times_[node].add(relative);
         }
         void group(std::size_t node, stats::tick_moments const& durations,
-                   rank::affine_scale<std::int64_t> const& scale, double unit) {
+                   rank::affine_scale<std::int64_t> const& scale) {
             self.scores_.add_group(node, durations, scale);
-            detail::timed_scores<rank::score_moments, exact>::add_times(self.times_[node], durations, scale,
-                                                                        unit);
+        }
+        STRAGGLE_ALWAYS_INLINE void times(detail::job_yardstick const& job, std::size_t node,
+                                          std::size_t first, std::uint64_t n, double mean,
+                                          double squared_deviations) {
+            self.times_[node].add(job, n, mean, squared_deviations);
+            self.ranking_scratch_.slowdowns.links.join(static_cast<std::uint32_t>(node),
+                                                       static_cast<std::uint32_t>(first));
         }
         template <class Table>
         void end(Table const& table) {
@@ -113,8 +117,11 @@ class node_ranker {
             [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); });
         detail::ranking_access::write_slowdowns(
-            next_, ranking_scratch_,
-            [&](std::uint32_t seen) -> times_type const& { return times_[nodes.slot_at(seen)]; });
+            next_, ranking_scratch_, options_.slowdowns,
+            [&](std::uint32_t seen) -> times_type const& { return times_[nodes.slot_at(seen)]; },
+            [&](std::uint32_t seen) {
+                return ranking_scratch_.slowdowns.links.root(static_cast<std::uint32_t>(nodes.slot_at(seen)));
+            });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);
         std::swap(ranking_, next_);

@@ -38,6 +38,9 @@ struct rank_options {
     Interval interval_of_mean{};                      ///< scores to an interval
     rank::edge_rule edges = rank::edge_rule::closed;  ///< intervals to levels
     completions counted = completions::first_of_task; ///< needs the `task` field to make a difference
+    /// Whether to tell slowdowns, too. They need what each job has on each node together: for floating
+    /// durations another pass, and 16 bytes per record.
+    bool slowdowns = true;
 };
 
 } // namespace straggle

@@ -91,6 +91,9 @@ class window_scorer {
         for (row const& r : rows_) ++begin[r.job + 1];
         for (std::size_t j = 0; j < jobs_.size(); ++j) begin[j + 1] += begin[j];
         std::vector<scoreless_job> scoreless;
+        ranking_scratch scratch(options.edges);
+        node_links& links = scratch.slowdowns.links;
+        links.reset(nodes_.size());
         std::uint64_t scored = 0;
         std::size_t usable = 0;
         for (std::uint32_t const j : jobs_in_order_) {
@@ -101,10 +104,15 @@ class window_scorer {
             }
             ++usable;
             scored += begin[j + 1] - begin[j];
-            for (std::size_t i = begin[j]; i < begin[j + 1];) i = score(i, begin[j + 1], *scale, scores);
+            auto const by = job_yardstick::of(baselines_[j].count(), baselines_[j].mean());
+            std::uint32_t const first =
+                baselines_[j].count() > begin[j + 1] - begin[j] ? links.somewhere() : rows_[begin[j]].node;
+            for (std::size_t i = begin[j]; i < begin[j + 1];) {
+                links.join(first, rows_[i].node);
+                i = score(i, begin[j + 1], *scale, by, scores);
+            }
         }
         ranking_type ranking;
-        ranking_scratch scratch(options.edges);
         ranking_access::write_degenerate(ranking, scoreless, [&](std::size_t job) -> auto const& {
             return jobs_[static_cast<std::uint32_t>(job)];
         });
@@ -113,27 +121,29 @@ class window_scorer {
             [&](std::size_t i) -> auto const& { return scores[i]; },
             [&](std::size_t i) -> auto const& { return nodes_[static_cast<std::uint32_t>(i)]; });
         ranking_access::write_slowdowns(
-            ranking, scratch, [&](std::uint32_t seen) -> auto const& { return scores[seen].times(); });
+            ranking, scratch, options.slowdowns,
+            [&](std::uint32_t seen) -> auto const& { return scores[seen].times(); },
+            [&](std::uint32_t seen) { return links.root(seen); });
         ranking_access::account(ranking, counts_, scored, usable, options.edges);
         return ranking;
     }
 
     // The rows from `i` on that are of one job and node; returns where they end.
     [[nodiscard]] std::size_t score(std::size_t i, std::size_t end, rank::affine_scale<reading> const& scale,
-                                    std::vector<scores_type>& scores) const {
+                                    job_yardstick const& by, std::vector<scores_type>& scores) const {
         std::uint32_t const node = rows_[i].node;
         std::size_t const first = i;
-        double const unit = relative_unit(scale);
         moments together;
         for (; i < end && rows_[i].node == node; ++i) together.add(rows_[i].value);
         if constexpr (std::integral<reading>) {
             if (i - first == 1)
-                scores[node].add(scale(rows_[first].value), unit);
+                scores[node].add(scale(rows_[first].value));
             else
-                scores[node].add_group(together, scale, unit);
+                scores[node].add_group(together, scale);
         } else {
-            for (std::size_t k = first; k < i; ++k) scores[node].add(scale(rows_[k].value), unit);
+            for (std::size_t k = first; k < i; ++k) scores[node].add(scale(rows_[k].value));
         }
+        scores[node].times().add(by, together.count(), together.mean(), together.sum_of_squared_deviations());
         return i;
     }
 

@@ -9,14 +9,12 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/rank/detail/slowdown_estimate.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/slowdown.hpp>
-#include <straggle/stats/student_t.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,11 +34,13 @@ struct ranked_node {
     stats::interval ci{};    ///< of the mean
     std::uint32_t level = 0; ///< 0 is the weakest: nobody is provably slower
     std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
-    /// How many times as long its tasks take as those of the middle node; unknown below 8 scores.
+    /// How many times as long its tasks take as those of the middle node; unknown below 8 tasks in 3 jobs
+    /// that have siblings elsewhere.
     ///
-    /// By the mean of what its tasks take in units of the mean of their job. The interval holds for all nodes
-    /// of the ranking at once, with 95 %: the worst may be singled out. Two tasks count as one, since those
-    /// that run together share ups and downs.
+    /// In each job the mean of its tasks is compared with that of the others, so that its own tasks are in no
+    /// yardstick, and one job counts once, since tasks that run together share ups and downs. The middle node
+    /// is that of those it is compared with, directly or through others. The interval holds for all nodes of
+    /// the ranking at once, with 95 %: the worst may be singled out.
     slowdown slow{};
 };
 
@@ -204,43 +204,22 @@ struct ranking_access {
         }
     }
 
-    // Relative times as slowdowns; `times(seen)` gives those of a node by its order of first appearance.
-    template <class NodeId, class JobId, class Scratch, class Times>
-    static void write_slowdowns(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Times&& times) {
-        constexpr std::uint64_t least = 8;
-        std::vector<double>& means = scratch.low;
-        means.clear();
-        for (auto& node : ranking.nodes_) {
-            node.slow = {};
-            if (node.n >= least) means.push_back(times(node.seen).mean(node.n));
+    // Relative times as slowdowns; `times(seen)` gives those of a node by its order of first appearance, and
+    // `component(seen)` which others it is compared with.
+    template <class NodeId, class JobId, class Scratch, class Times, class Component>
+    static void write_slowdowns(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, bool wanted,
+                                Times&& times, Component&& component) {
+        for (auto& node : ranking.nodes_) node.slow = {};
+        if (!wanted) return;
+        auto& rows = scratch.slowdowns.rows;
+        rows.assign(ranking.fleet_size(), {});
+        for (std::uint32_t seen = 0; seen < rows.size(); ++seen) {
+            rows[seen].times = times(seen).sums();
+            rows[seen].component = component(seen);
         }
-        if (means.size() < 2) return;
-        auto const nodes = static_cast<double>(means.size());
-        double const usual = 1 + median_of(means), tail = 0.025 / nodes;
-        double const limit = stats::student_t_quantile_upper(tail, 1e9).value_or(8.0);
-        if (!(usual > 0)) return;
-        for (auto& node : ranking.nodes_) {
-            if (node.n < least) continue;
-            auto const& t = times(node.seen);
-            auto const n = static_cast<double>(node.n) / 2;
-            // The middle node has its own error.
-            double const error = std::sqrt(t.variance(node.n) * (1 + 1.5707963 / nodes) / (n - 1));
-            double const at = (std::max)((1 + t.mean(node.n)) / usual, 1e-9);
-            double const step = t_of(tail, limit, n - 1) * error / usual;
-            if (step - step == 0) node.slow = {at, (std::max)(at - step, 0.0), at + step, node.n};
-        }
-    }
-    static double median_of(std::vector<double>& values) {
-        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-    }
-    // Quantiles of many degrees of freedom from the one of infinitely many (Abramowitz and Stegun 26.7.5).
-    static double t_of(double tail, double limit, double dof) {
-        if (dof < 64) return stats::student_t_quantile_upper(tail, dof).value_or(1e9);
-        double const x = limit, xx = x * x;
-        return x + x * (xx + 1) / (4 * dof) + x * ((5 * xx + 16) * xx + 3) / (96 * dof * dof) +
-               x * (((3 * xx + 19) * xx + 17) * xx - 15) / (384 * dof * dof * dof);
+        for (auto const& node : ranking.nodes_) rows[node.seen].is_judged = true;
+        scratch.slowdowns.solve();
+        for (auto& node : ranking.nodes_) node.slow = rows[node.seen].slow;
     }
 
     // Puts a ranking together from its nodes; false if they cannot be of one ranking.
@@ -305,6 +284,7 @@ struct ranking_access {
 struct ranking_scratch {
     explicit ranking_scratch(rank::edge_rule rule) : cores(rule) {}
     rank::p_cores cores;
+    slowdown_estimate slowdowns;
     std::vector<double> low, high;
     std::vector<std::pair<rank::node_performance, std::uint32_t>> known;
     std::vector<std::uint32_t> level;

@@ -33,7 +33,7 @@ struct window_recommendation {
 
 /// Whether a window suits what runs.
 enum class window_fit : std::uint8_t {
-    fits,
+    fits,               ///< attempts fit into it, and enough of them end in it
     shorter_than_tasks, ///< more than one attempt in twenty takes longer than the window
     few_tasks,          ///< too few attempts end in it for an interval: fewer than 8 on the median node
     unknown,            ///< no attempt was seen

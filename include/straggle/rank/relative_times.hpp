@@ -2,130 +2,174 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/rank_nodes.hpp` and `monitor/monitor.hpp`: how long a node's tasks take in units of
-/// the mean of their jobs, so that a ranking can tell slowdowns.
+/// Shared part of `rank/rank_nodes.hpp` and `monitor/monitor.hpp`: how long the tasks of a node take beside
+/// those of the same jobs elsewhere, so that a ranking can tell slowdowns.
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/rank/normalizer.hpp>
-#include <straggle/stats/tick_moments.hpp>
 
-#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Sums of what tasks take beyond the mean of their job, in units of that: 0.3 is 30 % longer. Exact ones are
-// integers, so that order and merging change no bit.
+// What tasks of a job are measured by: how many it has, and how long they take on average.
+struct job_yardstick {
+    std::uint64_t tasks = 0;
+    double per_mean = 0; // 1 / mean; 0 where that says nothing
+
+    [[nodiscard]] static job_yardstick of(std::uint64_t tasks, double mean) noexcept {
+        double const per_mean = 1 / mean;
+        bool const sound = mean > 0 && per_mean > 0 && per_mean < 1e300;
+        return {tasks, sound ? per_mean : 0.0};
+    }
+};
+
+// One node, as jobs with siblings elsewhere see it. Each of its pairs with a job is two numbers: the mean of
+// its tasks and that of the others, both in means of the job. Their weight is what the difference of two such
+// means is worth: m = n (N - n) / N tasks, for n of N, at most 4096. A job on one node has weight 0.
+template <class Sum>
+struct time_sums {
+    Sum weight{};            // m
+    Sum here{}, elsewhere{}; // m r, m o
+    Sum here_squared{};      // the squares of those
+    Sum both{};
+    Sum elsewhere_squared{};
+    Sum within{};            // squared deviations of tasks from their pair
+    std::uint64_t tasks = 0; // with siblings elsewhere
+    std::uint64_t jobs = 0;
+
+    template <class Visit>
+    constexpr void for_each(Visit&& visit) {
+        visit(weight), visit(here), visit(elsewhere), visit(here_squared), visit(both);
+        visit(elsewhere_squared), visit(within);
+    }
+    friend bool operator==(time_sums const&, time_sums const&) = default;
+};
+
+// Those sums. Exact ones are integers, so that order and merging change no bit. They are made by products and
+// quotients alone: there is nothing that a compiler may contract on one machine and not on another.
 template <bool Exact>
 class relative_times {
     using sum_type = std::conditional_t<Exact, std::int64_t, double>;
 
   public:
-    STRAGGLE_ALWAYS_INLINE void add(double r) noexcept {
-        if constexpr (Exact) {
-            add_group(1, r, 0);
-        } else {
-            sum_ += r;
-            squares_ += r * r;
+    // Takes in `n` tasks of a job on this node.
+    STRAGGLE_ALWAYS_INLINE void add(job_yardstick const& job, std::uint64_t n, double mean,
+                                    double squared_deviations) noexcept {
+        if (n >= job.tasks || !(job.per_mean > 0)) return;
+        double const raw = mean * job.per_mean;
+        auto const r = static_cast<std::int64_t>((raw < most ? raw : most) * grid);
+        auto const rest = job.tasks - n;
+        // n r is at most N but for rounding.
+        auto const left =
+            static_cast<std::int64_t>(job.tasks << grid_bits) - static_cast<std::int64_t>(n) * r;
+        double const here = static_cast<double>(r) / grid;
+        double const others = left > 0 ? static_cast<double>(left) / (static_cast<double>(rest) * grid) : 0.0;
+        double const elsewhere = others < most ? others : most;
+        double const worth =
+            static_cast<double>(n) * static_cast<double>(rest) / static_cast<double>(job.tasks);
+        double const m = worth < most_worth ? worth : most_worth;
+        double const m_here = m * here, m_elsewhere = m * elsewhere;
+        bring(sums_.weight, m);
+        bring(sums_.here, m_here);
+        bring(sums_.elsewhere, m_elsewhere);
+        bring(sums_.here_squared, m_here * m_here);
+        bring(sums_.both, m_here * m_elsewhere);
+        bring(sums_.elsewhere_squared, m_elsewhere * m_elsewhere);
+        if (n > 1) {
+            double const spread = squared_deviations * job.per_mean * job.per_mean, top = most * most;
+            bring(sums_.within,
+                  spread < top * static_cast<double>(n) ? spread : top * static_cast<double>(n));
         }
-    }
-    // Some tasks of one job: their mean, and the sum of their squared deviations from it.
-    void add_group(std::uint64_t n, double mean, double spread) noexcept {
-        if constexpr (Exact) {
-            double const r = mean < most ? (mean > -most ? mean : -most) : most;
-            auto const count = static_cast<std::int64_t>(n);
-            // Wraps rather than overflows: of tasks by the billion at the bound nobody asks for an average.
-            sum_ = static_cast<std::int64_t>(
-                static_cast<std::uint64_t>(sum_) +
-                static_cast<std::uint64_t>(static_cast<std::int64_t>(r * grid) * count));
-            double const square = spread / static_cast<double>(n) + r * r;
-            squares_ = static_cast<std::int64_t>(
-                static_cast<std::uint64_t>(squares_) +
-                static_cast<std::uint64_t>(
-                    static_cast<std::int64_t>((square < most * most ? square : most * most) * grid) * count));
-        } else {
-            auto const count = static_cast<double>(n);
-            sum_ += count * mean;
-            squares_ += spread + count * mean * mean;
-        }
+        sums_.tasks += n;
+        ++sums_.jobs;
     }
     void merge(relative_times const& other) noexcept {
-        if constexpr (Exact) {
-            sum_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum_) +
-                                             static_cast<std::uint64_t>(other.sum_));
-            squares_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(squares_) +
-                                                 static_cast<std::uint64_t>(other.squares_));
-        } else {
-            sum_ += other.sum_;
-            squares_ += other.squares_;
-        }
+        time_sums<sum_type> theirs = other.sums_;
+        sum_type* mine[parts]{};
+        std::size_t k = 0;
+        sums_.for_each([&](sum_type& s) { mine[k++] = &s; });
+        k = 0;
+        theirs.for_each([&](sum_type& s) { plus(*mine[k++], s); });
+        sums_.tasks += other.sums_.tasks;
+        sums_.jobs += other.sums_.jobs;
     }
-    // The mean of n, above -1.
-    [[nodiscard]] double mean(std::uint64_t n) const noexcept {
-        return static_cast<double>(sum_) / unit / static_cast<double>(n);
-    }
-    // Mean square around the mean.
-    [[nodiscard]] double variance(std::uint64_t n) const noexcept {
-        double const m = mean(n), v = static_cast<double>(squares_) / unit / static_cast<double>(n) - m * m;
-        return v > 0 ? v : 0.0;
+    // The sums as they are, in tasks.
+    [[nodiscard]] time_sums<double> sums() const noexcept {
+        time_sums<double> s;
+        double* to[parts]{};
+        std::size_t k = 0;
+        s.for_each([&](double& x) { to[k++] = &x; });
+        k = 0;
+        auto copy = sums_;
+        copy.for_each([&](sum_type& x) { *to[k++] = static_cast<double>(x) / unit; });
+        s.tasks = sums_.tasks;
+        s.jobs = sums_.jobs;
+        return s;
     }
 
     template <class Writer>
     void write(Writer& out) const {
-        if constexpr (Exact) {
-            out.i64(sum_);
-            out.i64(squares_);
-        } else {
-            out.real(sum_);
-            out.real(squares_);
-        }
+        auto copy = sums_;
+        copy.for_each([&](sum_type& x) {
+            if constexpr (Exact)
+                out.i64(x);
+            else
+                out.real(x);
+        });
+        out.varint(sums_.tasks);
+        out.varint(sums_.jobs);
     }
     template <class Reader>
     void read(Reader& in) {
-        if constexpr (Exact) {
-            sum_ = in.i64();
-            squares_ = in.i64();
-        } else {
-            sum_ = in.real();
-            squares_ = in.real();
-            in.expect(sum_ - sum_ == 0 && squares_ - squares_ == 0);
-        }
+        sums_.for_each([&](sum_type& x) {
+            if constexpr (Exact) {
+                x = in.i64();
+            } else {
+                x = in.real();
+                in.expect(x - x == 0);
+            }
+            in.expect(x >= 0);
+        });
+        sums_.tasks = in.varint();
+        sums_.jobs = in.varint();
     }
     friend bool operator==(relative_times const&, relative_times const&) = default;
 
   private:
-    static constexpr double grid = 0x1p24, most = 256;
+    static constexpr int grid_bits = 24;
+    static constexpr double grid = 0x1p24, most = 256, most_worth = 4096;
     static constexpr double unit = Exact ? grid : 1.0;
+    static constexpr std::size_t parts = 7;
 
-    sum_type sum_{}, squares_{};
+    static void plus(sum_type& to, sum_type x) noexcept {
+        // Wraps rather than overflows: of tasks by the billion at the bound nobody asks for an average.
+        if constexpr (Exact)
+            to = static_cast<std::int64_t>((static_cast<std::uint64_t>(to) + static_cast<std::uint64_t>(x)) &
+                                           ~(std::uint64_t{1} << 63));
+        else
+            to += x;
+    }
+    static void bring(sum_type& to, double x) noexcept {
+        if constexpr (Exact) {
+            constexpr double top = 0x1p62;
+            double const steps = x * grid;
+            plus(to, static_cast<std::int64_t>(steps < top ? steps : top));
+        } else {
+            to += x;
+        }
+    }
+
+    time_sums<sum_type> sums_;
 };
-
-// What a score of a job is in units of the mean of its durations. 0 where that is nothing sensible.
-template <class Value>
-[[nodiscard]] double relative_unit(rank::affine_scale<Value> const& scale) noexcept {
-    double const zero = -scale(Value{}); // how far below 0 a task would score that takes no time
-    return zero > 0 ? 1 / zero : 0.0;
-}
 
 // Scores of a node, and its relative times.
 template <class Scores, bool Exact>
 class timed_scores : public Scores {
   public:
-    void add(double score, double unit) noexcept {
-        Scores::add(score);
-        times_.add(score * unit);
-    }
-    void add_group(stats::tick_moments const& durations, rank::affine_scale<std::int64_t> const& scale,
-                   double unit) {
-        Scores::add_group(durations, scale);
-        add_times(times_, durations, scale, unit);
-    }
-    void add_group(std::uint64_t n, double mean, double squared_deviations, double unit) noexcept {
-        Scores::add_group(n, mean, squared_deviations);
-        times_.add_group(n, mean * unit, squared_deviations * unit * unit);
-    }
     void merge(timed_scores const& other) noexcept {
         Scores::merge(other);
         times_.merge(other.times_);
@@ -133,16 +177,34 @@ class timed_scores : public Scores {
     [[nodiscard]] relative_times<Exact> const& times() const noexcept { return times_; }
     [[nodiscard]] relative_times<Exact>& times() noexcept { return times_; }
 
-    static void add_times(relative_times<Exact>& to, stats::tick_moments const& durations,
-                          rank::affine_scale<std::int64_t> const& scale, double unit) noexcept {
-        auto const mean = durations.mean_parts();
-        double const by = scale.factor * unit;
-        to.add_group(durations.count(), scale(mean.floor, mean.fraction) * unit,
-                     durations.sum_of_squared_deviations() * by * by);
+  private:
+    relative_times<Exact> times_;
+};
+
+// Which nodes are compared with each other, directly or through other nodes: the components of the graph of
+// jobs and nodes. Siblings that are known to exist, but not where, are one node more.
+class node_links {
+  public:
+    void reset(std::size_t nodes) {
+        parent_.resize(nodes + 1);
+        for (std::size_t i = 0; i <= nodes; ++i) parent_[i] = static_cast<std::uint32_t>(i);
+    }
+    [[nodiscard]] std::uint32_t somewhere() const noexcept {
+        return static_cast<std::uint32_t>(parent_.size() - 1);
+    }
+    // Two nodes have tasks of one job.
+    STRAGGLE_ALWAYS_INLINE void join(std::uint32_t a, std::uint32_t b) noexcept {
+        if (parent_[a] == parent_[b]) return; // nearly always, soon
+        std::uint32_t const x = root(a), y = root(b);
+        parent_[x < y ? y : x] = x < y ? x : y;
+    }
+    [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
+        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+        return i;
     }
 
   private:
-    relative_times<Exact> times_;
+    std::vector<std::uint32_t> parent_;
 };
 
 } // namespace straggle::detail

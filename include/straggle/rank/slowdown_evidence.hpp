@@ -60,7 +60,8 @@ struct slowdown_evidence_options {
 ///
 /// @par Evidence that a node is slower than `least_slowdown` adds up over windows as an e-detector does:
 /// where nothing is wrong, `evidence(node)` passes ln(m) at most once in m windows. A window is as long as a
-/// task usually takes, or as the time between two calls of `update`.
+/// task usually takes, or as the time between two calls of `update`; time in which nothing happens on any
+/// node is none.
 ///
 /// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learnt
 /// from the tasks, so all times multiplied by 1000 give the same answers.
@@ -173,6 +174,8 @@ class basic_slowdown_evidence {
     [[nodiscard]] std::uint64_t windows() const noexcept { return store_.windows(); }
     /// How long the last window was.
     [[nodiscard]] double window_length() const noexcept { return store_.window_length(); }
+    /// How long nothing happened on any node before the last `update`; 0 if something did.
+    [[nodiscard]] double idle_time() const noexcept { return store_.idle(); }
     /// The slowdown that is tolerated: `least_slowdown`, and more in a fleet whose nodes differ anyway.
     [[nodiscard]] double tolerated() const noexcept { return store_.tolerated(); }
     /// What became of all attempts.

@@ -205,6 +205,9 @@ class basic_node_trials {
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
+        // Time in which nobody has work to give counts an eighth: a quiet hour acquits nobody, and a feed
+        // that has died keeps nobody out for ever.
+        r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
         double const races = evidence_.race_evidence(row.node);
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
@@ -238,7 +241,8 @@ class basic_node_trials {
                 r.stage_since = now_;
                 r.stage_tasks = tasks;
             }
-        } else if ((here >= window && shown && (in_favour > relief || against < 0)) || is_due) {
+        } else if ((here >= window && shown && (in_favour > relief || (against < 0 && in_favour > 0))) ||
+                   is_due) {
             release(row.node);
         }
     }

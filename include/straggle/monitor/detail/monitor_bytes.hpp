@@ -10,6 +10,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/monitor/detail/window_store.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -116,10 +117,21 @@ struct monitor_bytes {
         std::uint64_t known = 0;
         bucket.finished.for_each([&](std::uint32_t, auto const&) { ++known; });
         out.count(known);
+        if (known == 0) return;
+        // Each with the first node in the order of appearance that it has been compared with.
+        node_links links;
+        links.reset(place.size());
+        bucket.finished.for_each_link(links.somewhere(),
+                                      [&](std::uint32_t a, std::uint32_t b) { links.join(a, b); });
+        std::vector<std::size_t> first(place.size() + 1, order.size() + 1);
+        first[links.root(links.somewhere())] = order.size();
         for (std::uint32_t const node : order) {
-            auto const* const scores = known == 0 ? nullptr : bucket.finished.find(node);
+            auto const* const scores = bucket.finished.find(node);
             if (scores == nullptr) continue;
+            std::size_t& together = first[links.root(node)];
+            if (together > order.size()) together = place[node];
             out.varint(place[node]);
+            out.varint(together);
             write_scores(out, *scores);
             scores->times().write(out);
         }
@@ -134,18 +146,27 @@ struct monitor_bytes {
         std::uint64_t const jobs = in.varint();
         bucket.finished.jobs = static_cast<std::size_t>(jobs);
         if (bucket.finished.jobs != jobs) return status::out_of_range; // of a larger machine
-        for (std::size_t left = in.count(2); left != 0 && in.ok(); --left) {
-            std::uint64_t const node = in.varint();
+        for (std::size_t left = in.count(3); left != 0 && in.ok(); --left) {
+            std::uint64_t const node = in.varint(), together = in.varint();
             typename Evidence::scores_type scores;
             bool const is_read = read_scores(in, scores);
             scores.times().read(in);
-            if (!is_read || node >= nodes.size() || !found.takes(scores.count(), e, number))
+            if (!is_read || node >= nodes.size() || together > nodes.size() ||
+                !found.takes(scores.count(), e, number))
                 return failed(in);
             NodeId const& id = nodes[static_cast<std::size_t>(node)];
             std::uint32_t const known = e.held().nodes().find(id);
             if (known != Evidence::none && bucket.finished.find(known) != nullptr)
                 return status::corrupt; // twice
             if (!e.add_finished(id, number, scores, bounds)) return status::out_of_range;
+            auto const here = e.held().nodes().find(id);
+            if (together == nodes.size()) {
+                bucket.finished.link_somewhere(here);
+                continue;
+            }
+            auto const with = e.held().nodes().find(nodes[static_cast<std::size_t>(together)]);
+            if (with == Evidence::none || bucket.finished.find(with) == nullptr) return status::corrupt;
+            bucket.finished.link(here, with);
         }
         return status::ok;
     }

@@ -46,6 +46,8 @@ class evidence_ranker {
         scores_.assign(nodes, {});
         present_.assign(nodes, 0);
         joiner_.prepare(nodes);
+        tell_times_ = rules.slowdowns;
+        links().reset(nodes);
         scoreless_.clear();
         attempt_counts counts;
         std::uint64_t scored = 0;
@@ -68,6 +70,8 @@ class evidence_ranker {
                     scores_[node].merge(scores);
                     present_[node] = 1;
                 });
+                bucket.finished.for_each_link(
+                    links().somewhere(), [this](std::uint32_t a, std::uint32_t b) { links().join(a, b); });
             }
         }
         std::uint32_t const jobs = static_cast<std::uint32_t>(held.jobs().bound());
@@ -79,6 +83,10 @@ class evidence_ranker {
             if (!whole)
                 for (pair const& p : e.pairs) present_[p.node] = 1;
             if (outcome<std::uint64_t> const n = score_job(held, job, rules, e, scores_.data())) {
+                if (tell_times_) {
+                    std::uint32_t const with = total_ > *n ? links().somewhere() : e.pairs[0].node;
+                    for (pair const& p : e.pairs) links().join(p.node, with);
+                }
                 scored += *n;
                 ++usable_jobs;
             } else {
@@ -109,10 +117,13 @@ class evidence_ranker {
         slots_.assign(evidence.ring(), outside);
         slots_[table.slot] = inside;
         for (pair const& p : pairs) scores_[p.node] = {};
+        tell_times_ = true;
         outcome<std::uint64_t> const scored =
             score_job(held, job, rules, gather(held, job, window_alone), scores_.data());
         if (!scored) return true;
         for (pair const& p : pairs) evidence.add_finished(p.node, bucket, scores_[p.node]);
+        for (pair const& p : pairs) bucket.finished.link(p.node, pairs[0].node);
+        if (total_ > *scored) bucket.finished.link_somewhere(pairs[0].node);
         bucket.finished.scored += *scored;
         ++bucket.finished.jobs;
         return true;
@@ -180,9 +191,10 @@ class evidence_ranker {
             next_, scratch_, order_.size(), rules.interval_of_mean,
             [&](std::size_t i) -> auto const& { return scores_[order_[i]]; },
             [&](std::size_t i) -> decltype(auto) { return held.nodes()[order_[i]]; });
-        ranking_access::write_slowdowns(next_, scratch_, [&](std::uint32_t seen) -> auto const& {
-            return scores_[order_[seen]].times();
-        });
+        ranking_access::write_slowdowns(
+            next_, scratch_, rules.slowdowns,
+            [&](std::uint32_t seen) -> auto const& { return scores_[order_[seen]].times(); },
+            [&](std::uint32_t seen) { return links().root(order_[seen]); });
         ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
         std::swap(ranking_, next_);
     }
@@ -205,12 +217,15 @@ class evidence_ranker {
             total_ = whole.count();
             auto const fitted = norm.fit(whole);
             if (!fitted) return fitted.reason();
-            double const unit = relative_unit(*fitted);
+            auto const by = job_yardstick::of(tell_times_ ? total_ : 0, whole.mean());
             auto const alone = [&, scale = *fitted](pair const& p) STRAGGLE_INLINE_LAMBDA {
-                if (p.is_single())
-                    scores[p.node].add(scale(p.single()), unit);
-                else
-                    scores[p.node].add_group(p.moments(wide), *fitted, unit);
+                scores_type& to = scores[p.node];
+                if (p.is_single()) {
+                    to.add(scale(p.single()));
+                    to.times().add(by, 1, static_cast<double>(p.single()), 0);
+                } else {
+                    add_group(to, p.moments(wide), *fitted, by);
+                }
             };
             if (e.distinct) {
                 for_each_prefetched(e.pairs, scores, alone);
@@ -220,7 +235,7 @@ class evidence_ranker {
                 e.pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
                 [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); }, alone,
                 [&](std::size_t node, stats::tick_moments const& together) {
-                    scores[node].add_group(together, *fitted, unit);
+                    add_group(scores[node], together, *fitted, by);
                 });
             return scored;
         } else {
@@ -229,19 +244,32 @@ class evidence_ranker {
             if (whole.is_skewed()) [[unlikely]]
                 whole = sum_of(e, whole.nearer(origin));
             total_ = whole.count();
-            auto const scale = norm.fit(whole.moments(origin));
+            stats::moments const all = whole.moments(origin);
+            auto const scale = norm.fit(all);
             if (!scale) return scale.reason();
+            auto const by = job_yardstick::of(tell_times_ ? total_ : 0, all.mean());
             // Of durations less the origin.
             double const shift = (scale->origin - origin) + scale->shift, factor = scale->factor;
-            double const unit = relative_unit(*scale);
             std::uint64_t scored = 0;
             for_each_prefetched(e.pairs, scores, [&](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 scored += p.count();
-                scores[p.node].add_group(p.count(), (p.mean() - shift) * factor,
-                                         p.sum_of_squared_deviations() * factor * factor, unit);
+                scores_type& to = scores[p.node];
+                double const squares = p.sum_of_squared_deviations();
+                to.add_group(p.count(), (p.mean() - shift) * factor, squares * factor * factor);
+                to.times().add(by, p.count(), origin + p.mean(), squares);
             });
             return scored;
         }
+    }
+
+    STRAGGLE_ALWAYS_INLINE static void add_group(scores_type& to, stats::tick_moments const& durations,
+                                                 rank::affine_scale<std::int64_t> const& scale,
+                                                 job_yardstick const& by)
+        requires exact
+    {
+        to.add_group(durations, scale);
+        if (by.per_mean > 0 && by.tasks != 0)
+            to.times().add(by, durations.count(), durations.mean(), durations.sum_of_squared_deviations());
     }
 
     [[nodiscard]] real_total sum_of(job_evidence const& e, real_total total) const
@@ -251,6 +279,8 @@ class evidence_ranker {
         if (e.has_rest) total.add(rest_);
         return total;
     }
+
+    [[nodiscard]] node_links& links() noexcept { return scratch_.slowdowns.links; }
 
     // Work on a pair takes long enough for what comes later to arrive: the scores of nodes further down, and
     // the pairs of the next job, which no hardware can foresee.
@@ -280,6 +310,7 @@ class evidence_ranker {
     typename pair::moments_type rest_{}; // of a job: its baseline but for the window
     pair const* next_pairs_ = nullptr;   // of the job after this one
     std::uint64_t total_ = 0;            // attempts in the baseline of the job that was scored last
+    bool tell_times_ = true;
     ranking_scratch scratch_;
     ranking_type ranking_, next_;
 };

@@ -36,7 +36,26 @@ class finished_scores {
     // Makes a place for a node. Strong guarantee.
     void make_place(std::uint32_t node) {
         make_room_for_one(scores_);
-        if (nodes_.insert(node) == scores_.size()) scores_.emplace_back();
+        make_room_for_one(links_);
+        if (nodes_.insert(node) != scores_.size()) return;
+        links_.push_back(static_cast<std::uint32_t>(scores_.size()));
+        scores_.emplace_back();
+    }
+    // Two nodes have tasks of one job; or one of them, and it is not known where the others of the job are.
+    // @pre both have a place
+    void link(std::uint32_t node, std::uint32_t other) noexcept {
+        std::uint32_t const a = root(nodes_.find(node)), b = root(nodes_.find(other));
+        if (a != b) links_[(std::min)(a, b)] = (std::max)(a, b);
+    }
+    void link_somewhere(std::uint32_t node) noexcept {
+        if (std::uint32_t const a = root(nodes_.find(node)); a != somewhere) links_[a] = somewhere;
+    }
+    // Calls visit(node, other) for nodes that together tell which are linked; `nobody` is somewhere.
+    template <class Visit>
+    void for_each_link(std::uint32_t nobody, Visit&& visit) const {
+        for (std::uint32_t place = 0; place < scores_.size(); ++place)
+            if (links_[place] != place)
+                visit(nodes_[place], links_[place] == somewhere ? nobody : nodes_[links_[place]]);
     }
     // @pre the node has a place
     [[nodiscard]] Scores& operator[](std::uint32_t node) { return scores_[nodes_.find(node)]; }
@@ -57,11 +76,25 @@ class finished_scores {
         jobs = 0;
         nodes_.clear();
         scores_.clear();
+        links_.clear();
     }
 
   private:
+    static constexpr std::uint32_t somewhere = 0xffffffffu;
+
+    [[nodiscard]] std::uint32_t root(std::uint32_t place) noexcept {
+        while (place != somewhere && links_[place] != place) {
+            std::uint32_t& next = links_[place];
+            if (next != somewhere) next = links_[next];
+            place = next;
+        }
+        return place;
+    }
+
     interner<std::uint32_t> nodes_;
     std::vector<Scores> scores_; // by place
+    std::vector<std::uint32_t>
+        links_; // by place: another one that it has been compared with, in the end itself
 };
 
 template <class JobId, class NodeId, class Pair, class Scores>
@@ -218,6 +251,7 @@ class window_store {
                 mine.finished.scored -= scores.count();
                 dropped += leave_out(number, scores.count());
             });
+            link_as(other, theirs, mine);
         }
         for (std::uint32_t const job : other.store_.jobs_in_order()) dropped += merge_job(other, job, bounds);
         store_.count_lost_jobs(other.store_.forgotten(), other.store_.evicted());
@@ -250,6 +284,17 @@ class window_store {
         });
         b.counts = {};
         b.finished.clear();
+    }
+
+    // Nodes that another one's jobs have compared, as far as they are here.
+    void link_as(window_store const& other, bucket const& theirs, bucket& mine) noexcept {
+        theirs.finished.for_each_link(none, [&](std::uint32_t node, std::uint32_t with) {
+            std::uint32_t const a = store_.nodes().find(other.store_.nodes()[node]);
+            if (a == none || mine.finished.find(a) == nullptr) return;
+            if (with == none) return mine.finished.link_somewhere(a);
+            std::uint32_t const b = store_.nodes().find(other.store_.nodes()[with]);
+            if (b != none && mine.finished.find(b) != nullptr) mine.finished.link(a, b);
+        });
     }
 
     // Attempts of a bucket that it has counted, but has no room for.

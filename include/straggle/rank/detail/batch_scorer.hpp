@@ -39,7 +39,6 @@ using job_moments_t = std::conditional_t<std::integral<Value>, stats::tick_momen
 template <class Value>
 struct job_scale {
     rank::affine_scale<Value> scale;
-    double unit = 0; // of a score, in mean durations
     bool usable = false;
 };
 
@@ -51,6 +50,47 @@ struct job_tally {
         ++n;
     }
     [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
+};
+
+// Brings together how long the tasks of one job took on each node, in means of the job.
+class pair_times {
+  public:
+    void prepare(std::size_t nodes) {
+        if (nodes > rows_.size()) rows_.resize(nodes);
+    }
+    // Calls sink.times for each node of the job.
+    template <class Siblings, class Sink>
+    void time(Siblings const& siblings, double mean, Sink& sink) {
+        auto const job = job_yardstick::of(siblings.size(), mean);
+        if (siblings.empty() || !(job.per_mean > 0)) return;
+        ++job_;
+        nodes_.clear();
+        for (auto const& a : siblings) {
+            row& r = rows_[a.node];
+            if (r.job != job_) {
+                r = {job_, 0, 0, 0};
+                nodes_.push_back(a.node);
+            }
+            double const x = static_cast<double>(a.value), d = x - r.mean;
+            ++r.n;
+            r.mean += d / static_cast<double>(r.n);
+            r.squares += d * (x - r.mean);
+        }
+        for (std::uint32_t const node : nodes_) {
+            row const& r = rows_[node];
+            sink.times(job, node, nodes_[0], r.n, r.mean, r.squares);
+        }
+    }
+
+  private:
+    struct row {
+        std::uint64_t job = 0; // of which the rest tells
+        std::uint64_t n = 0;
+        double mean = 0, squares = 0;
+    };
+    std::vector<row> rows_; // by node
+    std::vector<std::uint32_t> nodes_;
+    std::uint64_t job_ = 0;
 };
 
 // Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
@@ -71,8 +111,9 @@ class batch_scorer {
     using node_id = owned_identifier_t<node_key_t<Fields, Record>>;
 
     // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
-    // score, relative time) for each scored attempt, or group(node slot, durations, scale, unit) for all that
-    // one job has on one node; then end(table).
+    // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
+    // node; times(job yardstick, node slot, first node slot of the job, n, mean, squared deviations) for each
+    // job and node where slowdowns are wanted; then end(table).
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
@@ -114,6 +155,8 @@ class batch_scorer {
         usable_jobs = 0;
         scored = 0;
         auto const& norm = core_normalizer(options.normalizer);
+        tell_times_ = options.slowdowns;
+        if (!Rows && tell_times_) pairs_.prepare(table.nodes().slots());
         if constexpr (grouped)
             score_by_job(table, norm, sink, walk);
         else
@@ -131,7 +174,6 @@ class batch_scorer {
                 scales_[job].scale = *scale;
                 ++usable_jobs;
                 scored += jobs_[job].count();
-                scales_[job].unit = relative_unit(*scale);
             } else {
                 scoreless.push_back({job, jobs_[job].count(), scale.reason()});
             }
@@ -140,11 +182,23 @@ class batch_scorer {
              [scales = scales_.data(), &sink](std::size_t row, std::size_t job, std::size_t node,
                                               value_type value) STRAGGLE_INLINE_LAMBDA {
                  job_scale<value_type> const& s = scales[job];
-                 if (s.usable) {
-                     double const score = s.scale(value);
-                     sink.score(row, job, node, score, score * s.unit);
-                 }
+                 if (s.usable) sink.score(row, job, node, s.scale(value));
              });
+        if constexpr (!Rows) {
+            if (tell_times_) time_jobs(table, sink, walk);
+        }
+    }
+
+    // How long the tasks of each node take in each job that is scored by moments.
+    template <class Table, class Sink, class Walk>
+    void time_jobs(Table const& table, Sink& sink, Walk&& walk) {
+        auto const count = [this](std::size_t job) { return jobs_[job].count(); };
+        groups_.sort(table.jobs(), count, walk);
+        for (std::size_t place = 0; place < table.jobs().size(); ++place) {
+            std::size_t const job = table.jobs().slot_at(place);
+            if (!scales_[job].usable) continue;
+            pairs_.time(groups_.of(job, jobs_[job].count()), jobs_[job].mean(), sink);
+        }
     }
 
     template <class Table, class Sink, class Walk>
@@ -188,17 +242,22 @@ class batch_scorer {
         });
         auto const fitted = norm.fit(durations);
         if (!fitted) return fitted.reason();
-        double const unit = relative_unit(*fitted);
+        auto const by = job_yardstick::of(durations.count(), durations.mean());
+        bool const timed = tell_times_ && !siblings.empty();
+        std::uint32_t const first = timed ? read(siblings[0]).node : 0;
         joiner_.join(
             siblings, read,
             [](stats::tick_moments& together, auto const& a)
                 STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
             [&, scale = *fitted](auto const& a) STRAGGLE_INLINE_LAMBDA {
-                double const score = scale(a.value);
-                sink.score(0, job, a.node, score, score * unit);
+                sink.score(0, job, a.node, scale(a.value));
+                if (timed) sink.times(by, a.node, first, 1, static_cast<double>(a.value), 0);
             },
             [&](std::size_t node, stats::tick_moments const& together) {
-                sink.group(node, together, *fitted, unit);
+                sink.group(node, together, *fitted);
+                if (timed)
+                    sink.times(by, node, first, together.count(), together.mean(),
+                               together.sum_of_squared_deviations());
             });
         scored += siblings.size();
         return status::ok;
@@ -215,17 +274,19 @@ class batch_scorer {
         for (std::size_t k = 0; k < size; ++k) scores_[k] = static_cast<double>(siblings[k].value);
         status const s = norm.normalize(std::span<double>(scores_), std::span<double>(scratch_));
         if (s != status::ok) return s;
-        double sum = 0;
-        for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(siblings[k].value);
-        double const per_mean = sum > 0 ? static_cast<double>(size) / sum : 0.0;
         for (std::size_t k = 0; k < size; ++k) {
             if (!is_finite(scores_[k])) continue;
             std::size_t row = 0;
             if constexpr (Rows) row = siblings[k].row;
-            double const relative =
-                per_mean > 0 ? static_cast<double>(siblings[k].value) * per_mean - 1 : 0.0;
-            sink.score(row, job, siblings[k].node, scores_[k], relative);
+            sink.score(row, job, siblings[k].node, scores_[k]);
             ++scored;
+        }
+        if constexpr (!Rows) {
+            if (tell_times_ && size != 0) {
+                double sum = 0;
+                for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(siblings[k].value);
+                pairs_.time(siblings, sum / static_cast<double>(size), sink);
+            }
         }
         return status::ok;
     }
@@ -237,6 +298,8 @@ class batch_scorer {
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
     node_joiner joiner_;
+    pair_times pairs_;
+    bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
     std::vector<double> scores_, scratch_; // of one job
 };

@@ -20,6 +20,8 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
     out.flag(started_);
+    out.flag(seen_);
+    out.flag(seen_in_window_);
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
@@ -81,6 +83,8 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
+    seen_ = in.flag();
+    seen_in_window_ = in.flag();
     std::size_t const nodes = in.count(6 * 8 + 1 + 14 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));

@@ -105,6 +105,8 @@ class basic_evidence_state {
     [[nodiscard]] double usual_tasks() const noexcept { return usual_tasks_; }
     [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
     [[nodiscard]] double window_length() const noexcept { return window_length_; }
+    // How long nothing happened anywhere before the last update.
+    [[nodiscard]] double idle() const noexcept { return idle_; }
     [[nodiscard]] double tolerated() const noexcept { return std::exp(builder_.tolerated); }
     [[nodiscard]] std::uint32_t node_bound() const noexcept {
         return static_cast<std::uint32_t>(nodes_.size());
@@ -186,7 +188,8 @@ class basic_evidence_state {
     double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
     std::uint64_t windows_ = 0;
     bool started_ = false;
-    double window_began_ = 0, window_length_ = 0, updated_ = 0;
+    double window_began_ = 0, window_length_ = 0, updated_ = 0, idle_ = 0;
+    bool seen_ = false, seen_in_window_ = false; // an attempt, since the last update and in this window
     group_builder builder_;
     score_prices prices_;
     score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learnt last

@@ -39,6 +39,7 @@ class basic_evidence_store : public evidence_state {
     // An attempt of a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
+        seen_ = seen_in_window_ = true;
         std::uint32_t const j = jobs_.insert(a.job, a.end);
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != ended_as::success;
@@ -76,6 +77,9 @@ class basic_evidence_store : public evidence_state {
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
         close_old(now);
+        if (!running.empty()) seen_ = seen_in_window_ = true;
+        idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
+        seen_ = false;
         step_windows(now);
         look_at_live(now);
         if (solve(slots)) {
@@ -228,6 +232,12 @@ class basic_evidence_store : public evidence_state {
             return;
         }
         if (!(now - window_began_ >= usual)) return;
+        // Time in which nothing happens anywhere is no window: nothing could have told anything.
+        if (!seen_in_window_) {
+            window_began_ = now;
+            return;
+        }
+        seen_in_window_ = false;
         window_length_ = now - window_began_;
         window_began_ = now;
         ++windows_;

@@ -1,0 +1,227 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/ranking.hpp`: from the relative times of all nodes to their slowdowns.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/relative_times.hpp>
+#include <straggle/record/slowdown.hpp>
+#include <straggle/stats/student_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A node to be told how slow it is.
+struct slowdown_row {
+    time_sums<double> times;
+    std::uint32_t component = 0;
+    bool is_judged = false; // has enough tasks
+    double ratio = 0;       // of the mean of its tasks to that of the others of the same jobs
+    double share = 0;       // of the tasks of its component
+    double value = 0;       // in units of some node of its component
+    double variance = 0;    // of a task, in squares of what it takes; then of the logarithm of the value
+    double freedom = 0;     // by how many jobs that is known
+    slowdown slow{};
+};
+
+// A node is to the others of its jobs as rho = (sum of m r) / (sum of m o), whatever shares of the jobs are
+// its own: under a proportional slowdown r = rho o in each job. The others are no yardstick that all nodes
+// have in common, as each is among the others of the others. Where nodes meet about as often as their numbers
+// of tasks say, rho = s (1 - p) / (S - p s), with the share p of a node in the tasks and S the mean of all p
+// s: so s = rho S / (1 - p + p rho). What is told is s in units of the middle node of the component.
+//
+// The variance is that of ratios between jobs, so that what the tasks of one job have in common counts once.
+// As many nodes have few jobs, variances are drawn towards the one they have in common, as far as they are
+// equal as far as one can see (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027).
+template <class = void>
+class basic_slowdown_estimate {
+  public:
+    static constexpr std::uint64_t least_tasks = 8, least_jobs = 3;
+
+    std::vector<slowdown_row> rows; // to be filled in, and read after `solve`
+    node_links links;               // for the components, to be used by who fills in
+
+    // Sums over nodes are integers, as the order of nodes is that of their appearance.
+    STRAGGLE_NEVER_INLINE void solve() {
+        compare();
+        settle_variances();
+        std::size_t known = 0;
+        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
+            while (last < order_.size() && rows[order_[last]].component == rows[order_[first]].component)
+                ++last;
+            if (last - first >= 2) known += last - first;
+        }
+        if (known == 0) return;
+        double const tail = 0.025 / static_cast<double>(known); // of two sides, for all of them
+        double const limit = stats::student_t_quantile_upper(tail, 1e9).value_or(8.0);
+        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
+            while (last < order_.size() && rows[order_[last]].component == rows[order_[first]].component)
+                ++last;
+            if (last - first >= 2)
+                tell(std::span<std::uint32_t const>(order_).subspan(first, last - first), tail, limit);
+        }
+    }
+
+  private:
+    static constexpr double grid = 0x1p20;
+    // Order of summands does not matter.
+    static void bring(std::uint64_t& to, double x) noexcept {
+        to += static_cast<std::uint64_t>((x < 0x1p30 ? x : 0x1p30) * grid);
+    }
+
+    // Ratios, shares, values; order_ gets the judged nodes by component and value.
+    void compare() {
+        tasks_.assign(rows.size() + 1, 0);
+        order_.clear();
+        for (slowdown_row& row : rows) {
+            row.slow = {};
+            if (row.component >= tasks_.size()) tasks_.resize(std::size_t{row.component} + 1);
+            tasks_[row.component] += row.times.tasks;
+        }
+        for (std::uint32_t i = 0; i < rows.size(); ++i) {
+            slowdown_row& row = rows[i];
+            time_sums<double> const& t = row.times;
+            row.is_judged = row.is_judged && t.tasks >= least_tasks && t.jobs >= least_jobs && t.here > 0 &&
+                            t.elsewhere > 0;
+            if (!row.is_judged) continue;
+            row.ratio = t.here / t.elsewhere;
+            row.share = static_cast<double>(t.tasks) / static_cast<double>(tasks_[row.component]);
+            row.value = row.ratio / ((1 - row.share) + row.share * row.ratio);
+            order_.push_back(i);
+        }
+        std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+            slowdown_row const &x = rows[a], &y = rows[b];
+            if (x.component != y.component) return x.component < y.component;
+            if (x.value != y.value) return x.value < y.value;
+            return a < b;
+        });
+    }
+
+    void settle_variances() {
+        std::uint64_t between = 0, jobs_free = 0, within = 0, tasks_free = 0;
+        for (std::uint32_t const i : order_) {
+            slowdown_row& row = rows[i];
+            time_sums<double> const& t = row.times;
+            double const rho = row.ratio;
+            double const squares = t.here_squared - 2 * rho * t.both + rho * rho * t.elsewhere_squared;
+            // As many jobs of equal weight tell as much.
+            double const jobs = t.elsewhere * t.elsewhere / t.elsewhere_squared;
+            row.freedom = jobs > 1.25 ? jobs - 1 : 0.25;
+            double const mean = t.here / t.weight;
+            row.variance =
+                squares > 0 ? squares / (t.weight * mean * mean) * (row.freedom + 1) / row.freedom : 0.0;
+            bring(between, row.variance * row.freedom);
+            bring(jobs_free, row.freedom);
+            bring(within, t.within / (mean * mean));
+            tasks_free += t.tasks - t.jobs;
+        }
+        double const jobs = static_cast<double>(jobs_free) / grid;
+        double const of_tasks =
+            tasks_free > 0 ? static_cast<double>(within) / grid / static_cast<double>(tasks_free) : 0.0;
+        double const of_jobs = jobs > 0 ? static_cast<double>(between) / grid / jobs : 0.0;
+        // A few jobs may seem to agree by chance.
+        double const few = 4;
+        double const usual = tasks_free > 0
+                                 ? (std::max)((jobs * of_jobs + few * 2 * of_tasks) / (jobs + few), of_tasks)
+                                 : of_jobs;
+        double const strength = agreement(usual, jobs);
+        for (std::uint32_t const i : order_) {
+            slowdown_row& row = rows[i];
+            double const free = row.freedom + strength;
+            row.variance = (row.freedom * row.variance + strength * usual) / free;
+            row.freedom = free;
+        }
+    }
+
+    // As how many jobs the variance that all have in common counts: by how much more those of nodes differ
+    // than chance explains.
+    [[nodiscard]] double agreement(double usual, double jobs) const {
+        if (!(usual > 0)) return 1;
+        std::uint64_t seen = 0, expected = 0, all = 0;
+        for (std::uint32_t const i : order_) {
+            slowdown_row const& row = rows[i];
+            double const off = row.variance / usual - 1;
+            bring(seen, row.freedom * (off * off < 64 ? off * off : 64));
+            bring(expected, 2);
+            bring(all, row.freedom);
+        }
+        double const most = (std::max)(jobs, 4.0);
+        if (all == 0) return most;
+        double const excess = static_cast<double>(seen) - static_cast<double>(expected);
+        double const spread = excess / static_cast<double>(all);
+        return spread > 0 ? (std::min)((std::max)(2 / spread, 4.0), most) : most;
+    }
+
+    // One component, its nodes by value.
+    void tell(std::span<std::uint32_t const> nodes, double tail, double limit) {
+        for (std::uint32_t const i : nodes) {
+            slowdown_row& row = rows[i];
+            row.value = std::log(row.value);
+            row.variance = row.variance / row.times.weight * (1 - row.share);
+        }
+        middle const m = middle_of(nodes);
+        for (std::uint32_t const i : nodes) {
+            slowdown_row& row = rows[i];
+            double const share = is_near(row, m) ? m.variance / row.variance : 0.0;
+            // The middle has its own error, which is in part that of the node.
+            double const variance = row.variance * (1 - 2 * share) + m.variance;
+            double const step = t_of(tail, limit, row.freedom) * std::sqrt((std::max)(variance, 0.0));
+            double const at = row.value - m.at, low = std::exp(at - step), high = std::exp(at + step);
+            if (step - step == 0 && low > 0 && high - high == 0)
+                row.slow = {std::exp(at), low, high, row.times.tasks};
+        }
+    }
+
+    // The reference: the middle node, or rather the mean of all nodes that are no further from it than by
+    // chance. The middle one alone would be off by what chance does, as where many nodes are slow it is not
+    // the middle of those that are not.
+    struct middle {
+        double at = 0, variance = 0;
+        double from = 0; // nodes near this are in the mean
+    };
+    [[nodiscard]] static bool is_near(slowdown_row const& row, middle const& m) noexcept {
+        double const off = row.value - m.from;
+        return off * off < 6.25 * row.variance;
+    }
+    [[nodiscard]] middle middle_of(std::span<std::uint32_t const> nodes) const {
+        std::size_t const half = nodes.size() / 2;
+        slowdown_row const &above = rows[nodes[half]],
+                           &below = rows[nodes[nodes.size() % 2 != 0 ? half : half - 1]];
+        middle m{(above.value + below.value) / 2, (above.variance + below.variance) / 4, 0};
+        m.from = m.at;
+        for (int round = 0; round < 4; ++round) {
+            double sum = 0, all = 0;
+            middle const now{m.at, 0, m.at};
+            for (std::uint32_t const i : nodes) {
+                slowdown_row const& row = rows[i];
+                if (!(row.variance > 0) || !is_near(row, now)) continue;
+                sum += row.value / row.variance;
+                all += 1 / row.variance;
+            }
+            if (!(all > 0)) break;
+            m = {sum / all, 1 / all, now.at};
+        }
+        return m;
+    }
+    // Quantiles of many degrees of freedom from the one of infinitely many (Abramowitz and Stegun 26.7.5).
+    static double t_of(double tail, double limit, double dof) {
+        if (dof < 64) return stats::student_t_quantile_upper(tail, dof).value_or(1e9);
+        double const x = limit, xx = x * x;
+        return x + x * (xx + 1) / (4 * dof) + x * ((5 * xx + 16) * xx + 3) / (96 * dof * dof) +
+               x * (((3 * xx + 19) * xx + 17) * xx - 15) / (384 * dof * dof * dof);
+    }
+
+    std::vector<std::uint64_t> tasks_; // by component
+    std::vector<std::uint32_t> order_;
+};
+using slowdown_estimate = basic_slowdown_estimate<>;
+
+} // namespace straggle::detail
