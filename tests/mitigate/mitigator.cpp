@@ -311,11 +311,10 @@ TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are 
 TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions are not") {
     small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
     a.healths[7] = health::slow;
-    a.run(1200);
-    // It may be on trial just then.
     for (int step = 0; step < 1200 && a.state(7) != node_state::excluded; ++step) a.step();
     REQUIRE(a.state(7) == node_state::excluded);
     b.run(5);
+    REQUIRE(b.m.node_part().slowdown_of(7).tasks == 0);
     auto const plan = b.m.plan();
     b.m.merge(a.m);
     CHECK(b.excluded() == 0); // until it decides itself, on what both have seen
@@ -325,7 +324,8 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     b.step();
     // b has run for five seconds: what it knows of the node is what a has seen there.
     REQUIRE(a.m.node_part().slowdown_of(7).tasks > 0);
-    CHECK(b.m.node_part().slowdown_of(7).tasks >= a.m.node_part().slowdown_of(7).tasks);
+    CHECK(b.m.node_part().slowdown_of(7).tasks > 0);
+    CHECK(b.m.node_part().slowdown_of(7).low > 1);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);
 }
