@@ -8,11 +8,12 @@ usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
 tables into docs/reference/speed.md and six of their rows into README.md, between the marks there; with --section only the
-tables named, and into README.md only with all that have such rows: ratios, monitor and snapshots.
+tables named, and into README.md only with all that have such rows: ratios, ranks, monitor and snapshots.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 import argparse
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -29,6 +30,17 @@ def pipeline(text, ours, size, tasks, rivals):
     where = f"/records:{size}/tasks:{tasks}"
     return (f"{text}, {tasks} tasks a job", "bench_rank_rank_nodes", "rank_nodes/straggle_" + ours + where,
             {name: them if them in PANDAS else "rank_nodes/" + them + where for name, them in rivals.items()})
+
+
+def maps(where):
+    return {"std::unordered_map": f"unordered_map_{where}", "robin_map": f"robin_map_{where}",
+            "absl": f"flat_hash_map_{where}"}
+
+
+def shards(size):
+    where = f"/records:{size}/tasks:100/manual_time"
+    return (f"2 threads of the caller, {size:.0e} records, ticks".replace("e+0", "e"), "bench_rank_rank_nodes",
+            "rank_nodes/two_shards" + where, {"one ranker": "rank_nodes/one" + where})
 
 
 def levels(text, shape, size, rivals):
@@ -55,19 +67,6 @@ ROWS = [
       "GSL": "quantile_whole_dof/gsl/1000"}),
     ("Student-t at 95 %, 1000 values", "bench_stats_student_t", "critical_95/straggle/1000",
      {"Boost.Math": "critical_95/boost/1000", "GSL": "critical_95/gsl/1000"}),
-    pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
-             {"std::unordered_map": "unordered_map_by_time", "sort": "sort_by_time", "pandas": "pandas",
-              "two bare passes, a bound": "bare_passes_by_time"}),
-    pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100,
-             {"std::unordered_map": "unordered_map_by_time"}),
-    pipeline("the same", "double_by_time", 1000000, 10, {"std::unordered_map": "unordered_map_by_time"}),
-    pipeline("1e6 records in random order", "double_random", 1000000, 10,
-             {"std::unordered_map": "unordered_map_random", "pandas": "pandas_random"}),
-    pipeline("1e7 records in random order", "ticks_random", 10000000, 100,
-             {"std::unordered_map": "unordered_map_random"}),
-    pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100,
-             {"std::unordered_map": "unordered_map_text_ids_by_time"}),
-    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
     levels("realistic", "realistic", 100, LITERAL),
     levels("realistic", "realistic", 1000, LITERAL),
     levels("realistic", "realistic", 10000, SWEEP),
@@ -81,6 +80,23 @@ ROWS = [
     ("top-k intersection, 500 of 1e4", "bench_blacklist_top_k_intersection", "top_k_intersection/straggle/10000/500",
      {"sort + set": "top_k_intersection/sort_and_set/10000/500",
       "sorted indices": "top_k_intersection/sort_indices/10000/500"}),
+]
+RANK_ROWS = [
+    pipeline("records to ranked nodes, 1e6 in order of time", "double_by_time", 1000000, 100,
+             maps("by_time") | {"sort": "sort_by_time", "pandas": "pandas",
+                                "two bare passes, a bound": "bare_passes_by_time"}),
+    pipeline("the same, integer ticks", "ticks_by_time", 1000000, 100, maps("by_time")),
+    pipeline("the same", "double_by_time", 1000000, 10, maps("by_time")),
+    pipeline("1e6 records in random order", "double_random", 1000000, 10,
+             maps("random") | {"pandas": "pandas_random", "two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e7 records in random order", "double_random", 10000000, 100,
+             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e7 in random order, integer ticks", "ticks_random", 10000000, 100,
+             maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
+    pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100, maps("text_ids_by_time")),
+    shards(1000000),
+    shards(10000000),
+    pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
 ]
 BATCH = {"rank_nodes": "batch_ticks_by_time"}
 MAPS = {"MR1 sums": "mr1_sums_by_time", "std::map": "ordered_map_by_time"}
@@ -145,17 +161,27 @@ SNAPSHOT_ROWS = [
     looking("snapshot and `late`, 1e3 tasks", "look", 1_000),
     looking("snapshot and `late`, 1e5 tasks", "look", 100_000),
 ]
+STATE_ROWS = [(f"`decision.state(node)`, {nodes:.0e} nodes, 65536 questions".replace("e+0", "e"), "bench_blacklist_decision",
+               f"state/straggle/nodes:{nodes}",
+               {"std::unordered_map": f"state/unordered_map/nodes:{nodes}"}
+               | ({"the list": f"state/list/nodes:{nodes}"} if nodes <= 10_000 else {}))
+              for nodes in (100, 10_000, 1_000_000)]
+ASSIGN_ROWS = [(f"optimal assignment, {size} stragglers, {kind}", "bench_assign_assigner", f"{kind}/straggle/{size}",
+                {"textbook": f"{kind}/textbook/{size}", "greedy, not optimal": f"{kind}/greedy/{size}"} if size <= 500 else {"-": "-"})
+               for kind in ("uniform", "realistic", "scaled", "whole", "plenty") for size in (10, 20, 500, 2000)]
 
 
-def nearest(data, records, neighbors):
-    where = f"_{data}/records:{records}/factors:8/neighbors:{neighbors}"
-    return (f"{'the nearest' if neighbors == 1 else f'the {neighbors} nearest'} of {records:.0e}, {data}".replace("e+0", "e"),
+def nearest(data, records, neighbors, factors=8):
+    where = f"_{data}/records:{records}/factors:{factors}/neighbors:{neighbors}"
+    of = "" if factors == 8 else f", {factors} factors"
+    return (f"{'the nearest' if neighbors == 1 else f'the {neighbors} nearest'} of {records:.0e}, {data}{of}".replace("e+0", "e"),
             "bench_predict_profile_store", "nearest/straggle" + where,
             {"plain scan": "nearest/scalar_scan" + where, "nanoflann, weights at query time": "nearest/nanoflann_weights" + where,
              "nanoflann, scaled": "nearest/nanoflann_scaled" + where, "FAISS flat": "nearest/faiss_flat" + where})
 
 
-NEAREST_ROWS = [nearest("clustered", 100_000, 1), nearest("clustered", 100_000, 32), nearest("uniform", 100_000, 1),
+NEAREST_ROWS = [nearest(data, 1000, k, factors) for data in ("clustered", "uniform") for factors in (4, 8) for k in (1, 32)] + [
+                nearest("clustered", 100_000, 1), nearest("clustered", 100_000, 32), nearest("uniform", 100_000, 1),
                 nearest("clustered", 1_000_000, 1), nearest("uniform", 1_000_000, 1)]
 
 
@@ -167,6 +193,38 @@ def profit(text, ours, known):
 
 PROFIT_ROWS = [profit("one number, all nodes at once: `price`", "straggle_fleet", 1), profit("one number, node by node", "straggle", 1),
                profit("64 samples, node by node", "straggle", 64)]
+# Kernels by size, -O2: what a reader sees, program, benchmark with a place for the size, sizes, memory.
+GROWTH = [
+    ("records to ranks, doubles, by time, 100 tasks a job", "bench_rank_rank_nodes",
+     "rank_nodes/straggle_double_by_time/records:{}/tasks:100", (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
+     "0 per record, 84 per job, 370 per node"),
+    ("records to ranks, ticks, by time", "bench_rank_rank_nodes",
+     "rank_nodes/straggle_ticks_by_time/records:{}/tasks:100", (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
+     "8 per record, 84 per job, 370 per node"),
+    ("records to ranks, doubles, random order", "bench_rank_rank_nodes",
+     "rank_nodes/straggle_double_random/records:{}/tasks:100", (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
+     "0 per record, 84 per job, 370 per node"),
+    ("records to ranks, text identifiers, by time", "bench_rank_rank_nodes",
+     "rank_nodes/straggle_text_ids_by_time/records:{}/tasks:100", (1_000, 10_000, 100_000, 1_000_000),
+     "24 per record, 84 per job, 370 per node, and names"),
+    ("`decision.state(node)`, 65536 questions, by nodes", "bench_blacklist_decision", "state/straggle/nodes:{}",
+     (100, 1_000, 10_000, 100_000, 1_000_000), "about 260 per node that something is held against"),
+    ("snapshot of running tasks, hosts are numbers", "bench_detect_job_progress", "snapshot/straggle_numbers/tasks:{}",
+     (1_000, 10_000, 100_000, 1_000_000), "40 per running task, 60 per node"),
+    ("snapshot and `late`", "bench_detect_job_progress", "look/straggle/tasks:{}", (1_000, 10_000, 100_000, 1_000_000),
+     "40 per running task, 60 per node, 8 more per task"),
+    ("`largest_gain`", "bench_detect_straggler_scan", "largest_gain/straggle/tasks:{}/slow:5",
+     (1_000, 10_000, 100_000, 1_000_000), "none"),
+    ("`node_aware`", "bench_detect_node_aware", "node_aware/straggle/tasks:{}/slow:5",
+     (1_000, 10_000, 100_000, 1_000_000), "12 per task, 8 per node"),
+    ("the nearest record, clustered, 8 factors", "bench_predict_profile_store",
+     "nearest/straggle_clustered/records:{}/factors:8/neighbors:1", (1_000, 10_000, 100_000, 1_000_000), "177 per record"),
+    ("optimal assignment, uniform, by stragglers", "bench_assign_assigner", "uniform/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
+     "24 per pair, 104 per straggler, 40 per node"),
+    ("optimal assignment, realistic, by stragglers", "bench_assign_assigner", "realistic/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
+     "24 per pair, 104 per straggler, 40 per node"),
+    ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
+]
 # What the README shows: text and rival, our worst row of all among them.
 README = [("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
           ("records to ranked nodes, 1e6 in order of time, 100 tasks a job", "std::unordered_map"),
@@ -175,14 +233,15 @@ README = [("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.M
           ("observe 1e6 new pairs in order of time", "MR1 sums"),
           ("snapshot and `late`, 1e3 tasks", "plain")]
 # Marks in docs/reference/speed.md. "detectors" is a table of another shape.
-SECTIONS = {"ratios": ROWS, "monitor": MONITOR_ROWS,
+SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS, "assign": ASSIGN_ROWS,
+            "growth": [(text, program, name.format(size), {}) for text, program, name, sizes, _ in GROWTH for size in sizes],
             "detectors": [scan(*line, size) for line in SCANS for size in SIZES], "snapshots": SNAPSHOT_ROWS,
             "nearest": NEAREST_ROWS, "profit": PROFIT_ROWS}
 
 
 def wanted(rows, program):
     """A filter for the benchmarks of a program that the tables need."""
-    names = [name for row in rows if row[1] == program for name in (row[2], *row[3].values()) if name not in PANDAS]
+    names = [name for row in rows if row[1] == program for name in (row[2], *row[3].values()) if name not in PANDAS and name != "-"]
     return "^BM_(" + "|".join(re.escape(name).replace(r"\ ", " ") for name in sorted(set(names))) + ")$"
 
 
@@ -197,7 +256,8 @@ def run(program, rows, repetitions):
     for b in json.loads(out)["benchmarks"]:
         if b.get("run_type") == "iteration":
             name = b["run_name"].removeprefix("BM_")
-            times.setdefault(name, []).append(b["cpu_time"] * unit[b["time_unit"]])
+            own = "real_time" if name.endswith("manual_time") else "cpu_time"
+            times.setdefault(name, []).append(b[own] * unit[b["time_unit"]])
     return {name: statistics.median(t) for name, t in times.items()}
 
 
@@ -276,6 +336,21 @@ def scan_tables(rows, results):
     return lines[1:]
 
 
+def growth_table(results):
+    """Times at the smallest and the largest size, and the exponent of the line through all on a double logarithmic scale."""
+    name, found = results[0]
+    lines = [f"| kernel, {name} | from | to | time | time at the end | exponent | bytes |", "|---|---:|---:|---:|---:|---:|---|"]
+    for text, _, kernel, sizes, memory in GROWTH:
+        points = [(size, found[kernel.format(size)]) for size in sizes if kernel.format(size) in found]
+        if len(points) < 2:
+            continue
+        x, y = ([math.log(p[i]) for p in points] for i in (0, 1))
+        exponent = statistics.linear_regression(x, y).slope
+        (first, begin), (last, end) = points[0], points[-1]
+        lines.append(f"| {text} | {first:,} | {last:,} | {shown(begin)} | {shown(end)} | {exponent:.2f} | {memory} |")
+    return lines
+
+
 def for_readme(lines):
     """The head, which is the same for all, and the rows of the README in their order."""
     begins = [f"| {text} | {rival} |" for text, rival in README]
@@ -304,15 +379,15 @@ def main():
         folders.append(("-O3 -march=native", options.native))
     sections = {mark: rows for mark, rows in SECTIONS.items() if mark in (options.section or SECTIONS)}
     results = measure([row for rows in sections.values() for row in rows], folders, options.repetitions)
-    pandas = {name: pandas_ns(1_000_000, *how) for name, how in PANDAS.items()} if "ratios" in sections else {}
-    tables = {mark: scan_tables(rows, results) if mark == "detectors" else table(rows, results, pandas)
-              for mark, rows in sections.items()}
+    pandas = {name: pandas_ns(1_000_000, *how) for name, how in PANDAS.items()} if "ranks" in sections else {}
+    tables = {mark: scan_tables(rows, results) if mark == "detectors" else growth_table(results) if mark == "growth"
+              else table(rows, results, pandas) for mark, rows in sections.items()}
     for lines in tables.values():
         print("\n".join(lines), end="\n\n")
     if options.update:
         for mark, lines in tables.items():
             replace(ROOT / "docs/reference/speed.md", mark, lines)
-        if {"ratios", "monitor", "snapshots"} <= tables.keys():
+        if {"ratios", "ranks", "monitor", "snapshots"} <= tables.keys():
             replace(ROOT / "README.md", "ratios", for_readme([line for lines in tables.values() for line in lines]))
 
 

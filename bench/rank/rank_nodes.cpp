@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// From records to node moments (DSB equation 1 and algorithm 2): rank_nodes against grouping with
-/// std::unordered_map, against sorting, and against algorithm 1 as printed.
+/// From records to node moments (DSB equation 1 and algorithm 2): rank_nodes against grouping with hash maps
+/// (std::unordered_map, tsl::robin_map, absl::flat_hash_map), against sorting, and against algorithm 1 as
+/// printed.
 ///
 /// rank_nodes does more than its rivals here: it checks every record, counts what it rejects, and ranks.
 
@@ -16,9 +17,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
+
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
+#include <tsl/robin_map.h>
+#endif
+#if STRAGGLE_BENCH_HAS_ABSL
+#include <absl/container/flat_hash_map.h>
+#endif
 
 namespace {
 
@@ -111,11 +121,11 @@ void BM_straggle_text_ids(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-template <class Record>
+template <template <class...> class Map, class Record>
 void group_with_maps(benchmark::State& state, std::vector<Record> const& records) {
     for (auto _ : state) {
-        std::unordered_map<decltype(Record::job), welford> jobs;
-        std::unordered_map<decltype(Record::node), welford> nodes;
+        Map<decltype(Record::job), welford> jobs;
+        Map<decltype(Record::node), welford> nodes;
         for (auto const& r : records) jobs[r.job].add(static_cast<double>(r.duration));
         for (auto const& r : records) {
             welford const& job = jobs[r.job];
@@ -127,14 +137,14 @@ void group_with_maps(benchmark::State& state, std::vector<Record> const& records
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-template <order How>
-void BM_unordered_map_text_ids(benchmark::State& state) {
-    group_with_maps(state, text_history<How>(state));
+template <template <class...> class Map, order How>
+void BM_map_text_ids(benchmark::State& state) {
+    group_with_maps<Map>(state, text_history<How>(state));
 }
 
-template <order How>
-void BM_unordered_map(benchmark::State& state) {
-    group_with_maps(state, history<double>(state, 1000, How));
+template <template <class...> class Map, order How>
+void BM_map(benchmark::State& state) {
+    group_with_maps<Map>(state, history<double>(state, 1000, How));
 }
 
 // No rival but a bound: the two passes that a job's mean and deviation ask for, into tables of known size,
@@ -218,10 +228,62 @@ void BM_literal_algorithm_1(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
+// One history on several threads of the caller: each ranks the jobs that are its own, then one puts the nodes
+// together; against one ranker over all records in order of time. Manual time: processor time of the slowest
+// thread, and of putting together. So it means the same on a machine with other work. Who deals the records
+// out by job is not part of it: a scheduler has them by job, and a reader deals them as it reads.
+double processor_seconds() {
+    std::timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+using tick_record = record<std::int64_t>;
+using tick_ranker = straggle::node_ranker<tick_record, std::remove_const_t<decltype(fields<std::int64_t>)>>;
+
+void BM_one(benchmark::State& state) {
+    auto const records = history<std::int64_t>(state, 1000, order::by_time);
+    tick_ranker all(fields<std::int64_t>);
+    for (auto _ : state) {
+        double const begin = processor_seconds();
+        benchmark::DoNotOptimize(all.rank(records).levels());
+        state.SetIterationTime(processor_seconds() - begin);
+    }
+}
+
+void BM_shards(benchmark::State& state, std::size_t count) {
+    std::vector<std::vector<tick_record>> parts(count);
+    std::vector<tick_ranker> shards(count, tick_ranker(fields<std::int64_t>));
+    std::size_t levels = 0;
+    {
+        auto const records = history<std::int64_t>(state, 1000, order::by_time);
+        for (tick_record const& r : records) {
+            tick_record own = r;
+            own.job /= static_cast<std::uint32_t>(count); // so that each shard's jobs are dense, as all are
+            parts[r.job % count].push_back(own);
+        }
+        levels = straggle::rank_nodes(records, fields<std::int64_t>).levels();
+    }
+    for (auto _ : state) {
+        std::vector<double> took(count);
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < count; ++i)
+            threads.emplace_back([&, i] {
+                double const begin = processor_seconds();
+                shards[i].rank(parts[i]);
+                took[i] = processor_seconds() - begin;
+            });
+        for (std::thread& t : threads) t.join();
+        double const begin = processor_seconds();
+        if (shards.front().rank_shards(shards).levels() != levels) state.SkipWithError("not the same");
+        state.SetIterationTime(*std::max_element(took.begin(), took.end()) + processor_seconds() - begin);
+    }
+}
+
 void sizes(benchmark::internal::Benchmark* b) {
     b->ArgNames({"records", "tasks"})->Unit(benchmark::kMillisecond);
     for (std::int64_t tasks : {100, 10})
-        for (std::int64_t records : {10'000, 100'000, 1'000'000}) b->Args({records, tasks});
+        for (std::int64_t records : {1'000, 10'000, 100'000, 1'000'000}) b->Args({records, tasks});
 }
 void large(benchmark::internal::Benchmark* b) {
     sizes(b);
@@ -230,6 +292,10 @@ void large(benchmark::internal::Benchmark* b) {
 void fitted(benchmark::internal::Benchmark* b) {
     large(b);
     b->Complexity(benchmark::oN);
+}
+void threaded(benchmark::internal::Benchmark* b) {
+    b->ArgNames({"records", "tasks"})->UseManualTime()->Unit(benchmark::kMillisecond);
+    for (std::int64_t records : {1'000'000, 10'000'000}) b->Args({records, 100});
 }
 void small(benchmark::internal::Benchmark* b) {
     b->ArgNames({"records", "tasks"})->Args({10'000, 100})->Unit(benchmark::kMillisecond);
@@ -240,17 +306,37 @@ void named(char const* name, Register function, void (*arguments)(benchmark::int
     benchmark::RegisterBenchmark((std::string("BM_rank_nodes/") + name).c_str(), function)->Apply(arguments);
 }
 
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
+template <class... Types>
+using robin_map = tsl::robin_map<Types...>;
+#endif
+
+template <template <class...> class Map>
+void with_map(std::string const& name) {
+    named((name + "_by_time").c_str(), BM_map<Map, order::by_time>, large);
+    named((name + "_random").c_str(), BM_map<Map, order::random>, large);
+    named((name + "_text_ids_by_time").c_str(), BM_map_text_ids<Map, order::by_time>, sizes);
+}
+
 [[maybe_unused]] bool const registered = [] {
     named("straggle_double_by_time", BM_straggle<double, order::by_time>, fitted);
     named("straggle_ticks_by_time", BM_straggle<std::int64_t, order::by_time>, fitted);
-    named("unordered_map_by_time", BM_unordered_map<order::by_time>, large);
     named("bare_passes_by_time", BM_bare_passes<order::by_time>, sizes);
     named("sort_by_time", BM_sort<order::by_time>, sizes);
     named("straggle_double_random", BM_straggle<double, order::random>, fitted);
     named("straggle_ticks_random", BM_straggle<std::int64_t, order::random>, fitted);
-    named("unordered_map_random", BM_unordered_map<order::random>, large);
+    named("bare_passes_random", BM_bare_passes<order::random>, large);
     named("straggle_text_ids_by_time", BM_straggle_text_ids<order::by_time>, sizes);
-    named("unordered_map_text_ids_by_time", BM_unordered_map_text_ids<order::by_time>, sizes);
+    with_map<std::unordered_map>("unordered_map");
+#if STRAGGLE_BENCH_HAS_ROBIN_MAP
+    with_map<robin_map>("robin_map");
+#endif
+#if STRAGGLE_BENCH_HAS_ABSL
+    with_map<absl::flat_hash_map>("flat_hash_map");
+#endif
+    named("one", BM_one, threaded);
+    named("one_shard", [](benchmark::State& state) { BM_shards(state, 1); }, threaded);
+    named("two_shards", [](benchmark::State& state) { BM_shards(state, 2); }, threaded);
     named("literal_algorithm_1", BM_literal_algorithm_1, small);
     return true;
 }();

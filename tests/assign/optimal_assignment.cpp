@@ -90,6 +90,42 @@ TEST_CASE("optimal: the largest of all sums, but for rounding where values are n
     }
 }
 
+TEST_CASE("optimal: few rows in a full table and many rows give the same") {
+    std::uint64_t const seed = seed_or(36);
+    INFO("seed ", seed);
+    std::mt19937_64 engine(seed);
+    assign::optimal_assignment solver;
+    std::vector<assign::assigned_pair> few, many;
+    for (int i = 0; i < 600; ++i) {
+        // Rows without pairs change nothing but the way.
+        bool const whole = i % 2 == 0;
+        auto t = random_pairs(engine, 1 + engine() % 7, 1 + engine() % 6, whole ? 1 + engine() % 20 : 0,
+                              1 + engine() % 3);
+        double const best = everything_tried(t).best();
+        std::size_t const limit = 1 + engine() % 8;
+        double const limited = everything_tried(t).best(limit);
+        solver(t.view(), t.room, few);
+        auto padded = t;
+        for (int row = 0; row < 70; ++row) padded.first.push_back(padded.first.back());
+        solver(padded.view(), padded.room, many);
+        check_valid(padded, many);
+        CHECK(std::fabs(padded.sum(many) - best) <= (whole ? 0 : 1e-14 * best));
+        if (!whole) CHECK(many == few); // no two sums are equal
+        solver(padded.view(), padded.room, many, at_most(limit));
+        CHECK(std::fabs(padded.sum(many) - limited) <= (whole ? 0 : 1e-14 * limited));
+    }
+    // Larger than anybody can try: rows at and beyond the limit of the full table, unsorted and sorted.
+    for (std::size_t const rows : {30u, 64u}) {
+        for (std::size_t const columns : {8u, 40u, 256u}) {
+            auto t = random_pairs(engine, rows, columns, 0, 2);
+            solver(t.view(), t.room, few);
+            for (int row = 0; row < 70; ++row) t.first.push_back(t.first.back());
+            solver(t.view(), t.room, many);
+            CHECK(std::fabs(t.sum(few) - t.sum(many)) <= 1e-12 * t.sum(many));
+        }
+    }
+}
+
 TEST_CASE("optimal: of a limited number of rows the best, for every limit") {
     std::uint64_t const seed = seed_or(33);
     INFO("seed ", seed);
@@ -204,6 +240,19 @@ TEST_CASE("optimal: ties go to the larger second, then to what comes first") {
     rivals.add_row({5}, {0.7});
     rivals.room = {1};
     CHECK(columns_of(solver, rivals) == columns{nowhere, 0, nowhere});
+    // Whichever of them stands first.
+    for (std::vector<double> seconds : {std::vector{0.5, 0.2, 0.7, 0.1, 0.7}, {0.7, 0.2, 0.9, 0.95, 0.1}}) {
+        pair_table tied;
+        for (double const second : seconds) tied.add_row({5}, {second});
+        tied.room = {1};
+        columns expected(5, nowhere);
+        expected[static_cast<std::size_t>(std::max_element(seconds.begin(), seconds.end()) -
+                                          seconds.begin())] = 0;
+        CHECK(columns_of(solver, tied) == expected);
+        for (int row = 0; row < 70; ++row) tied.first.push_back(tied.first.back());
+        expected.resize(75, nowhere);
+        CHECK(columns_of(solver, tied) == expected);
+    }
     // Everything equal: the first rows, to the first columns.
     auto const equal = table_of(std::vector<std::vector<double>>(5, std::vector<double>(3, 2.0)), {1, 1, 1});
     CHECK(columns_of(solver, equal) == columns{0, 1, 2, nowhere, nowhere});

@@ -28,6 +28,7 @@
 #include <ranges>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace straggle;
@@ -433,6 +434,57 @@ TEST_CASE("work_rate does not blame a node for being handed more to do") {
     CHECK(by_rate.level(0)[0].id == 7);
     for (auto const& node : by_rate.nodes())
         if (node.id == 3) CHECK(std::fabs(node.mean) < 0.5);
+}
+
+TEST_CASE("shards by job, ranked together, are what one ranker over all has") {
+    std::mt19937_64 engine(27);
+    auto const check = [](auto const& attempts, auto const& f, double tolerance) {
+        using record = typename std::remove_cvref_t<decltype(attempts)>::value_type;
+        using ranker = node_ranker<record, std::remove_cvref_t<decltype(f)>>;
+        ranker whole(f);
+        auto const& expected = whole.rank(attempts);
+        for (std::size_t const count : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {
+            std::vector<std::vector<record>> parts(count);
+            for (record const& a : attempts) parts[static_cast<std::size_t>(a.job) % count].push_back(a);
+            std::vector<ranker> shards(count, ranker(f));
+            std::vector<std::thread> threads;
+            for (std::size_t i = 0; i < count; ++i)
+                threads.emplace_back([&, i] { shards[i].rank(parts[i]); });
+            for (std::thread& t : threads) t.join();
+            for (int again = 0; again < 2; ++again) { // the first shard puts them together, and remains one
+                auto const& together = shards.front().rank_shards(shards);
+                CHECK(together.attempts() == expected.attempts());
+                CHECK(together.scored_attempts() == expected.scored_attempts());
+                CHECK(together.usable_jobs() == expected.usable_jobs());
+                CHECK(together.levels() == expected.levels());
+                REQUIRE(together.nodes().size() == expected.nodes().size());
+                CHECK(together.degenerate_jobs().size() == expected.degenerate_jobs().size());
+                for (auto const& node : expected.nodes()) {
+                    auto const at = std::find_if(together.nodes().begin(), together.nodes().end(),
+                                                 [&](auto const& n) { return n.id == node.id; });
+                    REQUIRE(at != together.nodes().end());
+                    CHECK(at->n == node.n);
+                    CHECK(at->level == node.level);
+                    CHECK(std::fabs(at->mean - node.mean) <= tolerance);
+                    CHECK(std::fabs(at->ci.low - node.ci.low) <= tolerance);
+                    CHECK(std::fabs(at->slow.value - node.slow.value) <= tolerance);
+                }
+            }
+        }
+    };
+    for (int round = 0; round < 5; ++round) {
+        auto const attempts = random_attempts(engine, 2000, 40, 30);
+        check(attempts, fields, 0);
+        constexpr attempt_fields in_double{.job = &attempt::job,
+                                           .node = &attempt::node,
+                                           .duration = [](attempt const& a) { return 0.1 + double(a.took); }};
+        check(attempts, in_double, 1e-12);
+        constexpr attempt_fields named{
+            .job = &attempt::job, .node = &attempt::name, .duration = &attempt::took};
+        check(attempts, named, 0);
+    }
+    std::vector<attempt> lonely{{1, 1, 5}, {2, 1, 7}, {2, 2, 9}};
+    check(lonely, fields, 0); // a job without scores
 }
 
 TEST_CASE("a ranker that is used again allocates nothing") {

@@ -154,7 +154,7 @@ STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
     return v;
 }
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
-    return static_cast<std::uint64_t>(v);
+    return v;
 }
 STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t* to) noexcept {
     to[0] = static_cast<std::uint32_t>(a);

@@ -32,7 +32,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// @par Example
 /// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
-/// plus all finished ones if there were any); 40 bytes per running task, 8 per finished one (16 if inputs are
+/// plus all finished ones if there were any); 48 bytes per running task, 8 per finished one (16 if inputs are
 /// told), 60 and the name per node. Allocates nothing in the steady state.
 /// @par Memory grows with the tasks of the job and is kept by `clear`. For tasks that come without end, such
 /// as those of a service, keep two: begin a new one now and then, and look at the older one until the new one
@@ -150,6 +150,8 @@ class job_progress {
         input_ = mean_finished_ = sd_finished_ = 0;
         summed_ = 0;
         running_.clear();
+        runs_on_.clear();
+        ran_on_.clear();
         counts_ = {};
         begin_.reset();
         now_.reset();
@@ -185,11 +187,15 @@ class job_progress {
         counts_ = {};
         now_ = now;
         running_on_.assign(nodes_.size(), 0);
-        place at{.end = running_.size(), .names = ids_.ids().data()};
+        ran_on_.swap(runs_on_);
+        if (runs_on_.size() < running_.size()) runs_on_.resize(running_.size());
+        place at{.end = ran_on_.size(), .names = ids_.ids().data(), .before = ran_on_.data()};
         Time begin = begin_ ? *begin_ : now; // none starts later
         std::uint32_t row = 0;
         for (auto const& task : tasks) read(task, fields, now, row++, begin, at);
         running_.resize(at.used);
+        runs_on_.resize(at.used);
+        ran_on_.reserve(runs_on_.capacity()); // for the next look: the two take turns
         if (at.used != 0) begin_ = begin;
         counts_.seen = row;
         counts_.used = at.used;
@@ -207,25 +213,27 @@ class job_progress {
         ~half_a_snapshot() {
             if (whole) return;
             job.running_.clear();
+            job.runs_on_.clear();
             job.counts_ = {};
             for (job_node& n : job.nodes_) n.running = 0;
         }
     };
 
-    // Where in `running_` the next task is written, over the last snapshot, and where it may stand in what is
-    // left of that: most tasks are still there, in the same order, and to compare a name is cheaper than to
-    // look it up.
+    // Where in `running_` the next task is written, and where its node may stand among those of the last
+    // snapshot: most tasks are still there, in the same order, and to compare a name is cheaper than to look
+    // it up.
     struct place {
         std::size_t used = 0, next = 0, end;
-        NodeId const* names;        // of all nodes
-        std::uint64_t reported = 0; // of the used
-        int strangers = 0;          // tasks in a row that are not found
+        NodeId const* names;         // of all nodes
+        std::uint32_t const* before; // nodes of the last snapshot
+        std::uint64_t reported = 0;  // of the used
+        int strangers = 0;           // tasks in a row that are not found
     };
     // Index of the node of a task, for which there is room then at `at.used`.
     STRAGGLE_ALWAYS_INLINE std::uint32_t node_index(node_key node, place& at) {
         if (at.next < at.end) [[likely]] {
-            std::uint32_t const index = running_[at.next].node;
-            if (at.names[index] == node) [[likely]] {
+            std::uint32_t const index = at.before[at.next];
+            if (at.used < running_.size() && at.names[index] == node) [[likely]] {
                 at.strangers = 0;
                 ++at.next;
                 return index;
@@ -240,14 +248,14 @@ class job_progress {
         at.names = ids_.ids().data();
         if (index >= running_on_.size()) running_on_.resize(nodes_.size());
         if (at.used == running_.size()) running_.emplace_back();
+        if (runs_on_.size() < running_.size()) runs_on_.resize(running_.capacity());
         std::size_t next = at.next, last = (std::min)(at.end, next + ended);
-        while (next < last && running_[next].node != index) ++next;
+        while (next < last && at.before[next] != index) ++next;
         if (next < last) {
             at.strangers = 0;
             at.next = next + 1;
-        } else {
-            if (++at.strangers > most_strangers) at.end = 0;
-            at.next = (std::max)(at.next, at.used + 1); // what is written over is not to be found
+        } else if (++at.strangers > most_strangers) {
+            at.end = 0;
         }
         return index;
     }
@@ -311,6 +319,7 @@ class job_progress {
         at.reported += reported ? 1u : 0u;
         if (detail::unwrap(start) < begin) begin = detail::unwrap(start);
         // Member by member: a copy of the whole would have to wait for its parts.
+        runs_on_[at.used] = index;
         running_task& t = running_[at.used++];
         t.progress = done;
         t.elapsed = elapsed;
@@ -356,6 +365,7 @@ class job_progress {
     sorted_times per_input_;    // kept only once an input was told
     std::vector<double> fresh_; // scratch
     std::vector<running_task> running_;
+    std::vector<std::uint32_t> runs_on_, ran_on_; // nodes of these tasks, and of those of the snapshot before
     std::vector<std::uint32_t>
         running_on_; // tasks of the snapshot, by node: a table that stays in the caches
     running_counts counts_;

@@ -202,6 +202,10 @@ class node_links {
         while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
         return i;
     }
+    [[nodiscard]] std::uint32_t root(std::uint32_t i) const noexcept {
+        while (parent_[i] != i) i = parent_[i];
+        return i;
+    }
 
   private:
     std::vector<std::uint32_t> parent_;

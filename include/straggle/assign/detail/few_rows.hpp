@@ -115,10 +115,12 @@ class basic_few_rows {
             }
         }
     }
-    // Among equals, only one with a pair that comes before the best so far.
-    [[nodiscard]] bool may_be_best(best_place const& waits) const noexcept {
+    // Among equals, only one with a pair that comes before the best so far; `waits` becomes that one.
+    [[nodiscard]] bool may_be_best(best_place& waits) const noexcept {
         if (!(waits.value > 0) || waits.value < found_) return false;
         if (waits.value > found_ || !is_direct_) return true;
+        for (std::size_t row = waits.place + 1; row < rows_; ++row)
+            if (bring_[row] == found_ && most_second_[row] > most_second_[waits.place]) waits.place = row;
         double const second = most_second_[waits.place];
         return second > direct_second_ || (second == direct_second_ && waits.place < direct_row_);
     }

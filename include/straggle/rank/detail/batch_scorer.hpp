@@ -121,6 +121,7 @@ class batch_scorer {
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
             if (!dedupe && dense_.collect(attempts, fields, counts, jobs_)) {
                 bits_ = dense_.bits();
+                is_dense_ = true;
                 sink.begin(dense_);
                 score_all(dense_, options, sink,
                           [&](auto&& prefetch, auto&& use) { dense_.walk(attempts, fields, prefetch, use); });
@@ -133,9 +134,18 @@ class batch_scorer {
         else
             hashed_.collect(attempts, fields, counts, jobs_);
         bits_ = hashed_.bits();
+        is_dense_ = false;
         sink.begin(hashed_);
         score_all(hashed_, options, sink, [&](auto&& prefetch, auto&& use) { hashed_.walk(prefetch, use); });
         sink.end(hashed_);
+    }
+
+    // Calls `use` with the table of the last run, which the sink was given.
+    template <class Use>
+    void visit(Use&& use) const {
+        if constexpr (dense_capable<job_id> && dense_capable<node_id>)
+            if (is_dense_) return use(dense_);
+        use(hashed_);
     }
 
     attempt_counts counts;
@@ -301,6 +311,7 @@ class batch_scorer {
     pair_times pairs_;
     bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
+    bool is_dense_ = false;                // the last run was read in place
     std::vector<double> scores_, scratch_; // of one job
 };
 
