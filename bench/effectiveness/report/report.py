@@ -26,6 +26,10 @@ TITLES = {"library": "the mitigator with its defaults", "library_copies_only": "
 LOADS = {"0.4": "load 40 %", "0.6": "load 60 %", "0.8": "load 80 %", "1.2": "load 120 %"}
 
 
+NOT_DRAWN = ("Not run with these rows; `bench/effectiveness.sh --drawn 80` makes them. What tuning seeds have shown is in\n"
+             "[How much the constants of copies matter](../notes/sensitivity.md#at-the-edges).")
+
+
 def percent(change, digits=1):
     return f"{100 * change:+.{digits}f}"
 
@@ -185,7 +189,7 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[2], newline="") as file:
         scenarios = list(csv.DictReader(file))
-    told = drawn.text(r.Results(sys.argv[4]), sys.argv[5]) if len(sys.argv) == 6 else "Not run."
+    told = drawn.text(r.Results(sys.argv[4]), sys.argv[5]) if len(sys.argv) == 6 else NOT_DRAWN
     Report(r.Results(sys.argv[1]), scenarios, told).write(pathlib.Path(sys.argv[3]))
 
 
