@@ -20,5 +20,8 @@ version=$(sed -n 's/^#define STRAGGLE_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' inclu
     cat docs/site/Doxyfile
     echo "PROJECT_NUMBER = $version"
 } | doxygen -
+# All tables and pictures of the papers' experiments, from the results that were published.
+cp docs/notes/results/*.csv "$site/"
+python3 -B bench/papers/report/report.py docs/notes/results "$site/experiments-report.html"
 python3 -B docs/site/finish.py "$site" "$work/names.xml"
 echo "The site: $PWD/$site/index.html"

@@ -9,7 +9,8 @@
 - `<!-- results begin PAGE -->` ... `<!-- results end -->`: a function of bench/papers/report/pages.py.
 - `<!-- n TABLE | GROUP | SERIES | X | FORM -->words<!-- /n -->`: one number. FORM is one of `FORMS`.
 
-What no experiment can say: that so many per cent of all jobs end sooner, where a 99th percentile was compared.
+What no experiment can say: that so many per cent of all jobs end sooner, where a 99th percentile was compared. A
+paragraph that points at docs/notes/experiments.md has no per cent of its own, but the papers'.
 """
 import math
 import re
@@ -38,6 +39,16 @@ FORMS = {
 FORBIDDEN = [(re.compile(r"\b99 % of (?:the |all )?jobs\b"), "a 99th percentile is no share of the jobs")]
 
 
+def by_hand(text):
+    """Sentences with per cents that nobody has computed, in paragraphs that point at the experiments."""
+    text = NUMBER.sub("", BLOCK.sub("", text))
+    for paragraph in re.split(r"\n\s*\n|\n(?=- )", text):
+        if "notes/experiments.md" in paragraph:
+            for sentence in re.split(r"(?<=[.])\s", paragraph):
+                if re.search(r"\d %", sentence) and "paper" not in sentence and "interval" not in sentence:
+                    yield " ".join(sentence.split())
+
+
 def written(text, results, complaints):
     def block(match):
         make = getattr(pages, match[2], None)
@@ -64,6 +75,7 @@ def main():
     for document in links.documents(ROOT):
         text, complaints = document.read_text(), []
         new = written(text, results, complaints)
+        complaints += [f"a number of an experiment that is written by hand: {sentence}" for sentence in by_hand(new)]
         complaints += [why for pattern, why in FORBIDDEN if pattern.search(new)]
         if new != text and sys.argv[1] == "--update":
             document.write_text(new)

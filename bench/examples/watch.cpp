@@ -117,7 +117,7 @@ std::size_t watch_lines(std::string const& text, std::size_t size, std::FILE* jo
         out.clear();
     }
     if (journal != nullptr) ::fdatasync(::fileno(journal));
-    return static_cast<std::size_t>(watched.counts().lines - watched.counts().bad_lines());
+    return watched.counts().lines - watched.counts().bad_lines();
 }
 
 void compare(benchmark::State& state, shape const& s, bool keeps_journal = false) {
@@ -143,7 +143,7 @@ void compare(benchmark::State& state, shape const& s, bool keeps_journal = false
     std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
                      ratios.end());
     state.counters["ratio"] = ratios[ratios.size() / 2];
-    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * size));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(size));
 }
 
 void ends(benchmark::State& state) {

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"""<(\w+)[^>]*?\s(?:href|src|data)\s*=\s*["']([^"']*)["']""")
 ANCHOR = re.compile(r"""\s(?:id|name)\s*=\s*["']([^"']+)["']""")
+REPORT = ("experiments-report.html", "The experiments in full")  # by bench/papers/report/report.py
 OVERVIEWS = [("annotated.html", "All types"), ("concepts.html", "All concepts"), ("files.html", "All headers")]
 
 
@@ -62,7 +63,7 @@ def navigation(rooms):
 
     return (f'<nav><h2>Guide</h2><ul>{entries(shelf("guide"))}</ul>'
             f'<h2>Reference</h2><ul>{entries(shelf("reference"))}{entries(rooms)}{entries(OVERVIEWS)}</ul>'
-            f'<h2>Notes</h2><ul>{entries(shelf("notes"))}</ul></nav>')
+            f'<h2>Notes</h2><ul>{entries([*shelf("notes"), REPORT])}</ul></nav>')
 
 
 def linked_names(text, addresses):

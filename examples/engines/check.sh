@@ -30,8 +30,9 @@ fi
 out=build/ci/engine-$engine
 mkdir -p "$out"
 case $engine in
-    haproxy) options="--windows-per-error 100000 --longest-exclusion 20" ;;
-    dask) options="--windows-per-error 100000" ;;
+    haproxy | dask) options="--windows-per-error 100000 --longest-exclusion 20" ;;
     slurm) options="--share-of-slots 0.3 --left-alone 0" ;;
 esac
-exec timeout 240 /usr/bin/python3 -B "examples/engines/$engine/measure.py" --check --watch "$watch $options" --out "$out"
+measure=(timeout 240 /usr/bin/python3 -B "examples/engines/$engine/measure.py" --watch "$watch $options" --out "$out")
+if [[ $engine == slurm ]]; then "${measure[@]}" --check-copies; fi
+exec "${measure[@]}" --check

@@ -231,14 +231,19 @@ TEST_CASE("nobody waits for ever for probes") {
     }
 }
 
-TEST_CASE("few slow probes are enough to keep a node out") {
-    cluster c(ten(3, 3));
+// Nodes of one slot, of which the third is slow, until that is on probation.
+void begin_trial_of_one_slot(cluster& c) {
     c.slots = 1;
     c.busy = 0;
     c.sigma = 0.15;
     for (node_row& row : c.rows) row.slots = 1;
     REQUIRE(c.until(3, node_state::excluded, 60) <= 60);
     REQUIRE(c.until(3, node_state::on_probation, 60) <= 60);
+}
+
+TEST_CASE("few slow probes are enough to keep a node out") {
+    cluster c(ten(3, 3));
+    begin_trial_of_one_slot(c);
     // Two probes are all it gets in eight windows.
     int steps = 0;
     for (; c.decisions.state(3) == node_state::on_probation && steps < 40; ++steps) {
@@ -247,6 +252,18 @@ TEST_CASE("few slow probes are enough to keep a node out") {
     }
     CHECK(c.decisions.state(3) == node_state::excluded);
     CHECK(c.verdict(3).strikes == 2);
+}
+
+TEST_CASE("time alone gives no node back whose only probe was slow") {
+    cluster c(ten(3, 3));
+    begin_trial_of_one_slot(c);
+    // A probe, and another one long after eight windows.
+    for (int steps = 0; c.decisions.state(3) == node_state::on_probation && steps < 40; ++steps) {
+        c.resting = steps == 1 || steps == 20 ? 99 : 3;
+        c.step();
+        if (steps == 12) CHECK(c.decisions.state(3) == node_state::on_probation);
+    }
+    CHECK(c.decisions.state(3) == node_state::excluded);
 }
 
 TEST_CASE("a black hole is out after eight failures at most, without a window") {

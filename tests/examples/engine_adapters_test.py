@@ -2,6 +2,8 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """The adapters to engines without the engines: what they make of what they read, and what they never touch."""
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -217,6 +219,43 @@ class Slurm(unittest.TestCase):
             self.assertEqual(subprocess.run(command, stdout=subprocess.DEVNULL, timeout=20).returncode, 1)
             first.terminate()
             first.communicate(timeout=30)
+
+
+class SlurmService(unittest.TestCase):
+    """The man page and the unit say what the controller does."""
+
+    SLURM = os.path.join(ENGINES, "slurm")
+
+    def options(self):
+        said = subprocess.run([sys.executable, "-B", os.path.join(self.SLURM, "controller.py"), "--help"], text=True,
+                              stdout=subprocess.PIPE, check=True, timeout=20).stdout
+        return set(re.findall(r"--[a-z-]+", said)) - {"--help"}
+
+    def test_man_page(self):
+        path = os.path.join(self.SLURM, "straggle-slurm.8")
+        with open(path) as file:
+            page = file.read().replace("\\-", "-")
+        self.assertEqual(set(re.findall(r"--[a-z-]+", page)), self.options())
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  text=True, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_unit(self):
+        path = os.path.join(self.SLURM, "straggle-slurm.service")
+        with open(path) as file:
+            unit = file.read()
+        start = re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
+        self.assertNotIn("--apply", start, "the default is a dry run")
+        self.assertLessEqual(set(re.findall(r"--[a-z-]+", start)), self.options())
+        if shutil.which("systemd-analyze"):
+            with tempfile.TemporaryDirectory() as folder:  # where the program is, as far as this machine knows
+                there = os.path.join(folder, "straggle-slurm.service")
+                with open(there, "w") as file:
+                    file.write(unit.replace("/usr/lib/straggle/slurm/controller.py", sys.executable))
+                said = subprocess.run(["systemd-analyze", "verify", "--man=no", there], stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, timeout=60).stdout
+            self.assertNotIn("straggle-slurm.service:", said)
 
 
 class SlurmAttempt(unittest.TestCase):

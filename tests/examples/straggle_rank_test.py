@@ -401,6 +401,18 @@ class HostileNames(Folder):
         self.assertLessEqual(set(HOSTILE), {n["node"] for n in data["nodes"]})
 
 
+class Inputs(Folder):
+    def test_missing_inputs_are_told(self):
+        rows = "job,task,node,duration,input_bytes\n" + "".join(
+            f"j{j},{i},n{i % 4},{100 + 7 * i % 13},{'' if j < 2 and i == 5 else 10 + i}\n" for j in range(5) for i in range(40))
+        file = self.file("h.csv", rows)
+        done = run("--normaliser", "work_rate", file)
+        self.assertIn("2 jobs by time alone, as inputs are missing", done.stdout.decode())
+        document = json.loads(run("--normaliser", "work_rate", "--format", "json", file).stdout)
+        self.assertEqual(document["jobs"]["without_input"], 2)
+        self.assertNotIn("by time alone", run(file).stdout.decode())
+
+
 class LargeFiles(Folder):
     def test_a_million_rows(self):
         rows = 1_000_000

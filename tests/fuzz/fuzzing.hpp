@@ -38,4 +38,16 @@ void as_is_and_mended(std::vector<std::byte> bytes, Look const& look) {
     look(std::span<std::byte const>(bytes));
 }
 
+// A stored frame but for a few bytes: place and value, three bytes an edit. Bytes at random never come by the
+// first length.
+inline std::vector<std::byte> edited(std::vector<std::byte> bytes, std::uint8_t const* data,
+                                     std::size_t size) {
+    std::size_t const body = bytes.size() - straggle::detail::frame_tail_size;
+    for (; size >= 3; data += 3, size -= 3)
+        bytes[(std::size_t{data[0]} * 256 + data[1]) % body] = static_cast<std::byte>(data[2]);
+    straggle::detail::store_little(bytes.data() + body,
+                                   straggle::detail::crc64(std::span<std::byte const>(bytes).first(body)));
+    return bytes;
+}
+
 } // namespace fuzzing

@@ -82,21 +82,14 @@ void become(std::span<std::byte const> bytes) {
     work(m);
 }
 
-// What a mitigator that has worked would store, but for a few bytes: place and value, three bytes an edit.
-// Bytes at random never come by the first length.
+// What a mitigator that has worked would store, but for a few bytes.
 std::vector<std::byte> edited(std::uint8_t const* data, std::size_t size) {
     static std::vector<std::byte> const stored = [] {
         auto m = make();
         work(m);
         return m.serialize();
     }();
-    std::vector<std::byte> bytes = stored;
-    std::size_t const body = bytes.size() - straggle::detail::frame_tail_size;
-    for (; size >= 3; data += 3, size -= 3)
-        bytes[(std::size_t{data[0]} * 256 + data[1]) % body] = static_cast<std::byte>(data[2]);
-    straggle::detail::store_little(bytes.data() + body,
-                                   straggle::detail::crc64(std::span<std::byte const>(bytes).first(body)));
-    return bytes;
+    return fuzzing::edited(stored, data, size);
 }
 
 } // namespace

@@ -505,6 +505,11 @@ class Results(Library):
             with self.subTest(text):
                 self.assertEqual((text, 1), (lambda found: (found[0], len(found[1])))(self.written(text)))
 
+    def test_by_hand(self):
+        link = "[experiments](../notes/experiments.md)"
+        self.assertEqual(1, len(list(results.by_hand(f"As {link} say.\nJobs are 5 % shorter."))))
+        self.assertEqual(0, len(list(results.by_hand(f"As {link} say. The paper has 5 %.\n\nJobs are 5 % shorter."))))
+
     def test_a_percentile_is_no_share(self):
         self.assertTrue(any(p.search("99 % of jobs end sooner") for p, _ in results.FORBIDDEN))
 

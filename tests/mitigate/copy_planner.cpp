@@ -251,7 +251,7 @@ TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more t
     bench b;
     b.history();
     b.siblings(1);
-    for (std::uint64_t i = 0; i < 20; ++i) b.task(1, i, std::uint32_t(i), 90 + 0.1 * double(i));
+    for (std::uint64_t i = 0; i < 20; ++i) b.task(1, i, std::uint32_t(i), 99 + 0.02 * double(i));
     b.places[2].state = node_state::on_probation;
     b.places[2].free = 4;
     b.places[2].probe_slots = 2;
@@ -262,6 +262,22 @@ TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more t
         CHECK(c.node_row == 102);
         CHECK(c.task_row >= 18);
     }
+}
+
+TEST_CASE("copy_planner: a task that is well on its way is no probe, one that began since the last plan is") {
+    bench b;
+    b.history();
+    b.siblings(1);
+    for (std::uint64_t i = 0; i < 20; ++i) b.task(1, i, std::uint32_t(i), 94);
+    b.places[2].state = node_state::on_probation;
+    b.places[2].free = 4;
+    b.places[2].probe_slots = 2;
+    b.plan(98, 10);
+    CHECK(b.planner.copies().empty());
+    b.task(2, 1, 5, 98.5); // nothing is known of its job
+    b.plan(104, 10);
+    REQUIRE(b.planner.copies().size() == 1);
+    CHECK(b.planner.copies()[0].task_row == 20);
 }
 
 TEST_CASE("copy_planner: large inputs that are known are no stragglers") {

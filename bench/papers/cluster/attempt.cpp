@@ -4,6 +4,7 @@
 #include "attempt.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cluster {
 
@@ -40,12 +41,13 @@ void attempt::work(task_spec const& todo, machine const& on, machine const& from
     if (todo.read >= 1) run(on.disk->io_init(bytes(todo.read), s4u::Io::OpType::READ), todo.read);
     part_ = fetching;
     if (todo.fetch >= 1 && from.host != on.host) {
-        s4u::CommPtr const sent =
-            s4u::Comm::sendto_init(from.host, on.host)->set_payload_size(bytes(todo.fetch));
+        s4u::CommPtr sent = s4u::Comm::sendto_init(from.host, on.host)->set_payload_size(bytes(todo.fetch));
         if (from_disk) { // sent while it is read: over when both are
-            sent->start();
+            sent_ = std::move(sent);
+            sent_->start();
             run(from.disk->io_init(bytes(todo.fetch), s4u::Io::OpType::READ), todo.fetch);
-            sent->wait();
+            sent_->wait();
+            sent_ = nullptr;
         } else {
             run(sent, todo.fetch);
         }
@@ -80,7 +82,9 @@ double attempt::reported(double now) {
 
 void attempt::kill() {
     if (over_) return;
+    if (sent_) sent_->cancel();
     actor_->kill();
+    sent_ = nullptr;
     activity_ = nullptr;
 }
 

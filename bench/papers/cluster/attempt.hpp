@@ -42,6 +42,7 @@ class attempt {
     std::size_t part_ = 0;     // going on
     double size_ = 0;          // of the part going on
     simgrid::s4u::ActivityPtr activity_;
+    simgrid::s4u::CommPtr sent_; // beside the activity: what it fetches while that is read
     simgrid::s4u::ActorPtr actor_;
     double interval_, next_report_, told_ = 0;
     bool over_ = false;

@@ -169,7 +169,7 @@ def report(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000")
+    parser.add_argument("--watch", default="straggle-watch --windows-per-error 100000 --longest-exclusion 20")
     parser.add_argument("--saturations", default="1.1,inf")
     parser.add_argument("--graphs", type=int, default=60)
     parser.add_argument("--slow", type=float, default=5)
@@ -211,6 +211,8 @@ def main():
     held = [(t, worker, state) for _, _, _, t, worker, state in held]
     out = [t - slow_at for t, worker, state in held if worker == "w3" and t > slow_at and state in OUT]
     back = [t - well_at for t, worker, state in held if worker == "w3" and t > well_at and state == "healthy"]
+    # As a last resort it is of use again before all are sure that it is well.
+    back = sorted(back + [r["at"] - well_at for r in rows if r["phase"] == "after" and r["on_slow"] >= 4])
     others = [h for h in held if h[1] != "w3" and h[2] in OUT]
     print("held after %s s, back after %s s, others held: %s" % (out[:1], back[:1], others))
     return 0 if out and back and not others else 1

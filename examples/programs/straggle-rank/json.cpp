@@ -31,7 +31,9 @@ ordered_json jobs_json(result const& r) {
         degenerate.push_back({{"job", valid_utf8(r.history.jobs[job.id])},
                               {"attempts", job.attempts},
                               {"reason", to_string(job.reason)}});
-    return {{"usable", r.ranking.usable_jobs()}, {"degenerate", std::move(degenerate)}};
+    ordered_json jobs{{"usable", r.ranking.usable_jobs()}, {"degenerate", std::move(degenerate)}};
+    if (r.options.normaliser == normaliser::work_rate) jobs["without_input"] = jobs_without_input(r.history);
+    return jobs;
 }
 
 ordered_json slowdown_json(straggle::slowdown const& s) {

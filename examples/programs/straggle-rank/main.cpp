@@ -108,7 +108,8 @@ void run(options o) {
     std::optional<expectation> expected;
     if (!o.future.forecast.empty()) expected = expect(past, o);
     expectation const* const asked_for = expected ? &*expected : nullptr;
-    whole_evidence const weighed = weigh(past, cluster, o, !o.windows && o.report.empty());
+    whole_evidence const weighed =
+        weigh(past, cluster, o, !o.windows && o.report.empty() && past.inputs.empty());
     decision const verdicts = o.decides_by_slowdown() && asked_for == nullptr
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);

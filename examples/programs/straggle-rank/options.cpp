@@ -76,8 +76,9 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
 Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
 a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
 nobody obeyed these decisions, so the timeline shows what would have been decided, and a node that
-would have been avoided still has evidence here. For how long it is avoided, in windows (--exclusions; the first policy hears of a node
-what it needs, and asks the next; with --select slowdown the library decides that, too):
+would have been avoided still has evidence here. For how long it is avoided, in windows
+(--exclusions; the first policy hears of a node what it needs, and asks the next; with
+--select slowdown the library decides that, too):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
   probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)

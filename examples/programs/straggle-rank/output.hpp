@@ -36,6 +36,9 @@ struct rejected_records {
 };
 [[nodiscard]] std::vector<rejected_records> rejected(result const& r);
 
+/// How many jobs `--normaliser work_rate` compares by time alone, since an input is missing.
+[[nodiscard]] std::uint64_t jobs_without_input(history const& h);
+
 /// The ranked nodes level by level, within one by falling mean.
 [[nodiscard]] std::vector<ranking::node_type> slowest_first(ranking const& r);
 

@@ -43,6 +43,19 @@ std::vector<rejected_records> rejected(result const& r) {
     return list;
 }
 
+std::uint64_t jobs_without_input(history const& h) {
+    std::vector<bool> without(h.jobs.size());
+    std::visit(
+        [&](auto const& attempts) {
+            for (std::size_t i = 0; i < attempts.size() && i < h.inputs.size(); ++i)
+                if (attempts[i].status() == straggle::attempt_status::success && attempts[i].job() &&
+                    !(h.inputs[i] > 0))
+                    without[*attempts[i].job()] = true;
+        },
+        h.attempts);
+    return static_cast<std::uint64_t>(std::count(without.begin(), without.end(), true));
+}
+
 std::vector<ranking::node_type> slowest_first(ranking const& r) {
     std::vector<ranking::node_type> nodes(r.nodes().begin(), r.nodes().end());
     std::ranges::sort(nodes, [](auto const& a, auto const& b) {

@@ -46,7 +46,7 @@ namespace straggle_watch {
 /// Lets maps of strings be asked for views.
 struct text_hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept { return static_cast<std::size_t>(hash_of(s)); }
+    std::size_t operator()(std::string_view s) const noexcept { return hash_of(s) & SIZE_MAX; }
 };
 template <class Value>
 using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;

@@ -267,7 +267,9 @@ class mitigator {
     /// @pre the same options, and not this one
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
-        loop_.merge(other.loop_, fleet_.indices_of(other.fleet_, loop_.guard().now()));
+        if (!line_.is_set()) line_ = other.line_;
+        loop_.merge(other.loop_, fleet_.indices_of(other.fleet_, loop_.guard().now()),
+                    line_.later_by(other.line_));
     }
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.

@@ -116,7 +116,7 @@ TEST_CASE("plain lines: everything else is left to the parser") {
 TEST_CASE("plain lines: whatever the line, what is plain is JSON and the same") {
     lines l;
     std::mt19937_64 random(20261122);
-    auto const below = [&](std::uint64_t n) { return static_cast<std::size_t>(random() % n); };
+    auto const below = [&](std::uint64_t n) { return std::size_t{random() % n}; };
     std::string const alphabet = "{}[]\":,.0123456789eE+-truefalsnl\\ \t\x01\x7F\x80\xC3";
     std::array<std::string, 4> const seeds{
         R"({"event":"end","job":"j7","task":3,"node":"n1","start":1700000000.25,"end":1700000004.9375})",

@@ -197,8 +197,8 @@ class basic_node_trials {
             } else if (r.state == node_state::on_probation) {
                 judge(row);
             } else if (r.state == node_state::healthy && r.strikes != 0 &&
-                       now_ - r.since > 2 * exclusion_length(row.node, r.strikes)) {
-                --r.strikes;
+                       now_ - r.since > 8 * exclusion_length(row.node, r.strikes)) {
+                --r.strikes; // much later than a node that is a little slow is found again
                 r.since = now_;
             }
         }

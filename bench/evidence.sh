@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+# Writes docs/reference/evidence.md: what is found, how soon, how often wrongly, and how often intervals hold the truth.
+#
+#   bench/evidence.sh [SCALE]     1000 runs where SCALE is 50, the default: about ten minutes on one core
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scale=${1:-50}
+build=build/evidence
+mkdir -p "$build"
+compiler=${CXX:-g++}
+"$compiler" -std=c++20 -O2 -Iinclude -Ibench bench/blacklist/dynamic_blacklist.cpp -o "$build/decisions"
+"$compiler" -std=c++20 -O2 -Iinclude -Itests tests/main.cpp tests/property/slowdown_coverage.cpp -o "$build/coverage"
+for table in windows detection errors recovery; do
+    "$build/decisions" "$scale" "$table" >"$build/$table.md"
+done
+STRAGGLE_COVERAGE_RUNS=$((20 * scale)) "$build/coverage" | grep '^|' >"$build/coverage.md"
+
+python3 - "$build" <<'PYTHON'
+import re, sys
+from pathlib import Path
+page, build = Path("docs/reference/evidence.md"), Path(sys.argv[1])
+def table(match):
+    return f"<!-- {match[1]} begin -->\n{(build / (match[1] + '.md')).read_text().strip()}\n<!-- {match[1]} end -->"
+page.write_text(re.sub(r"<!-- (\w+) begin -->\n.*?<!-- \1 end -->", table, page.read_text(), flags=re.S))
+PYTHON
