@@ -69,8 +69,8 @@ for architecture in "${architectures[@]}"; do
         failed[$architecture]="the same bits"
         continue
     fi
-    # How long something takes says nothing here.
-    timeout 600 "qemu-$architecture-static" "$build/tests" --minimal=true || failed[$architecture]=testing
+    # How long something takes says nothing here; the fuzzing of stored bytes takes longest, and is done natively.
+    timeout 600 "qemu-$architecture-static" "$build/tests" --minimal=true -tce="*what the fuzzer does*" || failed[$architecture]=testing
     [[ ${failed[$architecture]:-} ]] || echo "$architecture: all passed"
 done
 for architecture in "${!failed[@]}"; do echo "$architecture: ${failed[$architecture]} failed"; done
