@@ -23,7 +23,6 @@ from declarations import declarations  # noqa: E402
 
 # `double low = 0, high = 0; ///< ascending`: Doxygen gives the comment to the last of them only.
 SEVERAL = re.compile(r"^( +)([\w:]+(?:<[\w:, ]+>)?) (\w+(?: = [^,;(){}]+)?(?:, \w+(?: = [^,;(){}]+)?)+);( *///<.*)$")
-TITLED = re.compile(r"^(\s*///)(.*?) @par (Cost|Guarantees|Example|Accuracy|Progress) (?=\S)")
 
 
 def slug(heading):
@@ -95,11 +94,6 @@ def of_header(path, asked, pages):
     for k, line in enumerate(lines):
         if re.match(r"} // namespace straggle(::(?!detail)|$)", line):
             out.append("/// @}")
-        # A title of a paragraph begins a line, and ends with its word.
-        while TITLED.match(line):
-            line = TITLED.sub(r"\1\2\n\1 @par \3\n\1 ", line)
-            before, line = line.rsplit("\n", 1)
-            added[k] += before.replace("///\n", "", 1).split("\n")
         opens = re.match(r"namespace straggle(::inline STRAGGLE_ABI)?(::(?!detail)(?!inline)[\w:]+)? {$", line)
         if several := SEVERAL.match(line):
             indent, kind, names, comment = several.groups()

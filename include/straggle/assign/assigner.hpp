@@ -49,10 +49,12 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
 /// one node are two nodes, each with its slots.
-/// @par Cost one prediction and one profit for each pair that passes the filters, then that of the rule;
+/// @par Cost
+/// one prediction and one profit for each pair that passes the filters, then that of the rule;
 /// about 40 bytes for each pair that is acceptable, and 600 for each straggler. Allocates nothing in the
 /// steady state
-/// @par Guarantees deterministic: of equal profits the larger win probability is better, then the straggler
+/// @par Guarantees
+/// deterministic: of equal profits the larger win probability is better, then the straggler
 /// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
 /// is taken from a limit and the last plan still stands
 template <class Profit = expected_gain, class... Limits>

@@ -57,7 +57,8 @@ struct backup_option {
 };
 
 /// What became of the nodes as candidates for one straggler, or for all.
-/// @par Guarantees `acceptable + total_refused()` is the number of nodes looked at
+/// @par Guarantees
+/// `acceptable + total_refused()` is the number of nodes looked at
 struct node_counts {
     std::uint64_t acceptable = 0;                            ///< would do
     std::array<std::uint64_t, node_refusal_count> refused{}; ///< by `backup_refusal`

@@ -51,7 +51,8 @@ struct copy_worth {
 /// (2010): at price 1 only what saves slot time is worth it. Ours: the second case, and the gain of late
 /// tasks of one job, which is had only if all of them are helped, in equal shares.
 /// @pre both spans are not empty and ascending
-/// @par Cost O(left x there)
+/// @par Cost
+/// O(left x there)
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
     double place_saved = 0, place_taken = 0, place_wins = 0;
     double task_saved = 0, task_taken = 0, task_wins = 0;
@@ -81,7 +82,8 @@ struct copy_worth {
 /// What is claimed of a race, to be held against what comes of it.
 /// @param c the case
 /// @param worth `worth_of(c)`
-/// @par Cost O(left + there), a logarithm each
+/// @par Cost
+/// O(left + there), a logarithm each
 [[nodiscard]] inline race_claim claim_of(copy_case const& c, copy_worth const& worth) noexcept {
     auto const guess = [](std::span<double const> times, double more, double scale) {
         double sum = 0, squares = 0;
@@ -107,7 +109,8 @@ struct copy_worth {
 /// @param tasks the late ones
 /// @param next what the rest of the job still takes
 /// @pre the times of the tasks are as for `worth_of`
-/// @par Cost O(1000 tasks)
+/// @par Cost
+/// O(1000 tasks)
 [[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
     constexpr std::size_t steps = 32;
     double last = next;

@@ -106,8 +106,10 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 ///
 /// Source: RiskI (Zheng et al. 2014), algorithm 2, for one straggler after the other. Right where the order
 /// of the rows is their priority. Ties go to the larger `second`, then to the first column.
-/// @par Cost O(pairs), 4 bytes per column; allocates nothing in the steady state
-/// @par Guarantees deterministic; only allocation can throw, before `admit` is asked anything
+/// @par Cost
+/// O(pairs), 4 bytes per column; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic; only allocation can throw, before `admit` is asked anything
 class assignment_in_turn {
   public:
     static constexpr std::string_view name = "in_turn";
@@ -136,10 +138,12 @@ class assignment_in_turn {
 ///
 /// The sum is at least half of the largest possible. Ties go to the larger `second`, then to the first row,
 /// then to the first column.
-/// @par Cost O(pairs + looks * pairs of a row): a row is looked at again when the column it wants is full and
+/// @par Cost
+/// O(pairs + looks * pairs of a row): a row is looked at again when the column it wants is full and
 /// it would be next, which is seldom more than a few times, and rows * rows times at worst; 8 bytes per row
 /// and 4 per column; allocates nothing in the steady state
-/// @par Guarantees deterministic; only allocation can throw, before `admit` is asked anything
+/// @par Guarantees
+/// deterministic; only allocation can throw, before `admit` is asked anything
 class greedy_assignment {
   public:
     static constexpr std::string_view name = "greedy";

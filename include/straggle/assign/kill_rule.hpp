@@ -35,7 +35,8 @@ enum class kill_rule : std::uint8_t {
 /// @param copy what its copy takes
 /// @param launch before the copy runs, added to its time
 /// @return false where one of the distributions is empty
-/// @par Cost O(1), allocates nothing
+/// @par Cost
+/// O(1), allocates nothing
 [[nodiscard]] constexpr bool kills_straggler(kill_rule rule, stats::empirical_view const& remaining,
                                              stats::empirical_view const& copy, double launch = 0) noexcept {
     if (rule == kill_rule::race || remaining.empty() || copy.empty()) return false;

@@ -38,11 +38,14 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 ///
 /// Ties between pairs go as in `greedy_assignment`, and nobody moves for nothing; of several assignments of
 /// the same sum the same input always gives the same.
-/// @par Cost O(rows (pairs + rows^2) log) at worst; 24 bytes per pair, 104 per row and 40 per column, 16 more
+/// @par Cost
+/// O(rows (pairs + rows^2) log) at worst; 24 bytes per pair, 104 per row and 40 per column, 16 more
 /// per step of the longest search; allocates nothing in the steady state
-/// @par Accuracy exact where sums of values are, as with whole numbers; else the sum is off by no more than
+/// @par Accuracy
+/// exact where sums of values are, as with whole numbers; else the sum is off by no more than
 /// rounding: a few units in the last place of the largest value for each row
-/// @par Guarantees deterministic; only allocation can throw, before `admit` is asked anything
+/// @par Guarantees
+/// deterministic; only allocation can throw, before `admit` is asked anything
 class optimal_assignment {
   public:
     static constexpr std::string_view name = "optimal";

@@ -115,9 +115,11 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// slots a job usually has. 0 where slots are idle and free of charge. At 1 with s = 0, profit > 0 exactly if
 /// all attempts together are expected to take less slot time with the copy than without: speculation that
 /// frees resources, as Mantri's.
-/// @par Cost value O(min(a log b, a + b)) for a samples on one side and b >= a on the other; allocates
+/// @par Cost
+/// value O(min(a log b, a + b)) for a samples on one side and b >= a on the other; allocates
 /// nothing
-/// @par Accuracy gain and cost over price are off by 4 units in the last place of the largest time; of views
+/// @par Accuracy
+/// gain and cost over price are off by 4 units in the last place of the largest time; of views
 /// that are parts, as their means
 struct expected_gain {
     static constexpr std::string_view name = "expected_gain";
@@ -199,9 +201,11 @@ struct expected_gain {
 /// @param cases what is asked
 /// @param values where the answers go, each what `value` says of its case
 /// @pre there are as many values as cases
-/// @par Cost that of `value` for each case at most; `expected_gain`, for a straggler of which one number is
+/// @par Cost
+/// that of `value` for each case at most; `expected_gain`, for a straggler of which one number is
 /// known, about a third of it where the samples of the nodes are in no cache; allocates nothing
-/// @par Accuracy the same bits as one by one, unless the compiler fuses multiplications and additions
+/// @par Accuracy
+/// the same bits as one by one, unless the compiler fuses multiplications and additions
 /// (-ffp-contract, which is what GCC does for a processor that can): then within that of `value`
 /// @par Example
 /// `for (auto& c : cases) c.remaining = straggler; price(expected_gain{}, cases, values);`

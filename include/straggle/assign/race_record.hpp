@@ -51,8 +51,10 @@ struct race_claim {
 /// what came: if copies win less often than said, all claims come down on the scale of log-odds.
 ///
 /// Source: ours; the correction is Platt's with slope 1.
-/// @par Cost O(log kinds); 24 bytes a kind
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(log kinds); 24 bytes a kind
+/// @par Guarantees
+/// deterministic
 template <class = void>
 class basic_race_record {
   public:

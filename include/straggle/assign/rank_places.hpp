@@ -48,8 +48,10 @@ struct ranked_place {
 /// @param wait until a healthy slot is free; infinite: there will be none
 /// @param turn any number that changes from call to call
 /// @param out written, its memory reused
-/// @par Cost O(n log n)
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(n log n)
+/// @par Guarantees
+/// deterministic
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
                         std::vector<ranked_place>& out) {
     out.clear();

@@ -32,8 +32,10 @@ struct node_slots {
 /// Ours: slots are whole. Of the first c slots of the cluster (1 - x) c are reserved, cut to a whole number,
 /// and each node keeps what it adds to that: together never more than the share, and less than one slot below
 /// it. With x = 0.9 and nodes of four slots two nodes of five keep one.
-/// @par Cost O(1), allocates nothing
-/// @par Guarantees noexcept; as long as neither tasks nor copies are on slots of the other, for_tasks +
+/// @par Cost
+/// O(1), allocates nothing
+/// @par Guarantees
+/// noexcept; as long as neither tasks nor copies are on slots of the other, for_tasks +
 /// for_copies is what is free
 class reservation {
   public:

@@ -32,8 +32,10 @@ struct slot_price_options {
 ///
 /// Source: Ananthanarayanan et al., Mantri (2010), GRASS (2014); Ren et al., Hopper (2015): speculation at
 /// the capacity left over. Ours: the price.
-/// @par Cost O(1), 48 bytes
-/// @par Guarantees noexcept, deterministic; times of another unit give the same prices
+/// @par Cost
+/// O(1), 48 bytes
+/// @par Guarantees
+/// noexcept, deterministic; times of another unit give the same prices
 class slot_price {
   public:
     /// @param options shares and times of tasks, no times of a clock

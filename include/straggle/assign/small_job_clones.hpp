@@ -34,8 +34,10 @@ struct small_job_clones_options {
 /// Source: Ananthanarayanan, Ghodsi, Shenker, Stoica, Effective Straggler Mitigation: Attack of the Clones
 /// (NSDI 2013), sections 3 and 4.1: the number of clones, the budget, all or nothing. Left out: delay
 /// assignment of intermediate data.
-/// @par Cost O(1), 40 bytes
-/// @par Guarantees deterministic; throws nothing
+/// @par Cost
+/// O(1), 40 bytes
+/// @par Guarantees
+/// deterministic; throws nothing
 class small_job_clones {
   public:
     /// @pre the options are in their ranges

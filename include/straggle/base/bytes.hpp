@@ -69,10 +69,12 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// Appends values to a payload, then puts the frame around it.
 ///
-/// @par Cost each append O(bytes), amortised; sealing one pass over the payload (a good GB/s), no copy. One
+/// @par Cost
+/// each append O(bytes), amortised; sealing one pass over the payload (a good GB/s), no copy. One
 /// allocation at construction and those of a growing vector; none if given the memory of a former frame of at
 /// least the size
-/// @par Guarantees deterministic: the same calls give the same bytes on every machine; strong exception
+/// @par Guarantees
+/// deterministic: the same calls give the same bytes on every machine; strong exception
 /// guarantee
 class byte_writer {
   public:
@@ -197,9 +199,11 @@ class byte_writer {
 ///
 /// The first failure sticks: from then on everything read is zero or empty, so a loop ends by itself and one
 /// look at `ok()` or `at_end()` suffices before the result is used.
-/// @par Cost each read O(1), text and identifiers too: text is a view of the bytes. Allocates nothing (but
+/// @par Cost
+/// each read O(1), text and identifiers too: text is a view of the bytes. Allocates nothing (but
 /// for `identifier(to)`, which copies text)
-/// @par Guarantees never reads outside the bytes, whatever they are; constexpr but for text; noexcept but for
+/// @par Guarantees
+/// never reads outside the bytes, whatever they are; constexpr but for text; noexcept but for
 /// contracts
 class byte_reader {
   public:
@@ -375,8 +379,10 @@ struct opened_frame {
 /// `status::wrong_kind` if it is none or of another kind, `status::truncated` if shorter than it says,
 /// `status::corrupt` if longer or of version 0, `status::unknown_version` if newer than `newest_version`,
 /// `status::corrupt` if the checksum is wrong
-/// @par Cost one pass over the bytes (a good GB/s); allocates nothing
-/// @par Guarantees finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
+/// @par Cost
+/// one pass over the bytes (a good GB/s); allocates nothing
+/// @par Guarantees
+/// finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
 /// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: who can write can
 /// forge one.
 [[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,

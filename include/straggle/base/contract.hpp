@@ -63,7 +63,8 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// Installs a handler for the whole program and returns the one before it.
 /// @param handler null for none: abort in silence, which is the default
-/// @par Guarantees thread safe, noexcept, allocates nothing
+/// @par Guarantees
+/// thread safe, noexcept, allocates nothing
 inline contract_handler set_contract_handler(contract_handler handler) noexcept {
     return detail::exchange_contract_handler(handler);
 }

@@ -48,14 +48,16 @@ using owned_identifier_t = typename detail::owned_identifier<T>::type;
 /// A table of distinct identifiers: insert gives the index, the index gives the identifier.
 ///
 /// @tparam Id an `owned_identifier_t`
-/// @par Cost insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
+/// @par Cost
+/// insert, find and erase O(1) expected (open addressing, linear probing, load at most 1/2, for
 /// text 1/4; an erased identifier leaves no trace, so look-ups cost the same after any number of erasures);
 /// 10 bytes per slot beside the identifiers, for text 9, where the hash is the user's 12. Text, integers and
 /// enumerations chosen so that they collide cost O(log n): a table whose probes get long takes another key,
 /// once per size, and what is still too long a way from home goes to an ordered index. Identifiers of other
 /// types are as good as their `std::hash`. `clear` and `erase` keep all memory, that of strings too:
 /// inserting others of the same lengths allocates nothing.
-/// @par Guarantees as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
+/// @par Guarantees
+/// as long as nothing is erased, indices are 0, 1, 2... in order of first insertion, whatever
 /// the hash; at most 2^31 identifiers; strong exception guarantee
 template <base::identifier Id>
 class interner {
@@ -122,8 +124,10 @@ class interner {
 
     /// Forgets one identifier; its index goes to the next new one. The other indices stay.
     /// @pre `contains(index)`
-    /// @par Cost O(1) expected, allocates and frees nothing
-    /// @par Guarantees noexcept but for the contract, even where a hash or a comparison may throw
+    /// @par Cost
+    /// O(1) expected, allocates and frees nothing
+    /// @par Guarantees
+    /// noexcept but for the contract, even where a hash or a comparison may throw
     void erase(index_type index) {
         STRAGGLE_EXPECTS(contains(index));
         unlink(index);
@@ -134,7 +138,8 @@ class interner {
 
     /// Forgets all identifiers from an index on, as if they had never been inserted.
     /// @pre `size() == bound()`: the index of every erased identifier has been given to another
-    /// @par Cost O(identifiers forgotten) expected, allocates and frees nothing
+    /// @par Cost
+    /// O(identifiers forgotten) expected, allocates and frees nothing
     void truncate(std::size_t size) {
         STRAGGLE_EXPECTS(erased_ == 0);
         while (bound_ > size) {

@@ -55,8 +55,10 @@ enum class status : std::uint8_t {
 
 /// A value of type `T` or a `status` that is not `ok`.
 /// @tparam T a trivially copyable or otherwise cheap value; default constructible
-/// @par Guarantees never throws or allocates by itself; usable in constant expressions
-/// @par Cost `sizeof(T)` and one byte (before padding); returned in registers for `double`
+/// @par Guarantees
+/// never throws or allocates by itself; usable in constant expressions
+/// @par Cost
+/// `sizeof(T)` and one byte (before padding); returned in registers for `double`
 template <class T>
 class [[nodiscard]] outcome {
   public:

@@ -56,7 +56,8 @@ namespace straggle::inline STRAGGLE_ABI::base {
 /// Source: D. Lemire, Fast random integer generation in an interval (2019), doi:10.1145/3230636, in its plain
 /// rejection form.
 /// @pre `bound > 0`
-/// @par Guarantees exactly uniform if the engine is; the same on every platform
+/// @par Guarantees
+/// exactly uniform if the engine is; the same on every platform
 template <random_engine Engine>
 [[nodiscard]] std::uint64_t uniform_below(Engine& engine, std::uint64_t bound) {
     STRAGGLE_EXPECTS(bound > 0);
@@ -69,7 +70,8 @@ template <random_engine Engine>
 }
 
 /// A uniform draw from [0, 1): a whole multiple of 2^-53.
-/// @par Guarantees the same on every platform
+/// @par Guarantees
+/// the same on every platform
 template <random_engine Engine>
 [[nodiscard]] double uniform_unit(Engine& engine) {
     return static_cast<double>(detail::random_bits(engine) >> 11) * 0x1p-53;
@@ -77,7 +79,8 @@ template <random_engine Engine>
 
 /// Moves a uniform sample without replacement of `count` items to the front of `items`.
 /// @pre `count <= items.size()`
-/// @par Cost O(count) draws and swaps, allocates nothing
+/// @par Cost
+/// O(count) draws and swaps, allocates nothing
 template <class T, random_engine Engine>
 void sample_to_front(std::span<T> items, std::size_t count, Engine& engine) {
     STRAGGLE_EXPECTS(count <= items.size());

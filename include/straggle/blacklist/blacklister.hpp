@@ -29,9 +29,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// more than a fifth of the slots. `blacklister{weakest_level{}, at_most{3}, one_per_domain{rack_of}}` names
 /// a policy and limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
-/// @par Cost of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
+/// @par Cost
+/// of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
 /// the steady state when given a decision to fill
-/// @par Guarantees deterministic (but for a random fill). Only allocation can throw; a decision being filled
+/// @par Guarantees
+/// deterministic (but for a random fill). Only allocation can throw; a decision being filled
 /// is empty then, and deciding again gives what it would have given (but for a random fill, whose draws are
 /// gone).
 template <class Selection = blacklist::slower_by, class... Limits>

@@ -46,9 +46,11 @@ struct cooldown_options {
 /// `cooldown<std::string> slow_now;  slow_now.observe("host-7", now, usual, hosts.size());`, and then a
 /// node's state for the `assigner` is `slow_now.avoids(h.name, now, waiting) ? node_state::excluded :
 /// node_state::healthy`
-/// @par Cost O(nodes with late tasks) for each call; memory for as many as there ever were at a time.
+/// @par Cost
+/// O(nodes with late tasks) for each call; memory for as many as there ever were at a time.
 /// Allocates nothing in the steady state but for names longer than those before
-/// @par Guarantees deterministic; strong exception guarantee; times of another unit: the same nodes
+/// @par Guarantees
+/// deterministic; strong exception guarantee; times of another unit: the same nodes
 template <base::identifier NodeId>
 class cooldown {
   public:

@@ -122,24 +122,28 @@ class blacklist_decision {
     /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that was spared, `away`,
     /// and `healthy` for every other, a node that nobody has heard of included. What is spared because too
     /// many look weak at once is healthy: there the measurement is not believed.
-    /// @par Cost O(1) expected, however many nodes there are
+    /// @par Cost
+    /// O(1) expected, however many nodes there are
     [[nodiscard]] node_state state(typename interner<NodeId>::key_type id) const {
         verdict<NodeId> const* const v = find(id);
         return v == nullptr ? node_state::healthy : v->state;
     }
     /// What there is to say of a node; null if nothing is held against it. Valid as long as the decision.
-    /// @par Cost as `state`
+    /// @par Cost
+    /// as `state`
     [[nodiscard]] verdict<NodeId> const* find(typename interner<NodeId>::key_type id) const {
         std::size_t const place = places_.find(id);
         return place < blacklisted_ + on_probation_ + spared_ + away_ ? &verdicts_[place] : nullptr;
     }
     /// True for an excluded node; false for one on probation.
-    /// @par Cost as `state`
+    /// @par Cost
+    /// as `state`
     [[nodiscard]] bool avoids(typename interner<NodeId>::key_type id) const {
         return state(id) == node_state::excluded;
     }
     /// True for a node on probation: a copy, but no task of its own.
-    /// @par Cost as `state`
+    /// @par Cost
+    /// as `state`
     [[nodiscard]] bool tries(typename interner<NodeId>::key_type id) const {
         return state(id) == node_state::on_probation;
     }

@@ -204,8 +204,10 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// @param decision of a `blacklister` or a `ranked_blacklist` on it
 /// @param window its number
 /// @param record everything in it is replaced; `exclusions` becomes empty
-/// @par Cost O(nodes); allocates nothing if the record has held as much before
-/// @par Guarantees should an allocation fail the record can be used again, but holds nothing of use
+/// @par Cost
+/// O(nodes); allocates nothing if the record has held as much before
+/// @par Guarantees
+/// should an allocation fail the record can be used again, but holds nothing of use
 template <class NodeId, class JobId>
 void record_of(node_ranking<NodeId, JobId> const& ranking, blacklist_decision<NodeId> const& decision,
                std::int64_t window, decision_record<NodeId>& record) {
@@ -235,7 +237,8 @@ template <class NodeId, class JobId>
 /// Writes down the last decision of a `ranked_blacklist`, with what that remembers after it.
 /// @param ranking that was decided on
 /// @param keeper a `ranked_blacklist`
-/// @par Cost O(nodes); allocates
+/// @par Cost
+/// O(nodes); allocates
 /// @par Example
 /// `keeper.decide(ranking, window); log(record_of(ranking, keeper));`
 template <class NodeId, class JobId, class Keeper>
@@ -259,7 +262,8 @@ template <class NodeId, class JobId, class Keeper>
 /// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
 /// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the last
 /// last
-/// @par Cost that of `decide`, plus O(nodes log nodes); allocates
+/// @par Cost
+/// that of `decide`, plus O(nodes log nodes); allocates
 template <base::identifier NodeId, class Keeper>
 [[nodiscard]] outcome<std::optional<decision_difference>>
 replay_decision(decision_record<NodeId> const& record, Keeper& keeper,

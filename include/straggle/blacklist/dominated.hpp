@@ -77,7 +77,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// slower it has to be to matter.
 ///
 /// Verdict: value = lower end of the node's interval, threshold = upper end it had to exceed.
-/// @par Cost O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
+/// @par Cost
+/// O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
 struct dominated {
     static constexpr std::string_view name = "dominated";
 
@@ -111,7 +112,8 @@ struct dominated {
 /// it finds 91 % in a window, `dominated` 99.8 %. A `ranked_blacklist` looks again in the next one.
 ///
 /// Verdict: value = lower end of the node's widened interval, threshold = upper end it had to exceed.
-/// @par Cost as `dominated`
+/// @par Cost
+/// as `dominated`
 struct clearly_dominated {
     static constexpr std::string_view name = "clearly_dominated";
 
@@ -142,7 +144,8 @@ struct clearly_dominated {
 /// with p = 1, which keeps the p-values valid.
 ///
 /// Verdict: value = p-value, threshold = largest p-value that passes.
-/// @par Cost O(nodes log nodes); allocates nothing in the steady state
+/// @par Cost
+/// O(nodes log nodes); allocates nothing in the steady state
 struct dominated_fdr {
     static constexpr std::string_view name = "dominated_fdr";
 

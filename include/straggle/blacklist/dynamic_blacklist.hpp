@@ -60,16 +60,18 @@ struct dynamic_blacklist_counts {
 /// Call `observe` for every attempt that ends, also those that failed or were killed, and `decide` once per
 /// heartbeat or once per hour: what adds up over time does so by the times of the records.
 ///
-/// @par What more you tell makes it better, and none of it is needed: `running_fields` and all attempts that
+/// What more you tell makes it better, and none of it is needed: `running_fields` and all attempts that
 /// run find nodes that hang; `node_fields` and all nodes tell slots, classes of machines, failure domains and
 /// what the operator says; the load lets it see what an exclusion would cost. Without nodes the fleet is
 /// those that attempts were seen on, with one slot each.
 ///
 /// @tparam Attempt and `Running`, `Node`: the user's record types; `base::no_field` where there are none
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what
-/// @par Cost `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
+/// @par Cost
+/// `observe` O(1); `decide` O(n log n) for n nodes and attempts of jobs that go on. Memory is
 /// bounded by the options; the steady state allocates nothing
-/// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: the last decision
+/// @par Guarantees
+/// deterministic. Only allocation and what the caller passes in can throw: the last decision
 /// stands then. One thread at a time
 /// @snippet blacklist.cpp blacklist
 template <class Attempt, class AttemptFields, class Running = base::no_field,
@@ -367,7 +369,8 @@ dynamic_blacklist(AttemptFields, RunningFields, NodeFields, dynamic_blacklist_op
                          detail::record_or_none<NodeFields>, NodeFields>;
 
 /// A blacklist of records that are named: for fields that are callables.
-/// @par Example `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
+/// @par Example
+/// `auto list = dynamic_blacklist_of<attempt, task, host>(attempts, running, nodes);`
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields>
 [[nodiscard]] auto dynamic_blacklist_of(AttemptFields attempts, RunningFields running, NodeFields nodes,

@@ -33,8 +33,10 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// @par Example
 /// `blacklister{forecast_weak{[&](std::string const& id) { return forecast.at(id); }}}`
 /// @pre `least` in [0, 1]
-/// @par Cost one call per ranked node, and to sort the selected ones; allocates nothing in the steady state
-/// @par Guarantees deterministic if the forecast is; ties: the worse mean, then the one seen first
+/// @par Cost
+/// one call per ranked node, and to sort the selected ones; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic if the forecast is; ties: the worse mean, then the one seen first
 template <class Probability>
 struct forecast_weak {
     static constexpr std::string_view name = "forecast_weak";
@@ -81,8 +83,10 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// policy, or of the second where the first has none.
 /// @par Example
 /// `blacklister{either{dominated{}, forecast_weak{probability_of}}}`
-/// @par Cost of both, and O(nodes) more; allocates nothing in the steady state
-/// @par Guarantees deterministic if both are
+/// @par Cost
+/// of both, and O(nodes) more; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic if both are
 template <selection_policy First, selection_policy Second>
 struct either {
     static constexpr std::string_view name = detail::nested_name<detail::either_name, First, Second>;

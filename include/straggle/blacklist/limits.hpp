@@ -24,7 +24,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// The cluster as limits see it: the nodes the ranking knows, and those that are part of it although no task
 /// of this window tells about them.
-/// @par Guarantees views only; lives as long as the ranking and the identifiers it was made from
+/// @par Guarantees
+/// views only; lives as long as the ranking and the identifiers it was made from
 template <class NodeId>
 class fleet_view {
   public:
@@ -238,7 +239,8 @@ class at_least_healthy_slots {
 /// Keeps at least one node per failure domain, such as a rack.
 ///
 /// @tparam Key what a domain is kept as: `std::string` for names, an integer for numbers
-/// @par Cost O(nodes) per decision; allocates nothing once all domains are known
+/// @par Cost
+/// O(nodes) per decision; allocates nothing once all domains are known
 template <class Domain, // of a callable, which is handed over: one_per_domain{rack_of}
           base::identifier Key = std::string>
 class one_per_domain {

@@ -33,7 +33,8 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// An exclusion is followed by probation with 1, 2, 4, ... slots; what the node does then decides, and
 /// without any probe it is back after as long as its exclusion lasted.
-/// @par Guarantees deterministic; memory bounded; allocates nothing in the steady state. One thread at a
+/// @par Guarantees
+/// deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
 template <class = void>
 class basic_node_decisions : private detail::node_trials {

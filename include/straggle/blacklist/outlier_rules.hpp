@@ -40,7 +40,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// there is a latency in milliseconds.
 ///
 /// Verdict: value = mean, threshold as above.
-/// @par Cost O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
+/// @par Cost
+/// O(nodes) expected, plus sorting the selected; allocates nothing in the steady state
 struct median_mad {
     static constexpr std::string_view name = "median_mad";
 
@@ -72,7 +73,8 @@ struct median_mad {
 /// Source: LogDevice `OutlierDetection` with its RMSD method; there `margin` is 0.75, of positive latencies.
 ///
 /// Verdict: value = mean, threshold as above.
-/// @par Cost O(nodes log nodes); allocates nothing in the steady state
+/// @par Cost
+/// O(nodes log nodes); allocates nothing in the steady state
 struct leave_top_k_out {
     static constexpr std::string_view name = "leave_top_k_out";
 
@@ -113,7 +115,8 @@ struct leave_top_k_out {
 /// the policy says `unreachable_threshold` instead of staying silent for ever.
 ///
 /// Verdict: value = mean, threshold = mean of the fleet + sigmas * deviation.
-/// @par Cost O(nodes), plus sorting the selected; allocates nothing
+/// @par Cost
+/// O(nodes), plus sorting the selected; allocates nothing
 struct mean_plus_sigmas {
     static constexpr std::string_view name = "mean_plus_sigmas";
 

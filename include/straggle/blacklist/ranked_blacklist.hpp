@@ -49,15 +49,17 @@ namespace straggle::inline STRAGGLE_ABI {
 /// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
 /// `unlimited{}` removes it.
 ///
-/// @par What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
+/// What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
 /// nothing to report that is too few, and nodes may be taken back early; in one in which nobody has, limits
 /// are not asked and only time passes.
 ///
-/// @par Cost of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
+/// @par Cost
+/// of `decide`: the selection policy's, plus O(nodes + remembered log remembered); about 600 bytes
 /// and the identifiers for each node that has an exclusion, a strike or an open row of findings, none for
 /// others. Allocates nothing in the steady state.
-/// @par Guarantees deterministic (but for a random selection). Only allocation can throw; the last decision
+/// @par Guarantees
+/// deterministic (but for a random selection). Only allocation can throw; the last decision
 /// and all exclusions stand then, and the same window can be decided on again.
 /// @tparam NodeId as in the rankings
 template <base::identifier NodeId, blacklist::selection_policy Selection = blacklist::slower_by,

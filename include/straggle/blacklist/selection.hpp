@@ -160,7 +160,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// beaten; `dominated` is the library's default for that reason.
 ///
 /// Verdict: value = upper end of the interval, threshold = largest lower end of all.
-/// @par Cost O(nodes), plus sorting the selected; allocates nothing
+/// @par Cost
+/// O(nodes), plus sorting the selected; allocates nothing
 struct weakest_level {
     static constexpr std::string_view name = "weakest_level";
 

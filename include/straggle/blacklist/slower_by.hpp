@@ -29,7 +29,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// told, decide by a `dynamic_blacklist`.
 ///
 /// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
-/// @par Cost O(nodes), plus sorting the selected; allocates nothing in the steady state
+/// @par Cost
+/// O(nodes), plus sorting the selected; allocates nothing in the steady state
 struct slower_by {
     static constexpr std::string_view name = "slower_by";
 

@@ -23,7 +23,8 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 ///
 /// A node that stays out, or relapses on probation, needs no token. With a blacklister every call is a window
 /// and every candidate a newcomer.
-/// @par Guarantees asking again about the same window starts from what was there when it was first asked, so
+/// @par Guarantees
+/// asking again about the same window starts from what was there when it was first asked, so
 /// that a decision that failed for lack of memory can be made again
 class rate_limit {
   public:

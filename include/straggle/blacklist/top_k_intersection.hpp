@@ -30,7 +30,8 @@ struct deterministic_fill {};
 /// without replacement.
 ///
 /// Verdict: value = mean, threshold = mean of the k-th node in order of mean.
-/// @par Cost O(level 0) expected, plus O(k log k) to put the result in order; allocates nothing in the steady
+/// @par Cost
+/// O(level 0) expected, plus O(k log k) to put the result in order; allocates nothing in the steady
 /// state
 /// @tparam Fill `deterministic_fill`, or a `random_engine` the caller keeps
 template <class Fill = deterministic_fill>

@@ -24,8 +24,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// on its own it names nearly half of the tasks sooner or later.
 ///
 /// Verdict: value = elapsed time, threshold = factor * average, baseline = average.
-/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct average_time {
     /// Whose time is averaged.
     enum class basis : std::uint8_t {

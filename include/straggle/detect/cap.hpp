@@ -28,7 +28,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// A suspect that has a copy needs no other and is counted already: it stays in the list and takes no place.
 ///
 /// Verdict: the base's; `detection_note::cap_reached` if suspects had to be left out.
-/// @par Cost the base's, O(tasks) more
+/// @par Cost
+/// the base's, O(tasks) more
 template <straggler_detector Base>
 struct cap {
     static constexpr std::string_view name = detail::nested_name<detail::cap_name, Base>;

@@ -29,8 +29,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///
 /// Verdict: value = elapsed / input, threshold = multiplier * median, baseline = median, all per unit of
 /// input (1 where it is not known).
-/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct flink {
     static constexpr std::string_view name = "flink";
 

@@ -29,7 +29,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// suspected. On top of the base it can only lose suspects, in their order.
 ///
 /// Verdict: the base's.
-/// @par Cost the base's, O(tasks + nodes) more; allocates nothing in the steady state
+/// @par Cost
+/// the base's, O(tasks + nodes) more; allocates nothing in the steady state
 template <straggler_detector Base>
 struct hierarchical {
     static constexpr std::string_view name = detail::nested_name<detail::hierarchical_name, Base>;

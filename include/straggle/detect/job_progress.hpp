@@ -31,13 +31,16 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// @tparam Time points of time, as in the snapshots
 /// @par Example
 /// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
-/// @par Cost `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
+/// @par Cost
+/// `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 48 bytes per running task, 8 per finished one (16 if inputs are
 /// told), 60 and the name per node. Allocates nothing in the steady state.
-/// @par Memory grows with the tasks of the job and is kept by `clear`. For tasks that come without end, such
+/// @par Memory
+/// grows with the tasks of the job and is kept by `clear`. For tasks that come without end, such
 /// as those of a service, keep two: begin a new one now and then, and look at the older one until the new one
 /// has finished tasks to compare with
-/// @par Guarantees deterministic; strong exception guarantee: only allocation (or what the caller passes in)
+/// @par Guarantees
+/// deterministic; strong exception guarantee: only allocation (or what the caller passes in)
 /// can throw. But a snapshot that could not be read to its end leaves none, and its nodes may be known
 template <base::identifier NodeId, base::time_like Time>
 class job_progress {

@@ -66,8 +66,10 @@ struct gain_judgement {
 /// @par Example
 /// `largest_gain<>{}`, `largest_gain{by_row(table)}`,
 /// `largest_gain{.estimate = by_row(table), .replacement = cautious_replacement{}, .most = 3}`
-/// @par Cost O(tasks), and O(gains log most) to put them in order; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(tasks), and O(gains log most) to put them in order; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 template <time_estimate Estimate = average_rate_estimate, time_estimate Replacement = mean_replacement>
 struct largest_gain {
     static constexpr std::string_view name = "largest_gain";

@@ -51,8 +51,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// averaged nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
 ///
 /// Verdict: value = rate, threshold = average - alpha * deviation, baseline = average.
-/// @par Cost O(tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic; the same tasks in any unit of time
+/// @par Cost
+/// O(tasks), plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic; the same tasks in any unit of time
 struct late {
     static constexpr std::string_view name = "late";
 

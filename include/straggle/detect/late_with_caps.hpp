@@ -39,8 +39,10 @@ enum class late_scale : std::uint8_t {
 ///
 /// Verdict: value = progress rate, threshold = the low rate, baseline = mean rate. The order is by
 /// rate / (1 - progress), lowest first.
-/// @par Cost O(tasks) expected, plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(tasks) expected, plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct late_with_caps {
     static constexpr std::string_view name = "late_with_caps";
 
@@ -105,7 +107,8 @@ struct late_with_caps {
     /// than mean + slow_node * deviation of the nodes' averages (Hadoop 1; without finished tasks a node is
     /// not slow). The nodes are those the job has used. In n nodes none can be further than sqrt(n - 1)
     /// deviations from the mean: of two nodes never one by more than 1.
-    /// @par Cost O(tasks + nodes) expected; allocates nothing in the steady state
+    /// @par Cost
+    /// O(tasks + nodes) expected; allocates nothing in the steady state
     void slow_nodes(job_view const& job, detector_scratch& scratch, std::vector<std::uint32_t>& out) const {
         std::vector<double>& by_node = scratch.node_values;
         std::vector<double>& known = scratch.values;

@@ -60,9 +60,11 @@ concept uncertain_time_estimate =
 /// stands still, is probability 1.
 ///
 /// @tparam Estimate a `time_estimate` or an `uncertain_time_estimate`
-/// @par Cost O(1) per task and O(log finished) per suspect where t_rem is a number; O(finished) per
+/// @par Cost
+/// O(1) per task and O(log finished) per suspect where t_rem is a number; O(finished) per
 /// task where it is normal; plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Guarantees
+/// deterministic
 template <class Estimate = average_rate_estimate>
     requires time_estimate<Estimate> || uncertain_time_estimate<Estimate>
 struct mantri {

@@ -28,7 +28,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// all the same.
 ///
 /// Verdict: the base's; `detection_note::too_early` if all its suspects have done too little.
-/// @par Cost the base's, O(suspects) more
+/// @par Cost
+/// the base's, O(suspects) more
 template <straggler_detector Base>
 struct min_progress {
     static constexpr std::string_view name = detail::nested_name<detail::min_progress_name, Base>;

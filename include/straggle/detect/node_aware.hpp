@@ -27,7 +27,9 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 
 /// Predicts nothing: what `node_aware` goes by unless it is given a predictor.
 struct no_prediction {
-    /// Always `status::insufficient_evidence`. @par Cost O(1)
+    /// Always `status::insufficient_evidence`.
+    /// @par Cost
+    /// O(1)
     constexpr outcome<double> operator()(running_task const&, job_view const&) const noexcept {
         return status::insufficient_evidence;
     }
@@ -90,9 +92,11 @@ struct no_prediction {
 /// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
 /// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and `sharing` in [0,
 /// 1], the others not negative
-/// @par Cost O(tasks + nodes), and to sort the suspects; up to eight logarithms or exponentials per task,
+/// @par Cost
+/// O(tasks + nodes), and to sort the suspects; up to eight logarithms or exponentials per task,
 /// some 0.1 us in all; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Guarantees
+/// deterministic
 template <time_estimate UsualTime = no_prediction>
 struct node_aware {
     static constexpr std::string_view name = "node_aware";

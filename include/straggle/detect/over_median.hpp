@@ -34,8 +34,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///
 /// Verdict: value = elapsed time, threshold as above, baseline = median (the threshold, for
 /// `task_threshold`).
-/// @par Cost O(running tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct over_median {
     static constexpr std::string_view name = "over_median";
 

@@ -26,8 +26,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// `task_lag`.
 ///
 /// Verdict: value = progress, threshold = average - gap, baseline = average.
-/// @par Cost O(tasks), plus sorting the suspects; allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(tasks), plus sorting the suspects; allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct progress_gap {
     static constexpr std::string_view name = "progress_gap";
 

@@ -28,7 +28,8 @@ concept time_estimate = requires(Estimate const& estimate, running_task const& t
 };
 
 /// Remaining time by `average_rate_remaining`, from the snapshot alone.
-/// @par Cost O(1), without memory of earlier snapshots
+/// @par Cost
+/// O(1), without memory of earlier snapshots
 struct average_rate_estimate {
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const&) const noexcept {
@@ -44,7 +45,8 @@ struct average_rate_estimate {
 
 /// Remaining time as by `sibling_time`: the mean time of the job's finished tasks, times how slow the node
 /// is, less what has passed; not below 0. `status::insufficient_evidence` before any task has finished.
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 struct sibling_time_estimate {
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const& job) const noexcept {
@@ -62,7 +64,8 @@ struct sibling_time_estimate {
 /// does the same, with `remaining_at` and the row of the task. (A lambda that captures will do for a detector
 /// alone; it cannot be assigned to, which `straggler_detector` asks for.)
 /// @pre when called: the table has a place for every row of the view
-/// @par Cost O(1) per task; only looks at the table, which has to outlive it
+/// @par Cost
+/// O(1) per task; only looks at the table, which has to outlive it
 template <predict::progress_estimator Estimator>
 struct by_row {
     std::span<Estimator const> table; ///< in the order of the user's range
@@ -78,7 +81,8 @@ by_row(Table const&) -> by_row<std::ranges::range_value_t<Table>>;
 
 /// How long a copy would take: the mean time of the job's finished tasks.
 /// It is `status::insufficient_evidence` before any task has finished.
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 struct mean_replacement {
     static constexpr bool same_for_all = true; ///< tasks of a view
 
@@ -95,7 +99,8 @@ struct mean_replacement {
 /// Source: Hadoop's `SimpleExponentialTaskRuntimeEstimator`. There a single finished task counts as a copy
 /// that takes no time at all (its `meanCI` is 0 then); here its time is the mean.
 /// It is `status::insufficient_evidence` before any task has finished.
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 struct cautious_replacement {
     static constexpr bool same_for_all = true; ///< tasks of a view
 

@@ -26,7 +26,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// are. In Hadoop 1 itself the lag is the task's: see `task_lag`.
 ///
 /// Verdict: the base's; `detection_note::too_early` before.
-/// @par Cost the base's
+/// @par Cost
+/// the base's
 template <straggler_detector Base>
 struct speculative_lag {
     static constexpr std::string_view name = detail::nested_name<detail::speculative_lag_name, Base>;
@@ -52,7 +53,8 @@ speculative_lag(Base, double) -> speculative_lag<Base>;
 /// spare those that hang at the start. Young tasks count in the averages of the rule all the same.
 ///
 /// Verdict: the base's; `detection_note::too_early` if all its suspects are too young.
-/// @par Cost the base's, O(suspects) more
+/// @par Cost
+/// the base's, O(suspects) more
 template <straggler_detector Base>
 struct task_lag {
     static constexpr std::string_view name = detail::nested_name<detail::task_lag_name, Base>;

@@ -19,8 +19,10 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// A detector, its scratch memory and its last answer.
 /// @par Example
 /// `straggler_scan scan{hierarchical{late{}}};  for (suspect const& s : scan(job.view())) ...`
-/// @par Cost the detector's; keeps the memory of the largest job it has seen
-/// @par Guarantees only allocation can throw, and then the last suspects still stand; one object per thread
+/// @par Cost
+/// the detector's; keeps the memory of the largest job it has seen
+/// @par Guarantees
+/// only allocation can throw, and then the last suspects still stand; one object per thread
 template <class Detector>
 class straggler_scan {
     static_assert(detail::explain_detector<Detector>());

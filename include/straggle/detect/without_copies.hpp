@@ -26,7 +26,8 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// measured.
 ///
 /// Source: Spark (`copiesRunning == 1`), Hadoop 1 (`MAX_TASK_EXECS`). Verdict: the base's.
-/// @par Cost the base's, O(suspects) more
+/// @par Cost
+/// the base's, O(suspects) more
 template <straggler_detector Base>
 struct without_copies {
     static constexpr std::string_view name = detail::nested_name<detail::without_copies_name, Base>;

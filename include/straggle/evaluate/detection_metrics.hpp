@@ -38,7 +38,8 @@ constexpr outcome<double> ratio_of(std::uint64_t part, std::uint64_t whole) {
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What was counted.
-/// @par Guarantees `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies`
+/// @par Guarantees
+/// `seen == judged() + undecided + total_rejected()`; `fakes <= caught()`; all but `copies`
 /// and `effective_copies` count tasks
 struct detection_counts {
     std::uint64_t seen = 0;             ///< outcomes shown
@@ -87,10 +88,13 @@ struct slot_times {
 /// Every ratio is nothing (`status::insufficient_evidence`) when its denominator is empty, never 0 or 1, and
 /// `status::out_of_range` should a sum be too large for a double.
 ///
-/// @par Cost observe, merge, each metric O(1); 248 bytes, allocates nothing
-/// @par Accuracy counts and ratios of counts are exact (up to one rounding); means and times one rounding per
+/// @par Cost
+/// observe, merge, each metric O(1); 248 bytes, allocates nothing
+/// @par Accuracy
+/// counts and ratios of counts are exact (up to one rounding); means and times one rounding per
 /// task and 2 units in the last place of the result, for any number of tasks below 2^40
-/// @par Guarantees merging gives what streaming gives, in any split and order: counts exactly, times and
+/// @par Guarantees
+/// merging gives what streaming gives, in any split and order: counts exactly, times and
 /// means but for a last bit in 2^-10 of a billion cases. Deterministic; usable in constant expressions
 class detection_metrics {
   public:
@@ -235,9 +239,12 @@ class detection_metrics {
 /// The heavy tail of one job: its longest task against its average one.
 /// Source: table 2 and table 3 ("the ratio of the longest and the average task's execution time for each
 /// job"). Speculation is to reduce it. Of a task that was overtaken, its time is what it took in the end.
-/// @par Cost O(1) each; allocates nothing
-/// @par Accuracy 2 units in the last place
-/// @par Guarantees merging parts of a job gives what streaming gives, in any split and order. Do not merge
+/// @par Cost
+/// O(1) each; allocates nothing
+/// @par Accuracy
+/// 2 units in the last place
+/// @par Guarantees
+/// merging parts of a job gives what streaming gives, in any split and order. Do not merge
 /// jobs: tasks of different work make a tail of their own.
 class job_tail {
   public:

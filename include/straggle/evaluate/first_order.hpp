@@ -107,7 +107,10 @@ struct first_order_cost {
 /// `p / (p + r (1 - p))`. With more there would be more false alarms than tasks that are no stragglers.
 /// Source: ours; the fourth share of section 4.2 is not negative.
 /// @return `status::out_of_domain` unless both are in [0, 1]; `status::insufficient_evidence` when both are 0
-/// @par Cost O(1); allocates nothing @par Guarantees usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// usable in constant expressions
 [[nodiscard]] constexpr outcome<double> largest_straggler_ratio(double precision, double recall) {
     if (!(precision >= 0.0 && precision <= 1.0) || !(recall >= 0.0 && recall <= 1.0))
         return status::out_of_domain;
@@ -122,7 +125,10 @@ struct first_order_cost {
 /// @return `status::out_of_domain` for other values, and when they contradict each other by more than
 /// rounding (1e-12); `status::insufficient_evidence` when no straggler is detected although something is
 /// (precision 0): then these three do not say how often
-/// @par Cost O(1); allocates nothing @par Guarantees usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// usable in constant expressions
 [[nodiscard]] constexpr outcome<case_shares> shares_of(double straggler_ratio, double precision,
                                                        double recall) {
     if (!(straggler_ratio >= 0.0 && straggler_ratio <= 1.0) || !(recall >= 0.0 && recall <= 1.0))
@@ -149,10 +155,13 @@ struct first_order_cost {
 /// @param options what the paper takes for granted
 /// @return `status::out_of_domain` for other values, and for more than a double can hold
 /// @pre `options.valid()`
-/// @par Cost O(1); allocates nothing
-/// @par Accuracy of the model: first order. A caught straggler is taken to be overtaken, a copy to start at
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Accuracy
+/// of the model: first order. A caught straggler is taken to be overtaken, a copy to start at
 /// once on a free node. Numeric: relative 1e-15
-/// @par Guarantees deterministic; usable in constant expressions
+/// @par Guarantees
+/// deterministic; usable in constant expressions
 [[nodiscard]] constexpr outcome<first_order_cost> predict_cost(case_shares const& shares,
                                                                double detection_latency,
                                                                double undetected_time,
@@ -187,7 +196,10 @@ struct first_order_cost {
 /// What the tasks cost with a detector of given characteristics.
 /// @return as `shares_of` and `predict_cost`
 /// @pre `options.valid()`
-/// @par Cost O(1); allocates nothing @par Guarantees deterministic; usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// deterministic; usable in constant expressions
 [[nodiscard]] constexpr outcome<first_order_cost> predict_cost(detector_profile const& d,
                                                                first_order_options const& options = {}) {
     outcome<case_shares> const shares = shares_of(d.straggler_ratio, d.precision, d.recall);
@@ -199,7 +211,10 @@ struct first_order_cost {
 /// that names nobody, or only the wrong tasks, has a cost too.
 /// @return `status::insufficient_evidence` when no task was judged; else as `predict_cost` of shares
 /// @pre `options.valid()`
-/// @par Cost O(1); allocates nothing @par Guarantees deterministic; usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// deterministic; usable in constant expressions
 [[nodiscard]] constexpr outcome<first_order_cost> predict_cost(detection_metrics const& measured,
                                                                first_order_options const& options = {}) {
     detection_counts const& n = measured.counts();
@@ -239,7 +254,10 @@ enum class rank_by : std::uint8_t {
 /// @param order filled with indices into `costs`; those without a cost come last, in the order given
 /// @return how many have a cost
 /// @pre `order.size() == costs.size()`, less than 2^32
-/// @par Cost O(n log n); allocates nothing @par Guarantees deterministic; usable in constant expressions
+/// @par Cost
+/// O(n log n); allocates nothing
+/// @par Guarantees
+/// deterministic; usable in constant expressions
 constexpr std::size_t rank_detectors(std::span<outcome<first_order_cost> const> costs, rank_by by,
                                      std::span<std::uint32_t> order) {
     STRAGGLE_EXPECTS(order.size() == costs.size());

@@ -116,11 +116,14 @@ struct schedule_energy {
 /// @par Example
 /// `energy_sweep sweep; for (auto const& a : attempts) sweep.observe(a.node, a.start, a.end);`
 /// `auto spent = sweep.energy(power_model{.static_watts = 65, .dynamic_watts = 17, .cores = 4});`
-/// @par Cost add O(1) amortised; energy O(n log n) on the first call and O(n) when nothing was added since;
+/// @par Cost
+/// add O(1) amortised; energy O(n log n) on the first call and O(n) when nothing was added since;
 /// 32 bytes per attempt, allocated by `observe` and `reserve` and kept by `clear`
-/// @par Accuracy 4 units in the last place: every piece of time between two events of a node is multiplied by
+/// @par Accuracy
+/// 4 units in the last place: every piece of time between two events of a node is multiplied by
 /// its power once, and their sum is rounded once
-/// @par Guarantees deterministic, to the bit, in any order of the attempts. `observe` has the strong
+/// @par Guarantees
+/// deterministic, to the bit, in any order of the attempts. `observe` has the strong
 /// guarantee should an allocation fail
 class energy_sweep {
   public:

@@ -142,7 +142,8 @@ inline constexpr std::size_t reading_fault_count = 7;
 
 /// What became of what was read.
 /// @tparam Fault `recording_fault` or `reading_fault`
-/// @par Guarantees `seen == used + total_rejected()`
+/// @par Guarantees
+/// `seen == used + total_rejected()`
 template <record::countable_reason Fault>
 struct fault_counts {
     std::uint64_t seen = 0;                  ///< read
@@ -177,10 +178,12 @@ enum class task_fate : std::uint8_t {
 ///
 /// @tparam JobId and `NodeId`: how jobs and nodes are named: `std::string` for text
 /// @tparam Time points of time: a number, a `std::chrono` time or duration
-/// @par Cost O(n log n) for n attempts and readings; 92 bytes per attempt, 24 per reading and 28 per task
+/// @par Cost
+/// O(n log n) for n attempts and readings; 92 bytes per attempt, 24 per reading and 28 per task
 /// (with times of 8 bytes), less than twice that with the slack of vectors, and the names of jobs and nodes.
 /// Allocates only when made.
-/// @par Guarantees the same records in the same order give the same recording; only allocation can throw
+/// @par Guarantees
+/// the same records in the same order give the same recording; only allocation can throw
 template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
 class recording {
   public:

@@ -83,7 +83,8 @@ concept replay_knowledge = requires(Knowledge& k, starting_job<JobId, NodeId, Ti
 };
 
 /// What was replayed, once for all detectors.
-/// @par Guarantees `tasks == judged + never_finished + original_failed + usual_unknown`
+/// @par Guarantees
+/// `tasks == judged + never_finished + original_failed + usual_unknown`
 struct replay_counts {
     std::uint64_t looks = 0;           ///< times that a job was shown to each detector
     std::uint64_t tasks = 0;           ///< tasks of the history
@@ -120,12 +121,14 @@ struct replay_counts {
 ///
 /// @par Example
 /// `straggle::replayer player(history, {.interval = 1s});  auto metrics = player.run(late, mantri);`
-/// @par Cost O(attempts + readings), for each look O(running tasks of the job) and what the detectors take,
+/// @par Cost
+/// O(attempts + readings), for each look O(running tasks of the job) and what the detectors take,
 /// for each moment of looking O(jobs that run then); at most 1000 + 1000 ln(length of the quiet time by 1000
 /// intervals) looks between two records. 16 bytes per attempt, 16 per task, 16 per task and
 /// detector, and a `job_progress` for each of the jobs that run at one time. Allocates nothing per look once
 /// the largest job has been seen, and nothing at all in a second run with as many detectors.
-/// @par Guarantees deterministic; detectors do not influence one another; only allocation can throw
+/// @par Guarantees
+/// deterministic; detectors do not influence one another; only allocation can throw
 template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
 class replayer {
   public:

@@ -27,7 +27,8 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 /// All times are lengths in one unit, the same for all tasks. An aggregate for designated initialisers.
 ///
 /// Tasks that failed, or were killed without a copy having finished, are no outcomes: leave them out.
-/// @par Example a copy, launched 40 s after the task began, finished 50 s later; the task was at 60 % then:
+/// @par Example
+/// a copy, launched 40 s after the task began, finished 50 s later; the task was at 60 % then:
 /// `task_outcome{.usual = 60, .execution = 90, .progress = 0.6, .detected = 40,
 ///               .copies = 1, .copies_time = 50, .winner_time = 50}`
 struct task_outcome {
@@ -165,7 +166,10 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 /// `status::out_of_range` for one that is too large
 /// @note A scheduler with a better estimate of the whole time than execution / progress says so by setting
 /// the progress to execution / estimate.
-/// @par Cost O(1); allocates nothing @par Guarantees deterministic; usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// deterministic; usable in constant expressions
 [[nodiscard]] constexpr outcome<task_verdict> judge(task_outcome const& task,
                                                     judging_options const& how = {}) {
     STRAGGLE_EXPECTS(how.valid());

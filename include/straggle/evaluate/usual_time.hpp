@@ -55,9 +55,12 @@ struct usual_time {
 /// @return `status::insufficient_evidence` when no time is usable; `status::out_of_domain` for a quantile
 /// outside [0, 1], or when the usual time is 0, which no time is a multiple of
 /// @note A task that ran once is its own usual time: it can never be a straggler.
-/// @par Cost O(n) expected; allocates nothing
-/// @par Guarantees noexcept; deterministic, in any order of the times
-/// @par Accuracy that of `quantile_in_place`
+/// @par Cost
+/// O(n) expected; allocates nothing
+/// @par Guarantees
+/// noexcept; deterministic, in any order of the times
+/// @par Accuracy
+/// that of `quantile_in_place`
 [[nodiscard]] inline outcome<usual_time> find_usual_time(std::span<double> times,
                                                          double quantile = 0.5) noexcept {
     auto const bad =
@@ -74,7 +77,10 @@ struct usual_time {
 /// @param times of finished tasks @param usual above 0 @param rule what a straggler is
 /// @return in [0, 1]; `status::insufficient_evidence` for no times; `status::out_of_domain` for a time that
 /// is negative or not finite, a usual time that is not above 0, or a rule that is not valid
-/// @par Cost O(n); allocates nothing @par Guarantees noexcept
+/// @par Cost
+/// O(n); allocates nothing
+/// @par Guarantees
+/// noexcept
 [[nodiscard]] constexpr outcome<double> straggler_share(std::span<double const> times, double usual,
                                                         straggler_rule rule = {}) noexcept {
     if (!(usual > 0.0) || !detail::is_finite(usual) || !rule.valid()) return status::out_of_domain;
@@ -113,9 +119,12 @@ struct guess_errors {
 /// @param slowdown the threshold of `straggler_rule`; above 0
 /// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` when the range is
 /// empty: the times of stragglers and of others overlap, and no guess tells them apart
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; usable in constant expressions
-/// @par Accuracy each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// noexcept; usable in constant expressions
+/// @par Accuracy
+/// each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
 /// rounding decides whether it is empty, or whether there is a tolerance
 [[nodiscard]] constexpr outcome<guess_errors> harmless_errors(double s_min, double eps_setting,
                                                               double slowdown = 1.2) noexcept {
@@ -140,9 +149,12 @@ struct guess_errors {
 /// slowdown, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
 /// would need eps_guess <= -1/6.
 /// @return as `harmless_errors`, and `status::insufficient_evidence` when there is no such eps_guess >= 0
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; usable in constant expressions
-/// @par Accuracy as `harmless_errors`
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// noexcept; usable in constant expressions
+/// @par Accuracy
+/// as `harmless_errors`
 [[nodiscard]] constexpr outcome<double> tolerance_of_guess(double s_min, double eps_setting,
                                                            double slowdown = 1.2) noexcept {
     outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, slowdown);
@@ -156,8 +168,10 @@ struct guess_errors {
 /// fastest straggler, `(1 + eps_setting + s_min (1 - eps_setting)) / 2`.
 /// Source: ours; both bounds of `tolerance_of_guess` are equal there.
 /// @return as `harmless_errors`
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// noexcept; usable in constant expressions
 [[nodiscard]] constexpr outcome<double> most_tolerant_slowdown(double s_min, double eps_setting) noexcept {
     outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, 1.0);
     if (!errors) return errors.reason();

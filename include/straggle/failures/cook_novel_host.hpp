@@ -30,7 +30,8 @@ struct cook_novel_host_options {
 /// Source: Cook (github.com/twosigma/Cook, last version, archived), the constraint `novel-host-constraint` of
 /// scheduler/src/cook/scheduler/constraints.clj and the function `attempts-consumed` of its schema. What Cook
 /// calls a job is a task here. Preempted is `ended_as::killed`.
-/// @par Cost every function O(1) expected, `forget` O(hosts of the task)
+/// @par Cost
+/// every function O(1) expected, `forget` O(hosts of the task)
 class cook_novel_host {
   public:
     static constexpr std::string_view name = "cook_novel_host";

@@ -31,7 +31,8 @@ namespace straggle::inline STRAGGLE_ABI::failures {
 /// Changed: a rule enforced in p percent of cases is enforced in every (100/p)-th case, not at random; the
 /// jitter of ejection times is left out. A success is an answer of 200, a failure one of 500, or what
 /// `failure_kind` says.
-/// @par Cost `observe` O(1); an interval O(hosts)
+/// @par Cost
+/// `observe` O(1); an interval O(hosts)
 class envoy_outlier_detection {
   public:
     static constexpr std::string_view name = "envoy_outlier_detection";

@@ -31,7 +31,8 @@ struct mapreduce_blacklist_options {
 ///
 /// Source: Hadoop 3.3, `RMContainerRequestor`. The parts of the list that the resource manager is told are
 /// here too: each `heartbeat` sends what changed since the last, then looks at the size of the cluster.
-/// @par Cost `observe` O(1), `heartbeat` O(blacklisted nodes) where the list is switched on or off
+/// @par Cost
+/// `observe` O(1), `heartbeat` O(blacklisted nodes) where the list is switched on or off
 class mapreduce_blacklist {
   public:
     static constexpr std::string_view name = "mapreduce_blacklist";

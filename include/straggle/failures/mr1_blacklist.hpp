@@ -41,7 +41,8 @@ enum class mr1_reason : std::uint8_t {
 /// reason.
 ///
 /// Source: Hadoop 1.2, `JobTracker.FaultyTrackersInfo` and `JobInProgress`.
-/// @par Cost `observe` O(1) expected; `end_job` O(its trackers); `advance` O(nodes) at most
+/// @par Cost
+/// `observe` O(1) expected; `end_job` O(its trackers); `advance` O(nodes) at most
 class mr1_blacklist {
   public:
     static constexpr std::string_view name = "mr1_blacklist";

@@ -43,7 +43,8 @@ struct spark_health_tracker_options {
 /// Source: Spark 3.5, `HealthTracker` and `TaskSetExcludelist`. The attempts of a stage are that stage here.
 /// Without executors the node is its only one: then `..._failed_executors_per_node` must be 1 to exclude
 /// nodes.
-/// @par Cost `observe` O(1) expected; `end_stage` O(its failures and those of its executors that count);
+/// @par Cost
+/// `observe` O(1) expected; `end_stage` O(its failures and those of its executors that count);
 /// `advance` O(nodes and executors), when something has run out
 class spark_health_tracker {
   public:

@@ -42,7 +42,8 @@ struct storm_supervisor {
 ///
 /// Rounds are what time is made of here: `schedule` is one; `advance` is one, too, of a cluster where none is
 /// missing and no slot is short.
-/// @par Cost `schedule` O(nodes known)
+/// @par Cost
+/// `schedule` O(nodes known)
 /// @pre `monitor_freq_secs >= 1`
 class storm_blacklist {
   public:

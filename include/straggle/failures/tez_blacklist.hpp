@@ -37,7 +37,8 @@ enum class tez_node_state : std::uint8_t {
 ///
 /// Source: Tez 0.10, `AMNodeTracker` and `AMNodeImpl`: nodes times percent over 100 is not rounded, and the
 /// list is ignored where it is not longer than that.
-/// @par Cost every function O(1) expected
+/// @par Cost
+/// every function O(1) expected
 class tez_blacklist {
   public:
     static constexpr std::string_view name = "tez_blacklist";

@@ -40,8 +40,10 @@ struct feature_use {
 /// so the probabilities are its own (1.7.4, `binary:logistic`).
 ///
 /// Without trees, as after construction, it takes rows of any length and says 0.5 to all of them.
-/// @par Cost 16 bytes per node, 8 per tree. Asking allocates nothing
-/// @par Guarantees any number of threads may ask at once; the same trees give the same probabilities on every
+/// @par Cost
+/// 16 bytes per node, 8 per tree. Asking allocates nothing
+/// @par Guarantees
+/// any number of threads may ask at once; the same trees give the same probabilities on every
 /// machine but for what the platform's `exp` differs in the last place
 class boosted_trees {
   public:
@@ -72,7 +74,8 @@ class boosted_trees {
     /// Infinite values are above or below all others.
     /// @pre `row.size() == columns()`, if there are trees
     /// @return a float in [0, 1]
-    /// @par Cost O(trees * depth), a few ns a tree; allocates nothing; noexcept but for the contract
+    /// @par Cost
+    /// O(trees * depth), a few ns a tree; allocates nothing; noexcept but for the contract
     [[nodiscard]] double predict(std::span<double const> row) const { return predict_row(row); }
     /// The same for floats.
     [[nodiscard]] double predict(std::span<float const> row) const { return predict_row(row); }
@@ -81,7 +84,8 @@ class boosted_trees {
     /// @param rows as for one
     /// @param out one per row
     /// @pre `rows.columns() == columns()`, if there are trees; `out.size() == rows.rows()`
-    /// @par Cost O(rows * trees * depth), the walks of eight rows overlapping; allocates nothing; noexcept
+    /// @par Cost
+    /// O(rows * trees * depth), the walks of eight rows overlapping; allocates nothing; noexcept
     /// but for the contracts
     void predict(feature_matrix<double> const& rows, std::span<double> out) const { predict_all(rows, out); }
     /// The same for floats.
@@ -91,7 +95,8 @@ class boosted_trees {
     /// importance of type "gain".
     /// @param out one per column, overwritten
     /// @pre `out.size() == columns()`
-    /// @par Cost O(nodes); allocates nothing
+    /// @par Cost
+    /// O(nodes); allocates nothing
     void importances(std::span<feature_use> out) const {
         STRAGGLE_EXPECTS(out.size() == columns_);
         for (feature_use& f : out) f = {};
@@ -103,15 +108,18 @@ class boosted_trees {
     }
 
     /// The trees as bytes: the same on every machine, in a frame of kind "tree" and version 1.
-    /// @par Cost O(nodes): 5 bytes per leaf, 9 or more per other node, and the frame
+    /// @par Cost
+    /// O(nodes): 5 bytes per leaf, 9 or more per other node, and the frame
     [[nodiscard]] std::vector<std::byte> serialize() const {
         return detail::boosted_trees_bytes::write(*this);
     }
     /// Becomes the trees in the bytes; they may be anything.
     /// @return `status::ok`, or why it stays as it was: see `open_frame`; `status::corrupt` for numbers that
     /// no training gives
-    /// @par Cost O(bytes); allocates at most a fixed multiple of the bytes
-    /// @par Guarantees trees that were read have no loops and ask for no feature beyond `columns()`: asking
+    /// @par Cost
+    /// O(bytes); allocates at most a fixed multiple of the bytes
+    /// @par Guarantees
+    /// trees that were read have no loops and ask for no feature beyond `columns()`: asking
     /// them is safe and gives a probability, whoever wrote the bytes
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         boosted_trees read;

@@ -54,10 +54,12 @@ struct boosted_trees_options {
 /// depth 12).
 ///
 /// Rows whose value is missing (NaN) go where they do best, and a feature that nobody lacks sends them left.
-/// @par Cost `fit` O(columns * rows * (log rows + rounds * depth)), a few ns per value, round and level;
+/// @par Cost
+/// `fit` O(columns * rows * (log rows + rounds * depth)), a few ns per value, round and level;
 /// memory of 16 bytes per value and about 40 per row, kept. Allocates nothing once it has twice fitted as
 /// many examples with trees of as many nodes
-/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw. One thread at a time
+/// @par Guarantees
+/// deterministic; strong exception guarantee: only allocation can throw. One thread at a time
 class boosted_trees_trainer {
   public:
     /// What stands in reports.

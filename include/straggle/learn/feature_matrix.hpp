@@ -21,8 +21,10 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @tparam Real `float` or `double`
 /// @par Example
 /// `std::vector<double> table(116 * 90);  learner.fit(feature_matrix(table, 90), labels);`
-/// @par Cost two words and a number; copies in registers. Allocates nothing
-/// @par Guarantees noexcept but for the contracts; constexpr
+/// @par Cost
+/// two words and a number; copies in registers. Allocates nothing
+/// @par Guarantees
+/// noexcept but for the contracts; constexpr
 template <std::floating_point Real>
     requires std::same_as<Real, float> || std::same_as<Real, double>
 class feature_matrix {

@@ -71,9 +71,11 @@ inline constexpr std::size_t features_per_day = 3;
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @par Example
 /// `node_days<std::string> month(30);  month.observe_attempts(attempts, fields, day_of);  month.table(rows);`
-/// @par Cost `observe` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
+/// @par Cost
+/// `observe` O(1); `table` O(nodes days), times the days looked back on. 40 bytes per node and day.
 /// Observing allocates when a node is new, `table` never once its memory is large enough
-/// @par Guarantees deterministic; nodes in order of first appearance; the order of attempts changes results
+/// @par Guarantees
+/// deterministic; nodes in order of first appearance; the order of attempts changes results
 /// by rounding only; strong exception guarantee
 template <base::identifier NodeId>
 class node_days {
@@ -256,8 +258,10 @@ struct complete_features {
 /// @param out replaced
 /// @return `status::insufficient_evidence` where no column is left, `status::out_of_domain` for infinite
 /// values
-/// @par Cost O(rows columns); allocates when `out` is too small
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(rows columns); allocates when `out` is too small
+/// @par Guarantees
+/// deterministic
 inline status complete(feature_matrix<double> const& table, complete_features& out) {
     out.values.clear();
     out.columns.clear();

@@ -52,7 +52,10 @@ struct node_forecast {
 /// to do anything.
 /// @param better nodes of which the forecast alone was right
 /// @param worse nodes of which "as it was before" alone was right
-/// @par Cost O(1) @par Guarantees noexcept; usable in constant expressions
+/// @par Cost
+/// O(1)
+/// @par Guarantees
+/// noexcept; usable in constant expressions
 [[nodiscard]] constexpr bool beats_repeat(std::uint64_t better, std::uint64_t worse) noexcept {
     if (better <= worse) return false;
     double const more = static_cast<double>(better - worse), all = static_cast<double>(better + worse);
@@ -125,9 +128,11 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @tparam Classifier any `classifier`, such as `boosted_trees_trainer`
 /// @par Example
 /// `forecaster<std::string, boosted_trees_trainer> f;  f.fit(months);  f.forecast(months.back(), out);`
-/// @par Cost that of the classifier; copies the examples. Allocates nothing beside the classifier once it has
+/// @par Cost
+/// that of the classifier; copies the examples. Allocates nothing beside the classifier once it has
 /// seen as many
-/// @par Guarantees deterministic if the classifier is
+/// @par Guarantees
+/// deterministic if the classifier is
 template <base::identifier NodeId, classifier Classifier>
 class forecaster {
   public:
@@ -223,7 +228,8 @@ struct forecast_cell {
 /// @param out replaced: cells by size of the window, then by period. `period_before` needs two periods to
 /// learn from
 /// @return `status::out_of_domain` for periods without labels or that do not fit, else `status::ok`
-/// @par Cost as many times that of the classifier as there are windows
+/// @par Cost
+/// as many times that of the classifier as there are windows
 template <base::identifier NodeId, classifier Classifier>
 status forecast_table(std::span<node_period<NodeId> const> periods, forecaster<NodeId, Classifier>& model,
                       std::vector<forecast_cell>& out) {

@@ -32,8 +32,10 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @par Example
 /// `model.trees = learned.learner().model();  file = model.serialize();  ...  model.forecast(days, rows,
 /// out);`
-/// @par Cost that of the trees
-/// @par Guarantees any number of threads may ask at once, each with memory of its own; the same model and
+/// @par Cost
+/// that of the trees
+/// @par Guarantees
+/// any number of threads may ask at once, each with memory of its own; the same model and
 /// days give the same forecast on every machine but for what the platform's `exp` differs in the last place
 struct forecast_model {
     std::uint32_t days = 30; ///< of a period, which the forecast looks at and which it is for
@@ -63,7 +65,8 @@ struct forecast_model {
     /// @param out replaced: the nodes in order of first appearance
     /// @return `status::out_of_domain` unless `recent.days() == days` and the trees are of as many columns,
     /// `status::insufficient_evidence` while there are no trees
-    /// @par Cost that of `node_days::table` and of the trees; allocates nothing but copies of names, once its
+    /// @par Cost
+    /// that of `node_days::table` and of the trees; allocates nothing but copies of names, once its
     /// memory is large enough
     template <base::identifier NodeId>
     status forecast(node_days<NodeId> const& recent, std::vector<double>& rows,
@@ -81,7 +84,8 @@ struct forecast_model {
 
     /// All of it as bytes: the same on every machine, in a frame of kind "fore" and version 1.
     /// @pre `days` from 1 to `most_days`, `features.look_back` at most that
-    /// @par Cost that of the trees
+    /// @par Cost
+    /// that of the trees
     [[nodiscard]] std::vector<std::byte> serialize() const {
         STRAGGLE_EXPECTS(days > 0 && days <= most_days && features.look_back <= most_days);
         byte_writer out;
@@ -99,7 +103,8 @@ struct forecast_model {
     /// Becomes what the bytes describe; they may be anything.
     /// @return `status::ok`, or why it stays as it was: see `open_frame` and `boosted_trees::restore`;
     /// `status::corrupt` for trees that are of other columns
-    /// @par Cost O(bytes); allocates at most a fixed multiple of the bytes
+    /// @par Cost
+    /// O(bytes); allocates at most a fixed multiple of the bytes
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         auto const frame = open_frame(bytes, kind, version);
         if (!frame) return frame.reason();

@@ -73,10 +73,12 @@ struct clustering {
 ///
 /// @par Example
 /// `kmeans groups;  groups.fit(table);  for (k = 2; k <= 10; ++k) groups.group(k, engine, result);`
-/// @par Cost `fit` copies the table, and for up to 2048 rows takes the distances of all pairs, which then
+/// @par Cost
+/// `fit` copies the table, and for up to 2048 rows takes the distances of all pairs, which then
 /// serve all seedings (8 bytes per pair, at most 34 MB); `group` O(restarts rounds rows clusters columns) at
 /// most, the bounds save most of it for many rows. Allocates nothing once tables as large have been fitted
-/// @par Guarantees the same engine gives the same groups; on other machines up to rounding. Ties go to the
+/// @par Guarantees
+/// the same engine gives the same groups; on other machines up to rounding. Ties go to the
 /// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
 /// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `fit`
 /// succeeds, and what `group` was to replace is of no use
@@ -130,8 +132,10 @@ class kmeans {
 /// @param label group of each row, any numbers
 /// @return as `clustering::score`; `status::out_of_domain` for NaN and infinite values
 /// @pre `label.size() == table.rows()`
-/// @par Cost O(rows columns) and memory for a centre per group
-/// @par Accuracy relative error below 1e-12 for up to 1e6 rows: columns are shifted by their means first
+/// @par Cost
+/// O(rows columns) and memory for a centre per group
+/// @par Accuracy
+/// relative error below 1e-12 for up to 1e6 rows: columns are shifted by their means first
 [[nodiscard]] inline outcome<double> calinski_harabasz(feature_matrix<double> const& table,
                                                        std::span<std::uint32_t const> label) {
     STRAGGLE_EXPECTS(label.size() == table.rows());

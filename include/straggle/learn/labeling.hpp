@@ -42,8 +42,10 @@ struct group_profile {
 /// @return `status::insufficient_evidence` for no rows or where `columns` has no mean score,
 /// `status::out_of_domain` for a label that is no group or for values that are not numbers
 /// @pre `columns.size() == features.columns()` and `label.size() == features.rows()`
-/// @par Cost O(rows columns); allocates when `out` is too small and a row of centres
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(rows columns); allocates when `out` is too small and a row of centres
+/// @par Guarantees
+/// deterministic
 inline status weakest_groups_first(feature_matrix<double> const& features,
                                    std::span<std::uint32_t const> columns,
                                    std::span<std::uint32_t const> label, std::size_t groups,
@@ -98,7 +100,8 @@ inline status weakest_groups_first(feature_matrix<double> const& features,
 /// @param weakest_first from `weakest_groups_first`
 /// @param label group of each node
 /// @param out replaced
-/// @par Cost O(nodes); allocates when `out` is too small
+/// @par Cost
+/// O(nodes); allocates when `out` is too small
 inline void label_weak(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
                        std::vector<std::uint8_t>& out) {
     out.clear();
@@ -115,7 +118,8 @@ inline void label_weak(std::span<group_profile const> weakest_first, std::span<s
 /// @param classes how many classes, at least 1
 /// @param out replaced
 /// @pre `classes > 0`
-/// @par Cost O(nodes + groups); allocates when `out` is too small and a row of groups
+/// @par Cost
+/// O(nodes + groups); allocates when `out` is too small and a row of groups
 inline void label_classes(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
                           std::uint32_t classes, std::vector<std::uint32_t>& out) {
     STRAGGLE_EXPECTS(classes > 0);

@@ -62,9 +62,11 @@ struct forecast_record {
 /// @par Example
 /// `learn::outlook<std::string> next;  next.observe("host-7", score);  next.close_day(engine);
 /// if (next.forecast(out) == status::ok) ...`
-/// @par Cost `observe` and `close_day` O(1), but at the end of a period that of `weak_node_finder` and of the
+/// @par Cost
+/// `observe` and `close_day` O(1), but at the end of a period that of `weak_node_finder` and of the
 /// classifier over `most_periods` periods. Memory of these periods
-/// @par Guarantees the same engine gives the same forecasts. Only allocation can throw; a period that is
+/// @par Guarantees
+/// the same engine gives the same forecasts. Only allocation can throw; a period that is
 /// being closed is then lost
 template <base::identifier NodeId, classifier Classifier = boosted_trees_trainer>
 class outlook {

@@ -20,8 +20,10 @@
 namespace straggle::inline STRAGGLE_ABI::learn {
 
 /// A node of a boosted tree: a question about one feature, or a leaf with what it adds to the margin.
-/// @par Cost 16 bytes, trivially copyable
-/// @par Guarantees noexcept; constexpr
+/// @par Cost
+/// 16 bytes, trivially copyable
+/// @par Guarantees
+/// noexcept; constexpr
 class tree_node {
   public:
     /// The most features a row can have.

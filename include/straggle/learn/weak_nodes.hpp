@@ -38,7 +38,8 @@ struct group_count_score {
 /// @param scores by any numbers of groups, in any order
 /// @param most_weak largest share of nodes that may be weak
 /// @return `status::insufficient_evidence` where no number will do
-/// @par Cost O(n^2) for n numbers, which are nine by default; allocates nothing
+/// @par Cost
+/// O(n^2) for n numbers, which are nine by default; allocates nothing
 [[nodiscard]] inline outcome<std::size_t> choose_group_count(std::span<group_count_score const> scores,
                                                              double most_weak = 0.25) {
     std::size_t beyond = 0; // only larger numbers are left
@@ -79,8 +80,10 @@ struct weak_nodes {
 ///
 /// @par Example
 /// `weak_node_finder find;  find(month.table(values), engine, found);  period.weak = found.weak;`
-/// @par Cost nine times k-means; allocates nothing once it has seen a table as large
-/// @par Guarantees the same engine gives the same answer
+/// @par Cost
+/// nine times k-means; allocates nothing once it has seen a table as large
+/// @par Guarantees
+/// the same engine gives the same answer
 class weak_node_finder {
   public:
     /// @pre `2 <= least_groups <= most_groups`, `most_weak` in [0, 1]

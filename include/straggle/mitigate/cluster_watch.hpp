@@ -25,8 +25,10 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Keeper a `ranked_blacklist` of the monitor's nodes
 /// @par Example
 /// `cluster_watch watch(monitor_of<attempt>(fields, {.window = 10min}));`
-/// @par Cost that of the parts, and a copy of each decision
-/// @par Guarantees one thread observes and decides; any number of threads call `latest`, without locks.
+/// @par Cost
+/// that of the parts, and a copy of each decision
+/// @par Guarantees
+/// one thread observes and decides; any number of threads call `latest`, without locks.
 /// Strong exception guarantee, but that a decision may stand in `decision` and not yet be in `latest`.
 /// @snippet monitor.cpp watch
 template <class Monitor, class Keeper = ranked_blacklist<typename Monitor::node_id>>
@@ -127,7 +129,8 @@ template <class Monitor>
 cluster_watch(Monitor) -> cluster_watch<Monitor>;
 
 /// A watch with the default blacklist, for records whose `task_traits` name the fields.
-/// @par Example `watch_of<attempt> watch_{{.window = 10min}};`, a member of a class
+/// @par Example
+/// `watch_of<attempt> watch_{{.window = 10min}};`, a member of a class
 template <has_task_traits Record>
 using watch_of = cluster_watch<monitor<Record>>;
 

@@ -49,9 +49,11 @@ struct runs_anywhere {
 /// State follows what is seen, not what was advised: a plan nobody obeys changes nothing.
 ///
 /// Source: ours.
-/// @par Cost `plan` O(n log n) in rows, some 5 us per job and 1 us per late task; allocates nothing once it
+/// @par Cost
+/// `plan` O(n log n) in rows, some 5 us per job and 1 us per late task; allocates nothing once it
 /// has grown
-/// @par Guarantees deterministic; times of another unit, or another origin, give the same plans
+/// @par Guarantees
+/// deterministic; times of another unit, or another origin, give the same plans
 template <class = void>
 class basic_copy_planner {
   public:

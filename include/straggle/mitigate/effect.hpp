@@ -72,8 +72,10 @@ struct effect_options {
 ///
 /// Known weakness: what an action does to everybody at once, such as a queue that grows because slots are
 /// gone, is the same for those who are left alone and does not show.
-/// @par Cost `observe` O(1), `effect_of` O(strata); 24 KB, allocates nothing
-/// @par Guarantees sums are whole numbers on a fixed grid: order and merging change no bit. noexcept but for
+/// @par Cost
+/// `observe` O(1), `effect_of` O(strata); 24 KB, allocates nothing
+/// @par Guarantees
+/// sums are whole numbers on a fixed grid: order and merging change no bit. noexcept but for
 /// contracts
 template <class = void>
 class basic_effect_meter {

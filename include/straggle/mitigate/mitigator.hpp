@@ -60,9 +60,11 @@ namespace straggle::inline STRAGGLE_ABI {
 /// `task_traits`
 /// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
-/// @par Cost `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
+/// @par Cost
+/// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
 /// options; the steady state allocates nothing
-/// @par Guarantees deterministic. Only allocation and what the caller passes in can throw: then the last plan
+/// @par Guarantees
+/// deterministic. Only allocation and what the caller passes in can throw: then the last plan
 /// stands, and the call may be made again. One thread calls; any number of threads read `published()`
 /// @snippet scheduler.cpp mitigator
 template <class Attempt, class Running, class Node,
@@ -389,7 +391,8 @@ mitigator(AttemptFields, RunningFields, NodeFields, mitigator_options = {})
                  detail::record_of<NodeFields>, AttemptFields, RunningFields, NodeFields>;
 
 /// A mitigator of records that are named: for fields that are callables.
-/// @par Example `auto m = mitigator_of<attempt, task, host>(attempt_fields, running_fields, node_fields);`
+/// @par Example
+/// `auto m = mitigator_of<attempt, task, host>(attempt_fields, running_fields, node_fields);`
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields>
 [[nodiscard]] auto mitigator_of(AttemptFields attempts, RunningFields running, NodeFields nodes,

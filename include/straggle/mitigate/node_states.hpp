@@ -26,7 +26,8 @@ struct node_view {
 
 /// The nodes that are not simply healthy, by name.
 /// @tparam Id an `owned_identifier_t`
-/// @par Cost `find` and `state` O(1); filling it again allocates nothing
+/// @par Cost
+/// `find` and `state` O(1); filling it again allocates nothing
 template <base::identifier Id>
 class node_states {
   public:

@@ -108,7 +108,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// What `mitigator::decide` says.
 ///
 /// A plan is advice: what is not done is not held against anybody, and asked again it comes again.
-/// @par Guarantees stays as it is until the next `decide`; a copy keeps for ever
+/// @par Guarantees
+/// stays as it is until the next `decide`; a copy keeps for ever
 template <class = void>
 class basic_mitigation_plan {
   public:

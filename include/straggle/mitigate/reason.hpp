@@ -56,7 +56,8 @@ void append(std::string& out, Parts const&... parts) {
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks".
-/// @par Cost allocates only where the text has no room
+/// @par Cost
+/// allocates only where the text has no room
 inline void append_reason(std::string& out, slowdown const& s) {
     using two = detail::fixed<2>;
     if (!s.is_known())

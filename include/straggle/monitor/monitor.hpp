@@ -61,15 +61,16 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Fields an `attempt_fields`; left out, those of `task_traits`
 /// @tparam Ranking a `rank_options` with a `moment_normalizer`
 /// @tparam Time what attempts end at; `std::int64_t` where the fields name no end
-/// @par Cost `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor
-/// for new jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes),
-/// allocates nothing in the steady state. A pair is one job on one node in one step of time and takes 32
-/// bytes, at most 96 with the slack of tables; a job about 300 with its first four pairs; a node about 80 per
-/// step in which jobs of it were finished. For speed see the speed chapter.
-/// @par Guarantees deterministic; what throws, an allocation or what the user passes in, leaves all as it was
-/// but for time: where the window had to move for an attempt or a ranking it has moved, and doing the same
-/// again comes to what it would have come to. A monitor that was moved from is empty. One thread at a time;
-/// see the chapter on threads.
+/// @par Cost
+/// `observe` O(1); allocates nothing once the job has a pair with the node in the current step, nor for new
+/// jobs that are no more and no larger than those before. `rank` O(jobs + pairs + nodes log nodes), allocates
+/// nothing in the steady state. A pair is one job on one node in one step of time and takes 32 bytes, at most
+/// 96 with the slack of tables; a job about 300 with its first four pairs; a node about 80 per step in which
+/// jobs of it were finished.
+/// @par Guarantees
+/// deterministic; what throws, an allocation or what the user passes in, leaves all as it was but for time:
+/// where the window had to move it has moved, and doing the same again comes to what it would have come to.
+/// A monitor that was moved from is empty. One thread at a time.
 /// @snippet monitor.cpp watch
 template <class Record, class Fields = typename detail::traits_fields<Record>::type,
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
@@ -246,7 +247,8 @@ class monitor {
     /// integer durations, but for the order in which nodes first appeared. Finish no job before that is not
     /// wholly with one monitor.
     /// @pre the other one has the same window, slide and rules, and is not this one
-    /// @par Cost O(pairs of the other); takes a copy of this one meanwhile, for the strong guarantee
+    /// @par Cost
+    /// O(pairs of both): takes a copy of this one, for the strong guarantee
     void merge(monitor const& other) {
         STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
                          evidence_.ring() == other.evidence_.ring());
@@ -267,10 +269,9 @@ class monitor {
 
     /// Becomes what was serialised; nothing changes when that fails.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
-    /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other
-    /// durations, identifiers or windows; `out_of_range` for more than the options
-    /// allow
-    /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
+    /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other durations,
+    /// identifiers or windows; `out_of_range` for more than the options allow. Any bytes whatever give a
+    /// status; never allocates more than a multiple of their size
     [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
@@ -431,8 +432,8 @@ class monitor {
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
 
-/// A monitor whose type is deduced from the fields.
-/// @par Example `auto watched = monitor_of<attempt>(fields, {.window = 10min, .slide = 1min});`
+/// A monitor whose type is deduced from the fields:
+/// `auto watched = monitor_of<attempt>(fields, {.window = 10min, .slide = 1min});`
 template <class Record, class Fields, class Ranking = rank_options<>>
     requires record::attempt_fields_for<Fields, Record>
 [[nodiscard]] auto monitor_of(Fields fields, typename monitor<Record, Fields, Ranking>::options how = {}) {

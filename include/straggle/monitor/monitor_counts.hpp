@@ -13,7 +13,8 @@
 namespace straggle::inline STRAGGLE_ABI {
 
 /// What became of all attempts a monitor was ever shown, and which of its bounds have bitten.
-/// @par Guarantees `attempts.seen == attempts.used + attempts.failed + attempts.killed +
+/// @par Guarantees
+/// `attempts.seen == attempts.used + attempts.failed + attempts.killed +
 /// attempts.total_rejected() + too_old + early + over_capacity`
 struct monitor_counts {
     attempt_counts attempts;           ///< as for a ranking; `used` ones entered the statistics

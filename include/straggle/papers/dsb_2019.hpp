@@ -82,8 +82,10 @@ template <base::random_engine Engine>
 /// @par Example
 /// `auto loop = papers::dsb_2019::loop_of<attempt>(fields, 600);  loop.observe(ended);
 /// for (auto const& v : loop.blacklist_at(now).blacklisted()) ...`
-/// @par Cost that of `monitor`, and one ranking for each window asked about
-/// @par Guarantees deterministic, but for the engine; only allocation can throw: the blacklist is then empty,
+/// @par Cost
+/// that of `monitor`, and one ranking for each window asked about
+/// @par Guarantees
+/// deterministic, but for the engine; only allocation can throw: the blacklist is then empty,
 /// and made when asked again
 template <class Record, class Fields, class Selection = straggle::blacklist::weakest_level>
 class monitoring_loop {

@@ -57,8 +57,10 @@ struct late : detect::late {
 /// are suspects. Only for comparison with that paper.
 ///
 /// Verdict: value = rate, threshold as above, baseline = average; lowest rate first.
-/// @par Cost O(tasks log tasks); allocates nothing in the steady state
-/// @par Guarantees deterministic
+/// @par Cost
+/// O(tasks log tasks); allocates nothing in the steady state
+/// @par Guarantees
+/// deterministic
 struct late_as_printed {
     /// What stands in reports.
     static constexpr std::string_view name = "late_as_printed";
@@ -155,8 +157,10 @@ inline constexpr std::array<double, 5> shares_for_normal_tasks{1.0, 0.95, 0.9, 0
 /// @param s_min the least slowdown of a straggler; above 0
 /// @param slowdown the threshold, the paper's 1.2; above 0
 /// @return `status::out_of_domain` for other arguments, `status::insufficient_evidence` when negative
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; usable in constant expressions
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// noexcept; usable in constant expressions
 [[nodiscard]] constexpr outcome<double> tolerance_as_printed(double s_min, double slowdown = 1.2) noexcept {
     if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(slowdown > 0.0) || !detail::is_finite(slowdown))
         return status::out_of_domain;

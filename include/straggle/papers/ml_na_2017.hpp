@@ -56,7 +56,8 @@ inline constexpr learn::boosted_trees_options other_classifier{.eta = 0.3, .max_
 /// @param month what the nodes did
 /// @param values their memory
 /// @return a view of `values`, a row per node in order of first appearance
-/// @par Cost that of `learn::node_days::table`
+/// @par Cost
+/// that of `learn::node_days::table`
 template <base::identifier NodeId>
 learn::feature_matrix<double> tuples(learn::node_days<NodeId> const& month, std::vector<double>& values) {
     month.table(values, {.idle = learn::idle_days::carried, .look_back = 0});
@@ -78,7 +79,8 @@ learn::feature_matrix<double> tuples(learn::node_days<NodeId> const& month, std:
 /// @param engine for the seeds of the groups
 /// @param out replaced
 /// @return as `learn::weak_node_finder`; the labels are empty unless it is ok
-/// @par Cost that of `learn::weak_node_finder`
+/// @par Cost
+/// that of `learn::weak_node_finder`
 template <base::identifier NodeId, base::random_engine Engine>
 status label(learn::node_days<NodeId> const& month, Engine& engine, learn::node_period<NodeId>& out) {
     out.nodes.clear();

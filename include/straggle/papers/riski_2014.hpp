@@ -53,7 +53,8 @@ namespace straggle::inline STRAGGLE_ABI::papers::riski_2014 {
 /// @param mean of the times in the range
 /// @return from 0 to 1, 0 where the formula is negative; `status::out_of_domain` for what is not a time or
 /// not a range
-/// @par Cost O(1); allocates nothing
+/// @par Cost
+/// O(1); allocates nothing
 [[nodiscard]] constexpr outcome<double> real_similarity_as_printed(double t, double low, double high,
                                                                    double mean) noexcept {
     if (!detail::is_finite(t) || !detail::is_finite(low) || !detail::is_finite(high) ||
@@ -106,9 +107,11 @@ struct predictor_options {
 /// @tparam Record the user's record of a task
 /// @tparam Profile a `predict::task_profile`
 /// @tparam Reading `corrected` or `as_printed`
-/// @par Cost `predict` O(profiles x factors); `observe` O(profiles x factors^2): for comparison with the
+/// @par Cost
+/// `predict` O(profiles x factors); `observe` O(profiles x factors^2): for comparison with the
 /// paper; `predict::similar_tasks` is what to use. Memory bounded by the options, for each node
-/// @par Guarantees deterministic. Only allocation can throw: then the task is half learned at worst
+/// @par Guarantees
+/// deterministic. Only allocation can throw: then the task is half learned at worst
 template <class Record, class Profile, class Reading = corrected>
     requires predict::task_profile_for<Profile, Record>
 class predictor {
@@ -214,7 +217,8 @@ class predictor {
 };
 
 /// A predictor whose type is deduced from the fields.
-/// @par Example `auto p = papers::riski_2014::predictor_of<task>(profile);`
+/// @par Example
+/// `auto p = papers::riski_2014::predictor_of<task>(profile);`
 template <class Record, class Reading = corrected, class Profile>
     requires predict::task_profile_for<Profile, Record>
 [[nodiscard]] auto predictor_of(Profile record_profile, predictor_options const& how = {}) {
@@ -236,8 +240,10 @@ struct detector : detect::average_time {
 /// all (law of total expectation), whatever t_s is: E is the difference of the means, the very "direct
 /// method" that section 6.2 sets out to replace. `next_slowest` has no part in it, and the slot costs
 /// nothing.
-/// @par Cost value O(1), O(log n) for the win probability; allocates nothing
-/// @par Accuracy that of the two means
+/// @par Cost
+/// value O(1), O(log n) for the win probability; allocates nothing
+/// @par Accuracy
+/// that of the two means
 struct profit {
     /// What stands in reports.
     static constexpr std::string_view name = "riski_2014";
@@ -262,7 +268,8 @@ struct profit {
 /// It selects what loses.
 ///
 /// Source: equations 6 to 8.
-/// @par Cost,Accuracy as `profit`
+/// @par Cost
+/// as `profit`, and so is its accuracy
 struct profit_as_printed {
     /// What stands in reports.
     static constexpr std::string_view name = "riski_2014_as_printed";

@@ -76,9 +76,11 @@ struct predicted_range {
 /// late answers.
 /// @par Example
 /// `calibration fair(0.8); auto r = fair.range(*times); ... fair.record(*r, took);`
-/// @par Cost 64 bytes; `range` O(1) after looking at the largest samples, with two exponentials and a
+/// @par Cost
+/// 64 bytes; `range` O(1) after looking at the largest samples, with two exponentials and a
 /// logarithm, `record` O(1); allocates nothing
-/// @par Guarantees noexcept but for contracts; deterministic
+/// @par Guarantees
+/// noexcept but for contracts; deterministic
 class calibration {
   public:
     /// @param coverage share of the truths that ranges have to hold

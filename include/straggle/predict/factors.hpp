@@ -82,7 +82,8 @@ struct factor_list {
 };
 
 /// The factors of a record.
-/// @par Example `factors(numeric(&task::input, "input"), categorical(&task::job, "job"))`
+/// @par Example
+/// `factors(numeric(&task::input, "input"), categorical(&task::job, "job"))`
 template <class... Factors>
 [[nodiscard]] constexpr factor_list<Factors...> factors(Factors... list) {
     return {std::tuple<Factors...>(std::move(list)...)};
@@ -231,9 +232,11 @@ concept factors_for = detail::is_factor_list<List> && detail::list_reads<List, R
 /// other.
 /// @tparam Record the user's record type
 /// @tparam List a `factor_list`; a diagnostic names the factor that cannot be read
-/// @par Cost `read` and `look_up` O(factors), as long as categories are short; some 26 bytes and the name per
+/// @par Cost
+/// `read` and `look_up` O(factors), as long as categories are short; some 26 bytes and the name per
 /// category. Allocates for new categories only, and not for them either once as many have been forgotten
-/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw
+/// @par Guarantees
+/// deterministic; strong exception guarantee: only allocation can throw
 template <class Record, class List>
     requires detail::is_factor_list<List>
 class factor_reader;
@@ -369,7 +372,8 @@ class factor_reader<Record, factor_list<Factors...>> {
 };
 
 /// A reader whose type is deduced from the factors.
-/// @par Example `auto reader = factor_reader_of<task>(factors(numeric(&task::input)));`
+/// @par Example
+/// `auto reader = factor_reader_of<task>(factors(numeric(&task::input)));`
 template <class Record, class List>
     requires factors_for<List, Record>
 [[nodiscard]] auto factor_reader_of(List list, std::uint64_t memory = 0) {

@@ -42,10 +42,12 @@ struct node_weight_options {
 /// where they do not. The fleet gains from pairs within nodes, too: up to a third where a few nodes differ.
 /// @par Example
 /// `weights.observe(node, similarities, real); ... store.nearest(row, weights.weights_of(candidate), ...);`
-/// @par Cost for q factors a node takes 4 (q + 1)(q + 6) + 8 q bytes and some 200 beside its identifier: 0.8
+/// @par Cost
+/// for q factors a node takes 4 (q + 1)(q + 6) + 8 q bytes and some 200 beside its identifier: 0.8
 /// kB for 8, 2 kB for 16. A pair takes O(q^2), and at most three times `weight_fit::fit`, which becomes rare:
 /// weights are fitted anew after each 1/16 more evidence. No allocation but for new nodes
-/// @par Guarantees deterministic; strong exception guarantee: only allocation can throw
+/// @par Guarantees
+/// deterministic; strong exception guarantee: only allocation can throw
 /// @tparam NodeId text, or what can be hashed and compared
 template <base::identifier NodeId>
 class node_weights {
@@ -120,8 +122,10 @@ class node_weights {
     /// The weights for tasks on a node; the fleet's for one not known. Valid until something is changed.
     ///
     /// They are from the last time they were fitted: lately, but not always after the last pair (see `fit`).
-    /// @par Cost O(1), allocates nothing
-    /// @par Guarantees many threads may ask as long as nobody changes anything
+    /// @par Cost
+    /// O(1), allocates nothing
+    /// @par Guarantees
+    /// many threads may ask as long as nobody changes anything
     [[nodiscard]] std::span<double const> weights_of(key_type node) const {
         auto const i = ids_.find(node);
         return i == ids_.none || nodes_[i].epoch == never ? fleet_weights() : nodes_[i].weights;
@@ -132,7 +136,8 @@ class node_weights {
     [[nodiscard]] status fleet_status() const noexcept { return fleet_status_; }
 
     /// Fits all weights to all that has been observed, now.
-    /// @par Cost `weight_fit::fit` for each node
+    /// @par Cost
+    /// `weight_fit::fit` for each node
     void fit() {
         scratch_.reserve(factors());
         fit_fleet();
@@ -158,7 +163,8 @@ class node_weights {
 
     /// Takes in all that another one holds, of the same factors, and fits all weights.
     /// @pre `other.factors() == factors()`
-    /// @par Cost O(factors^2) and `weight_fit::fit` for each node; a node of the other may be crowded out.
+    /// @par Cost
+    /// O(factors^2) and `weight_fit::fit` for each node; a node of the other may be crowded out.
     /// Takes a copy of this one meanwhile, for the strong guarantee
     void merge(node_weights const& other) {
         STRAGGLE_EXPECTS(other.factors() == factors());
@@ -168,7 +174,8 @@ class node_weights {
     }
 
     /// Appends what has been learned; not the options.
-    /// @par Cost as many bytes as the nodes take, without the 200
+    /// @par Cost
+    /// as many bytes as the nodes take, without the 200
     void write(byte_writer& out) const
         requires base::storable_identifier<NodeId>
     {

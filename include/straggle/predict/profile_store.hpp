@@ -49,7 +49,8 @@ struct profile_record {
 };
 
 /// What became of all records a store was ever given.
-/// @par Guarantees `size() == added - evicted`
+/// @par Guarantees
+/// `size() == added - evicted`
 struct profile_counts {
     std::uint64_t added = 0;     ///< stored
     std::uint64_t evicted = 0;   ///< of those, had to make room
@@ -79,13 +80,15 @@ using nearest_scratch = basic_nearest_scratch<>;
 /// first, until they are too far away. Which are so is mostly told by sketches of boxes and records, two
 /// bytes for a number. The result is exact. Boxes and sketches know neither weights nor scales.
 ///
-/// @par Cost With n records of q factors: `add` O((q + log n) log n) amortised, O(n (q + log n)) at once each
+/// @par Cost
+/// With n records of q factors: `add` O((q + log n) log n) amortised, O(n (q + log n)) at once each
 /// time that new records and gaps are a quarter of all; 2 to 5 us at n = 100 000, q = 8. `nearest` 2 to 5 us
 /// there for one and 10 to 30 us for 32 (data in clusters, uniform data), two to three times as much just
 /// before everything is put in order again; O(n q) at worst, for data without structure in many factors. From
 /// some hundred records on 16.2 q + 47 bytes per record when full (12.9 q + 3.3 (q + 1) + 47 for an odd q),
 /// up to twice that while growing; allocates nothing any more once full.
-/// @par Guarantees deterministic: what is held and found depends on nothing but what was added, in which
+/// @par Guarantees
+/// deterministic: what is held and found depends on nothing but what was added, in which
 /// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
 /// adds, each with its own scratch.
 template <class = void>
@@ -138,8 +141,10 @@ class basic_profile_store {
     /// @return `status::insufficient_evidence` if none is found, `status::out_of_domain` for a value that no
     /// record could have, a weight that is negative or not finite, or a `within` that is NaN or negative
     /// @pre `row` and `weights` have `factors()` values
-    /// @par Cost see the class; allocates nothing once scratch and `out` have held k records
-    /// @par Guarantees exact: the same records and the same bits as `weighted_distance` with `ranges()` for
+    /// @par Cost
+    /// see the class; allocates nothing once scratch and `out` have held k records
+    /// @par Guarantees
+    /// exact: the same records and the same bits as `weighted_distance` with `ranges()` for
     /// every record, sorted
     status nearest(std::span<double const> row, std::span<double const> weights, std::size_t k, double within,
                    nearest_scratch& scratch, std::vector<neighbor>& out) const {
@@ -174,7 +179,8 @@ class basic_profile_store {
     [[nodiscard]] std::span<factor_kind const> kinds() const noexcept { return leaves().kinds(); }
     /// For each numeric factor the largest less the smallest known value of the records held now, 0 for none;
     /// for a categorical one 1.
-    /// @par Cost O(1). Kept by `add`: the boxes are in a tree of eight at each place, and only those that a
+    /// @par Cost
+    /// O(1). Kept by `add`: the boxes are in a tree of eight at each place, and only those that a
     /// record touches from inside change when it goes.
     [[nodiscard]] std::span<double const> ranges() const noexcept { return ranges_; }
     /// What became of all records there ever were.
@@ -184,7 +190,8 @@ class basic_profile_store {
     /// @param i from 0
     /// @param row where its values go
     /// @pre `i < size()`, `row.size() == factors()`
-    /// @par Cost O(factors); in a store that has evicted at random O(n / 4096) more. Allocates nothing
+    /// @par Cost
+    /// O(factors); in a store that has evicted at random O(n / 4096) more. Allocates nothing
     profile_record sample(std::size_t i, std::span<double> row) const {
         STRAGGLE_EXPECTS(i < size() && row.size() == factors());
         return read(index_.slot(i), row);
@@ -192,7 +199,8 @@ class basic_profile_store {
 
     /// Calls `f(std::span<double const> row, double time, std::uint64_t number)` for every record held,
     /// oldest first.
-    /// @par Cost O(n q); allocates one row
+    /// @par Cost
+    /// O(n q); allocates one row
     template <class F>
     void for_each(F&& f) const {
         std::vector<double> row(factors());
@@ -204,7 +212,8 @@ class basic_profile_store {
 
     /// Does now what `add` does from time to time: puts all records in order, for faster queries. Changes
     /// no answer.
-    /// @par Cost O(n q log n); allocates nothing
+    /// @par Cost
+    /// O(n q log n); allocates nothing
     void arrange() {
         index_.make_room(0);
         index_.arrange();
@@ -222,7 +231,8 @@ class basic_profile_store {
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more records than `capacity()`
-    /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
+    /// @par Guarantees
+    /// any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
         detail::profile_index read(kinds(), capacity());
         profile_counts counts;

@@ -136,8 +136,10 @@ inline constexpr double least_telling_progress = 1e-4;
 /// @param progress share done
 /// @return `status::out_of_domain` for what is not a time or a share; `status::insufficient_evidence` below
 /// `least_telling_progress`; `status::out_of_range` for a result too large for a number
-/// @par Cost O(1)
-/// @par Accuracy relative error below 4e-16 from the rounding of three operations
+/// @par Cost
+/// O(1)
+/// @par Accuracy
+/// relative error below 4e-16 from the rounding of three operations
 [[nodiscard]] constexpr outcome<double> average_rate_remaining(double elapsed, double progress) noexcept {
     if (!detail::is_finite(elapsed) || !detail::is_finite(progress) || !(elapsed >= 0) ||
         !(progress >= 0 && progress <= 1))
@@ -151,7 +153,8 @@ inline constexpr double least_telling_progress = 1e-4;
 /// A task goes on as it has gone on average: `average_rate_remaining` of the last reading.
 ///
 /// Exact for a task of constant speed, slow to notice a change of it.
-/// @par Cost 40 bytes; O(1) per reading; allocates nothing
+/// @par Cost
+/// 40 bytes; O(1) per reading; allocates nothing
 class average_rate : public task_readings {
   public:
     constexpr bool update(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
@@ -172,7 +175,8 @@ class average_rate : public task_readings {
 /// has 0 left: it is due, which says nothing of when it will be done.
 ///
 /// Source: ours.
-/// @par Cost 48 bytes; O(1); allocates nothing
+/// @par Cost
+/// 48 bytes; O(1); allocates nothing
 class sibling_time : public task_readings {
   public:
     /// Says how long tasks of the job take, and how slow the node is. Again and again, as more of them
@@ -214,7 +218,8 @@ class sibling_time : public task_readings {
 /// @param estimator of the task
 /// @param elapsed time since the task began, as of now
 /// @return as `remaining()`; `status::out_of_domain` for what is not a time
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 template <progress_estimator Estimator>
 [[nodiscard]] constexpr outcome<double> remaining_at(Estimator const& estimator, double elapsed) noexcept {
     if (!detail::is_finite(elapsed) || !(elapsed >= 0)) return status::out_of_domain;

@@ -78,8 +78,10 @@ struct progress_worth {
 /// and is corrected, jumps and noise are a variance. Before tasks have ended progress weighs next to nothing.
 ///
 /// Source: ours.
-/// @par Cost `observe_ended` and `worth` O(log kinds); 200 bytes a kind; allocates nothing once it has grown
-/// @par Guarantees noexcept but for memory; deterministic
+/// @par Cost
+/// `observe_ended` and `worth` O(log kinds); 200 bytes a kind; allocates nothing once it has grown
+/// @par Guarantees
+/// noexcept but for memory; deterministic
 template <class = void>
 class basic_progress_trust {
   public:
@@ -222,7 +224,8 @@ using progress_trust = basic_progress_trust<>;
 /// @param now on the clock of the reports
 /// @param worth of progress on entering the last part: what it promised then is what finished tasks are
 /// compared with
-/// @par Cost O(64), three logarithms or exponentials each
+/// @par Cost
+/// O(64), three logarithms or exponentials each
 [[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
                                               progress_track const& track, double now,
                                               progress_worth const& worth) {

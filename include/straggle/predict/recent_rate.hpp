@@ -25,8 +25,10 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// `even_progress()` instead of the progress: then they see that the task has become slow.
 ///
 /// Source: ours, of `average_rate` and `exponential_rate`.
-/// @par Cost 56 bytes; O(1) per reading, one exponential; allocates nothing
-/// @par Guarantees never less than `average_rate`
+/// @par Cost
+/// 56 bytes; O(1) per reading, one exponential; allocates nothing
+/// @par Guarantees
+/// never less than `average_rate`
 class recent_rate : public task_readings {
   public:
     /// @param tau time after which a speed counts 1/e, in the unit of the readings: 30 seconds. Half that of

@@ -61,9 +61,11 @@ struct sized_task {
 /// Source: N. L. Hjort, Nonparametric Bayes estimators based on beta processes in models for life history
 /// data (1990); E. L. Kaplan and P. Meier (1958) is the case of weight 0. Ours: the three layers, the shift
 /// of the prior to where the job's quantiles are.
-/// @par Cost `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
+/// @par Cost
+/// `observe` O(log jobs), `outlook` O(384 + running); 3.3 KiB a job, 1.7 KiB a kind; allocates
 /// nothing once it has grown
-/// @par Guarantees deterministic; times of another unit give the same answers in that unit
+/// @par Guarantees
+/// deterministic; times of another unit give the same answers in that unit
 template <class = void>
 class basic_sibling_times {
   public:

@@ -93,11 +93,13 @@ class prediction_scratch {
 /// @par Example
 /// `auto history = similar_tasks_of<task>(profile); history.observe(finished); history.predict(next,
 /// "host-7");`
-/// @par Cost a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs
+/// @par Cost
+/// a prediction is one search of `profile_store` and a sort of `neighbors` times; learning O(pairs
 /// x factors^2), with a fit of the weights now and then, and the store's upkeep. Memory of the store, the
 /// weights, and some 40 bytes and the name per category that occurs among the tasks remembered. Allocates
 /// nothing in the steady state: the store full, nodes and categories known
-/// @par Guarantees deterministic; only allocation can throw: then nothing has changed, or the task has been
+/// @par Guarantees
+/// deterministic; only allocation can throw: then nothing has changed, or the task has been
 /// remembered (and counts as used) but not compared with all the others that it would have been. Any number
 /// of threads may predict, each with a scratch of its own, as long as none learns
 template <class Record, class Profile>
@@ -251,7 +253,8 @@ class similar_tasks {
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
     /// a newer library; `wrong_kind` for bytes of something else, or of other factors; `out_of_range` for
     /// more tasks than `capacity`, or more nodes than there may be weights for
-    /// @par Guarantees any bytes whatever give a status; never allocates more than a multiple of their size
+    /// @par Guarantees
+    /// any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires detail::list_stores<typename all_factors::type, Record>
     {
@@ -358,7 +361,8 @@ class similar_tasks {
 };
 
 /// A predictor whose type is deduced from the fields.
-/// @par Example `auto history = similar_tasks_of<task>(profile, {.capacity = 20'000});`
+/// @par Example
+/// `auto history = similar_tasks_of<task>(profile, {.capacity = 20'000});`
 template <class Record, class Profile>
     requires task_profile_for<Profile, Record>
 [[nodiscard]] auto similar_tasks_of(Profile record_profile, similar_tasks_options const& how = {}) {

@@ -49,8 +49,10 @@ inline constexpr double largest_factor = 0x1p1021;
 /// @return numeric: |x - y| / range, 0 where the range is 0 (or below 2^-1022, the least normal double);
 /// categorical: 0 if the same, else 1; one of them missing: 1, both: 0
 /// @pre `is_factor_value(x) && is_factor_value(y)`; `range` is not negative
-/// @par Cost O(1); allocates nothing
-/// @par Guarantees noexcept; symmetric in x and y; at most 1 for values within the range
+/// @par Cost
+/// O(1); allocates nothing
+/// @par Guarantees
+/// noexcept; symmetric in x and y; at most 1 for values within the range
 [[nodiscard]] constexpr double factor_difference(factor_kind kind, double x, double y,
                                                  double range) noexcept {
     bool const x_missing = is_missing_factor(x), y_missing = is_missing_factor(y);
@@ -67,9 +69,12 @@ inline constexpr double largest_factor = 0x1p1021;
 /// @param kinds and `x`, `y`, `ranges`, `weights`: one per factor
 /// @pre all of the same length; what `factor_difference` demands; weights finite and not negative
 /// @return infinite if it is more than a double can hold
-/// @par Cost O(factors), with a square root and a division each; allocates nothing
-/// @par Guarantees noexcept but for the contract; symmetric in x and y
-/// @par Accuracy within (factors / 2 + 6) 2^-53 of the formula, relatively, where nothing over- or underflows
+/// @par Cost
+/// O(factors), with a square root and a division each; allocates nothing
+/// @par Guarantees
+/// noexcept but for the contract; symmetric in x and y
+/// @par Accuracy
+/// within (factors / 2 + 6) 2^-53 of the formula, relatively, where nothing over- or underflows
 [[nodiscard]] inline double weighted_distance(std::span<factor_kind const> kinds, std::span<double const> x,
                                               std::span<double const> y, std::span<double const> ranges,
                                               std::span<double const> weights) {
@@ -92,8 +97,10 @@ inline constexpr double largest_factor = 0x1p1021;
 /// Source: RiskI section 5, equations 2 and 3.
 /// @param kinds and `x`, `y`, `ranges`, `out`: one per factor
 /// @pre all of the same length; what `factor_difference` demands
-/// @par Cost O(factors); allocates nothing
-/// @par Guarantees noexcept but for the contract; every S_k is in [0, 1]
+/// @par Cost
+/// O(factors); allocates nothing
+/// @par Guarantees
+/// noexcept but for the contract; every S_k is in [0, 1]
 constexpr void factor_similarities(std::span<factor_kind const> kinds, std::span<double const> x,
                                    std::span<double const> y, std::span<double const> ranges,
                                    std::span<double> out) {

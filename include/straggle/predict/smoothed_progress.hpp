@@ -34,7 +34,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// old speed by exp(+dt / tau), more than 1, and the new one by a negative number. A task that slows down
 /// then looks as if it became faster: one that falls from 0.01 to 0.001 per second gets 0.025 after a minute,
 /// where 0.0043 is right.
-/// @par Cost 56 bytes; O(1) per reading, one exponential; allocates nothing
+/// @par Cost
+/// 56 bytes; O(1) per reading, one exponential; allocates nothing
 class exponential_rate : public task_readings {
   public:
     /// @param tau time after which a speed counts 1/e, in the unit of the readings: 60 seconds
@@ -83,7 +84,8 @@ struct simple_exponential_options {
 /// status (Hadoop's -1 for "no forecast" is read as data and becomes 116 days); a reading at the time of the
 /// one before is left out instead of replacing it with a weight of 0; progress never falls, so that no speed
 /// is negative.
-/// @par Cost 64 bytes; O(1) per reading, one exponential; allocates nothing
+/// @par Cost
+/// 64 bytes; O(1) per reading, one exponential; allocates nothing
 class simple_exponential : public task_readings {
   public:
     /// @pre `options.tau > 0` and finite

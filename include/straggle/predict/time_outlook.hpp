@@ -32,7 +32,9 @@ struct time_points {
         if (i + 1 >= count) return at.back();
         return at[i] + (place - static_cast<double>(i)) * (at[i + 1] - at[i]);
     }
-    /// The mean. @par Cost O(16)
+    /// The mean.
+    /// @par Cost
+    /// O(16)
     [[nodiscard]] double mean() const noexcept {
         double sum = 0;
         for (double const x : at) sum += x;
@@ -45,7 +47,8 @@ struct time_points {
 /// task has left.
 ///
 /// Times scale: on a node of slowdown s, and for more input, the curve is stretched by a `factor`.
-/// @par Cost 3 KiB; copies freely, allocates nothing
+/// @par Cost
+/// 3 KiB; copies freely, allocates nothing
 class time_outlook {
   public:
     /// The time that half of the tasks take no longer than, where the factor is 1.
@@ -57,14 +60,16 @@ class time_outlook {
     [[nodiscard]] double siblings() const noexcept { return siblings_; }
 
     /// The chance that a task takes longer than `time`.
-    /// @par Cost O(1), a logarithm and an exponential
+    /// @par Cost
+    /// O(1), a logarithm and an exponential
     [[nodiscard]] double survival(double time) const noexcept { return std::exp(-hazard(time)); }
     /// The chance that a task that has run for `age` takes longer than `time`.
     [[nodiscard]] double survival_after(double age, double time) const noexcept {
         return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
     }
     /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
-    /// @par Cost O(16 log 384)
+    /// @par Cost
+    /// O(16 log 384)
     [[nodiscard]] time_points times_after(double age) const noexcept {
         double const begun = hazard(age);
         time_points out;
@@ -81,7 +86,9 @@ class time_outlook {
         return out;
     }
 
-    /// The time that half of such tasks do not exceed. @par Cost O(log 384)
+    /// The time that half of such tasks do not exceed.
+    /// @par Cost
+    /// O(log 384)
     [[nodiscard]] double median_after(double age) const noexcept {
         double const target = hazard(age) + 0.69314718055994531;
         double const t = std::exp(origin_ + detail::log_bins::log_at(place_of(target)));

@@ -32,7 +32,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// @param low and `high`: the range of times, `0 <= low <= high`
 /// @param mean of the times in the range; one that rounding has put outside counts as the end nearest to it
 /// @return from 0 to 1; `status::out_of_domain` for what is not a time or not a range
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 [[nodiscard]] constexpr outcome<double> real_similarity(double t, double low, double high,
                                                         double mean) noexcept {
     if (!detail::is_finite(t) || !detail::is_finite(low) || !detail::is_finite(high) ||
@@ -48,7 +49,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 ///
 /// Source: equation 4 with one record as the range.
 /// @return as above
-/// @par Cost O(1)
+/// @par Cost
+/// O(1)
 [[nodiscard]] constexpr outcome<double> real_similarity(double t, double u) noexcept {
     return real_similarity(t, u, u, u);
 }
@@ -71,7 +73,8 @@ struct weight_options {
 };
 
 /// What `weight_fit::fit` works in. One for each thread, to be used again and again.
-/// @par Cost (2 factors + 6) factors numbers, allocated when first used for so many factors
+/// @par Cost
+/// (2 factors + 6) factors numbers, allocated when first used for so many factors
 template <class = void>
 class basic_weight_scratch {
   public:
@@ -108,8 +111,10 @@ using weight_scratch = basic_weight_scratch<>;
 /// cancels.
 /// @par Example
 /// `weight_fit fit(2); fit.observe(similarities, *real_similarity(t, u)); ... fit.fit(weights, scratch);`
-/// @par Cost 80 bytes and 4 (factors + 1)(factors + 6) of memory, allocated at construction
-/// @par Guarantees deterministic; of two factors with the same similarities in all pairs the first gets the
+/// @par Cost
+/// 80 bytes and 4 (factors + 1)(factors + 6) of memory, allocated at construction
+/// @par Guarantees
+/// deterministic; of two factors with the same similarities in all pairs the first gets the
 /// weight of both
 template <class = void>
 class basic_weight_fit {
@@ -147,7 +152,8 @@ class basic_weight_fit {
     /// @pre `similarities.size() == factors()`
     /// @return `status::out_of_domain` if a number is not in [0, 1]: the pair is counted in `rejected()`, and
     /// otherwise as if it had never come
-    /// @par Cost O(factors^2); allocates nothing
+    /// @par Cost
+    /// O(factors^2); allocates nothing
     status observe(std::span<double const> similarities, double real) {
         STRAGGLE_EXPECTS(similarities.size() == factors_);
         if (!accepts(similarities, real)) {
@@ -170,8 +176,10 @@ class basic_weight_fit {
 
     /// Takes in all that another one holds, as if both had seen everything; neither is the older one.
     /// @pre `other.factors() == factors()`
-    /// @par Cost O(factors^2); allocates nothing
-    /// @par Accuracy up to rounding, the order of merging does not matter
+    /// @par Cost
+    /// O(factors^2); allocates nothing
+    /// @par Accuracy
+    /// up to rounding, the order of merging does not matter
     void merge(basic_weight_fit const& other) {
         STRAGGLE_EXPECTS(other.factors_ == factors_);
         pairs_ += other.pairs_;
@@ -197,9 +205,11 @@ class basic_weight_fit {
     /// no factor is more similar when times are, or nothing varies: all weights are equal then.
     /// `status::out_of_range` if the best weights were not reached within a bound on the steps, which has
     /// never been seen: the weights are the best so far
-    /// @par Cost O(factors^3), more if many weights come and go on the way; 0.3, 1.1 and 4.7 us for 4, 8 and
+    /// @par Cost
+    /// O(factors^3), more if many weights come and go on the way; 0.3, 1.1 and 4.7 us for 4, 8 and
     /// 16 factors; allocates nothing in the steady state
-    /// @par Accuracy the optimum, up to rounding of what is kept; but a factor that is a combination of
+    /// @par Accuracy
+    /// the optimum, up to rounding of what is kept; but a factor that is a combination of
     /// others to 11 digits gets no weight beside them, where it might explain 4e-6 of what is left
     status fit(std::span<double> weights, weight_scratch& scratch) const {
         return fit_sum(weights, scratch, nullptr, 0);
@@ -228,7 +238,8 @@ class basic_weight_fit {
     }
 
     /// Appends what has been learned; not the options.
-    /// @par Cost O(factors^2) bytes
+    /// @par Cost
+    /// O(factors^2) bytes
     void write(byte_writer& out) const {
         out.count(factors_);
         out.varint(pairs_);
@@ -241,7 +252,8 @@ class basic_weight_fit {
     /// Replaces what has been learned by what `write` has appended; the options stay.
     /// @return `status::wrong_kind` for another number of factors, `status::corrupt` for sums that no pairs
     /// have, else the reason of the reader, which has failed for the same. Nothing has changed then
-    /// @par Cost O(factors^2), one allocation
+    /// @par Cost
+    /// O(factors^2), one allocation
     status restore(byte_reader& in) {
         if (in.varint() != factors_) in.fail(status::wrong_kind); // unless it has failed before
         basic_weight_fit read(in.ok() ? factors_ : 1, options_);

@@ -33,12 +33,13 @@ enum class dag_edges : std::uint8_t {
 /// Low, the nodes a node points at are a suffix, and those it points at directly are the beginning of that
 /// suffix, so n numbers hold up to n (n - 1) / 2 edges.
 ///
-/// @par Example
+/// For example:
 /// @code
 /// auto const dag = straggle::interval_dag::from(low, high);
 /// if (dag) for (std::uint32_t const slower : dag->edges_of(0)) std::puts(names[slower]);
 /// @endcode
-/// @par Guarantees deterministic; immutable once built, so any number of threads may read it
+/// @par Guarantees
+/// deterministic; immutable once built, so any number of threads may read it
 template <class = void>
 class basic_interval_dag {
   public:
@@ -50,7 +51,8 @@ class basic_interval_dag {
     /// @param rule when an edge is drawn
     /// @pre both have the same size, less than 2^32
     /// @return `status::out_of_domain` if a bound is NaN or infinite or some low > high
-    /// @par Cost O(n log n) time, whatever the number of edges; 12 bytes for each node, 64 more while
+    /// @par Cost
+    /// O(n log n) time, whatever the number of edges; 12 bytes for each node, 64 more while
     /// building
     [[nodiscard]] static outcome<basic_interval_dag>
     from(std::span<double const> low, std::span<double const> high, edge_rule rule = edge_rule::closed) {
@@ -71,7 +73,8 @@ class basic_interval_dag {
     /// The nodes that are provably slower than `node`, in the order of Low; of equal ones, single points
     /// first (closed rule), then by place.
     /// @pre `node < size()`
-    /// @par Cost O(1); noexcept but for the contract
+    /// @par Cost
+    /// O(1); noexcept but for the contract
     [[nodiscard]] std::span<std::uint32_t const> edges_of(std::size_t node) const {
         STRAGGLE_EXPECTS(node < size());
         return std::span(by_low_).subspan(begin_[node]);
@@ -80,7 +83,8 @@ class basic_interval_dag {
     /// Those of `edges_of` with no third node in between: the transitive reduction. Nobody is provably slower
     /// than `node` and provably faster than one of these.
     /// @pre `node < size()`
-    /// @par Cost O(1)
+    /// @par Cost
+    /// O(1)
     [[nodiscard]] std::span<std::uint32_t const> reduced_edges_of(std::size_t node) const {
         STRAGGLE_EXPECTS(node < size());
         return std::span(by_low_).subspan(begin_[node], reduced_end_[node] - begin_[node]);
@@ -93,7 +97,8 @@ class basic_interval_dag {
     }
 
     /// Number of edges.
-    /// @par Cost O(n)
+    /// @par Cost
+    /// O(n)
     [[nodiscard]] std::uint64_t edge_count(dag_edges which = dag_edges::all) const noexcept {
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < size(); ++i)
@@ -108,7 +113,8 @@ class basic_interval_dag {
     /// is safe: quotes, backslashes, entities and control characters are escaped and show as they are; bytes
     /// beyond ASCII pass through and should be UTF-8.
     /// @param which all edges, or only those that do not follow from others
-    /// @par Cost O(edges drawn + length of the names): up to n^2 / 2 edges
+    /// @par Cost
+    /// O(edges drawn + length of the names): up to n^2 / 2 edges
     template <class Name>
         requires std::invocable<Name&, std::size_t> &&
                  std::convertible_to<std::invoke_result_t<Name&, std::size_t>, std::string_view>

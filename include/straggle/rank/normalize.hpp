@@ -76,8 +76,10 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element
 /// @param options as for `rank_nodes`, so that both see the same scores; intervals and edges do not matter
-/// @par Cost O(records), plus sorting them by row with a `sibling_normalizer`; 24 bytes per scored attempt
-/// @par Guarantees deterministic; nothing is thrown but by allocators
+/// @par Cost
+/// O(records), plus sorting them by row with a `sibling_normalizer`; 24 bytes per scored attempt
+/// @par Guarantees
+/// deterministic; nothing is thrown but by allocators
 template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&
              detail::is_rank_options<Options>

@@ -85,9 +85,11 @@ concept normalizer =
 /// the scores are always +1 and -1, which tells nothing (|z| never exceeds sqrt(n - 1)). `min_tasks = 2` is
 /// the paper's.
 ///
-/// @par Accuracy for ticks at any offset a score is within about 4 ULP, or within 2^-53 ticks / sd where the
+/// @par Accuracy
+/// for ticks at any offset a score is within about 4 ULP, or within 2^-53 ticks / sd where the
 /// duration all but equals the mean
-/// @par Cost O(1) per job and per attempt; allocates nothing
+/// @par Cost
+/// O(1) per job and per attempt; allocates nothing
 struct z_score {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores
 

@@ -46,7 +46,8 @@ enum class edge_rule : std::uint8_t {
 /// @param low_i and `high_i`, `low_j`, `high_j`: the intervals of the two nodes, in any unit, the same for
 /// all
 /// @return false when a bound is NaN
-/// @par Guarantees noexcept; irreflexive and transitive over valid intervals (low <= high, none NaN)
+/// @par Guarantees
+/// noexcept; irreflexive and transitive over valid intervals (low <= high, none NaN)
 [[nodiscard]] constexpr bool points_at(edge_rule rule, double low_i, double high_i, double low_j,
                                        double high_j) noexcept {
     if (rule == edge_rule::open) return high_i < low_j;
@@ -59,18 +60,20 @@ enum class edge_rule : std::uint8_t {
 /// levels follow from a falling sequence of bounds (the largest Low; the largest Low among those below it;
 /// ...). The result is what peeling the graph of all edges gives, node by node.
 ///
-/// @par Example
+/// For example:
 /// @code
 /// straggle::p_cores cores;
 /// auto const count = cores.levels(low, high, level); // level[i] == 0: nobody is provably slower than node i
 /// @endcode
-/// @par Guarantees deterministic, and independent of the order of the nodes; not to be used by two threads at
+/// @par Guarantees
+/// deterministic, and independent of the order of the nodes; not to be used by two threads at
 /// once (it owns scratch memory), two objects may be. A copy copies the rule and no scratch memory.
 template <class = void>
 class basic_p_cores {
   public:
     /// @param rule when an edge is drawn
-    /// @par Cost none; allocates nothing
+    /// @par Cost
+    /// none; allocates nothing
     explicit basic_p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
 
     basic_p_cores(basic_p_cores const& other) noexcept : rule_(other.rule_) {}
@@ -87,7 +90,8 @@ class basic_p_cores {
 
     /// Makes later calls with up to `n` nodes free of allocations.
     /// @param n number of nodes
-    /// @par Cost 68 bytes for each node and 41 kB, most of it touched only when there are many levels;
+    /// @par Cost
+    /// 68 bytes for each node and 41 kB, most of it touched only when there are many levels;
     /// whatever was reserved before is released, never smaller than before
     void reserve(std::size_t n) {
         if (n <= first_.size()) return;
@@ -110,9 +114,11 @@ class basic_p_cores {
     /// @pre all three have the same size, less than 2^32
     /// @return the number of levels, 0 without nodes; `status::out_of_domain`, and nothing is written, if a
     /// bound is NaN or infinite or some low > high
-    /// @par Cost O(n) for few levels, O(n log n) at worst. Allocates like `reserve(n)`: nothing unless there
+    /// @par Cost
+    /// O(n) for few levels, O(n log n) at worst. Allocates like `reserve(n)`: nothing unless there
     /// are more nodes than ever before. If that fails nothing is written.
-    /// @par Accuracy exact; -0.0 and +0.0 are equal
+    /// @par Accuracy
+    /// exact; -0.0 and +0.0 are equal
     outcome<std::size_t> levels(std::span<double const> low, std::span<double const> high,
                                 std::span<std::uint32_t> level) {
         STRAGGLE_EXPECTS(low.size() == high.size() && low.size() == level.size());
@@ -133,8 +139,10 @@ class basic_p_cores {
     /// @pre all three have the same size, less than 2^32
     /// @return how many there are, 0 only without nodes; `status::out_of_domain`, and nothing is written, as
     /// of `levels`
-    /// @par Cost O(n); allocates nothing
-    /// @par Guarantees noexcept, may be called by many threads at once
+    /// @par Cost
+    /// O(n); allocates nothing
+    /// @par Guarantees
+    /// noexcept, may be called by many threads at once
     outcome<std::size_t> weakest(std::span<double const> low, std::span<double const> high,
                                  std::span<std::uint32_t> nodes) const noexcept {
         STRAGGLE_EXPECTS(low.size() == high.size() && low.size() == nodes.size());

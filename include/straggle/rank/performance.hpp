@@ -27,9 +27,12 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// All attempts that one job has on one node enter together, by their exact sums: so whoever knows only those
 /// sums, such as a `monitor`, comes to the same bits as whoever has every record.
 ///
-/// @par Cost 48 bytes; add, add_group and merge O(1); allocates nothing
-/// @par Accuracy a score is kept to 2.9e-14 absolute; scores beyond +-262144 count as that
-/// @par Guarantees noexcept (but for broken contracts); deterministic
+/// @par Cost
+/// 48 bytes; add, add_group and merge O(1); allocates nothing
+/// @par Accuracy
+/// a score is kept to 2.9e-14 absolute; scores beyond +-262144 count as that
+/// @par Guarantees
+/// noexcept (but for broken contracts); deterministic
 class score_moments {
   public:
     /// Takes in one score. @pre it is finite
@@ -151,7 +154,8 @@ struct node_performance {
 /// @param rule count, mean and deviation to an interval
 /// @return `status::insufficient_evidence` when the rule gives no interval (fewer than two scores): the node
 /// is then unranked, not infinitely uncertain
-/// @par Cost O(1); allocates nothing
+/// @par Cost
+/// O(1); allocates nothing
 template <stats::interval_rule Rule = stats::t_interval>
 [[nodiscard]] outcome<node_performance> performance_of(auto const& scores, Rule const& rule = Rule{}) {
     std::uint64_t const n = scores.count();

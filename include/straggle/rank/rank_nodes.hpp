@@ -29,12 +29,14 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Record the user's record type
 /// @tparam Fields an `attempt_fields`
 /// @tparam Options a `rank_options`
-/// @par Cost of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in all.
+/// @par Cost
+/// of `rank`, per record, at plain -O2: see the speed chapter; O(records + nodes log nodes) in all.
 /// With dense integer identifiers and floating durations nothing is copied. Other identifiers take 16 bytes
 /// per record; integer durations 8 more (16 if the largest and the number of nodes do not fit 64 bits
 /// together) and a `sibling_normalizer` 16 more: they are put in order of jobs. 84 bytes per job and about
 /// 370 per node, with the last result and the next.
-/// @par Guarantees deterministic; for integer durations and a `moment_normalizer` the result is the same bits
+/// @par Guarantees
+/// deterministic; for integer durations and a `moment_normalizer` the result is the same bits
 /// in any order of the records but for the order of first appearance. Strong exception guarantee: only
 /// allocation can throw, and then the last ranking still stands.
 template <class Record, record::attempt_fields_for<Record> Fields, class Options = rank_options<>>
@@ -80,8 +82,10 @@ class node_ranker {
     /// @return the ranking, valid until the next call
     /// @pre no job is in two shards: it would be scored in each by itself; the last `rank` of each has
     /// returned
-    /// @par Cost O(shards x nodes), plus the ranking of all nodes; 180 bytes per node
-    /// @par Guarantees for integer durations and a `moment_normalizer` the same bits as one ranker over all
+    /// @par Cost
+    /// O(shards x nodes), plus the ranking of all nodes; 180 bytes per node
+    /// @par Guarantees
+    /// for integer durations and a `moment_normalizer` the same bits as one ranker over all
     /// has, but for the order of first appearance; else the same up to rounding
     ranking_type const& rank_shards(std::span<node_ranker const> shards) {
         merged_.clear();
@@ -212,8 +216,10 @@ class node_ranker {
 /// @param options normaliser, interval rule, edge rule
 /// @return every node with n, mean, deviation, interval and level, and an account of all records and jobs.
 /// Empty or unusable records give a ranking without levels, never an error.
-/// @par Cost O(records + nodes log nodes); see `node_ranker`, which also ranks repeatedly without allocating
-/// @par Guarantees nothing is thrown but by allocators; records are only read
+/// @par Cost
+/// O(records + nodes log nodes); see `node_ranker`, which also ranks repeatedly without allocating
+/// @par Guarantees
+/// nothing is thrown but by allocators; records are only read
 /// @snippet rank_nodes.cpp rank
 template <std::ranges::input_range Attempts, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<Fields, std::ranges::range_value_t<Attempts>> &&

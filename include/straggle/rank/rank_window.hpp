@@ -173,8 +173,10 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @param options normaliser, interval rule, edge rule; every success counts, as in a monitor
 /// @return as `rank_nodes` does; it accounts for the attempts of the window. Nodes are in order of their
 /// first attempt in it, and so are degenerate jobs.
-/// @par Cost O(records log records); allocates
-/// @par Guarantees deterministic; for integer durations the same bits in any order of the records, but for
+/// @par Cost
+/// O(records log records); allocates
+/// @par Guarantees
+/// deterministic; for integer durations the same bits in any order of the records, but for
 /// the order of first appearance. Only allocation can throw.
 template <class Attempts, class Time, class Fields, class Options = rank_options<>>
     requires record::attempt_fields_for<

@@ -73,8 +73,10 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// @par Example
 /// `for (auto const& node : ranking.level(0)) log(node.id, node.mean, node.ci.low, node.ci.high);`
-/// @par Cost about 80 bytes per node beside the identifiers
-/// @par Guarantees the spans live as long as the ranking; asking a temporary for one does not compile
+/// @par Cost
+/// about 80 bytes per node beside the identifiers
+/// @par Guarantees
+/// the spans live as long as the ranking; asking a temporary for one does not compile
 template <class NodeId, class JobId = std::uint64_t>
 class node_ranking {
   public:
@@ -304,8 +306,10 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @return `status::out_of_domain` if no ranking can have such nodes: a number is not finite, an interval is
 /// the wrong way round, a deviation is negative, a ranked node has no scores, or the places of first
 /// appearance are not 0, 1, 2...
-/// @par Cost O(nodes log nodes); allocates
-/// @par Guarantees deterministic; the nodes of a ranking give the same ranking to the bit
+/// @par Cost
+/// O(nodes log nodes); allocates
+/// @par Guarantees
+/// deterministic; the nodes of a ranking give the same ranking to the bit
 template <class NodeId, class JobId = std::uint64_t>
 [[nodiscard]] outcome<node_ranking<NodeId, JobId>>
 ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,

@@ -71,9 +71,12 @@ enum class window_fit : std::uint8_t {
 /// @param attempts a range of records
 /// @param fields an `attempt_fields` that names the members of an element, `end` among them
 /// @return windows of 0 where no attempt can be used
-/// @par Cost O(records log records); allocates
-/// @par Guarantees deterministic, whatever the order of the records. Only allocation can throw
-/// @par Example `auto const w = rank::recommend_window(history, fields); monitor m(fields, {.window =
+/// @par Cost
+/// O(records log records); allocates
+/// @par Guarantees
+/// deterministic, whatever the order of the records. Only allocation can throw
+/// @par Example
+/// `auto const w = rank::recommend_window(history, fields); monitor m(fields, {.window =
 /// w.window});`
 template <class Attempts, class Fields>
     requires record::attempt_fields_for<

@@ -22,7 +22,8 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// z = (D - median) / (1.4826 MAD): half of the siblings may straggle without moving the yardstick.
 ///
 /// Source: ours; the median and MAD of HDFS slow-node detection in the place of mean and deviation.
-/// @par Cost O(siblings) per job; allocates nothing
+/// @par Cost
+/// O(siblings) per job; allocates nothing
 struct robust_z {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores
 
@@ -43,7 +44,8 @@ struct robust_z {
 /// D / median of the job: 1 is usual, 2 is twice as long. No spread is needed.
 ///
 /// Source: ours; the baseline of Spark's speculation rule.
-/// @par Cost O(siblings) per job; allocates nothing
+/// @par Cost
+/// O(siblings) per job; allocates nothing
 struct ratio_to_median {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores
 
@@ -64,8 +66,10 @@ struct ratio_to_median {
 /// sqrt(n - 1), so a lone straggler in a small job shows its full size.
 ///
 /// Source: ours (the "deleted residual" of regression diagnostics).
-/// @par Cost O(siblings) per job; allocates nothing
-/// @par Accuracy no variance is obtained by subtraction where more than half of it would cancel
+/// @par Cost
+/// O(siblings) per job; allocates nothing
+/// @par Accuracy
+/// no variance is obtained by subtraction where more than half of it would cancel
 struct leave_one_out_z {
     std::uint64_t min_tasks = 5; ///< a job with fewer accepted attempts gives no scores; at least 3
 

@@ -54,20 +54,23 @@ struct slowdown_evidence_options {
 /// Attempts that run count as far as their age tells something; cancelled ones are known to take at least
 /// their age. What a job says of a node is then kept as one number and forgotten gradually.
 ///
-/// @par The slowdown of a node is exp of its effect in the model log time = job + node, against the
+/// The slowdown of a node is exp of its effect in the model log time = job + node, against the
 /// slot-weighted median node of its component of the job-node graph. Its interval is clustered by job; there
 /// is none below 8 tasks in 3 jobs that have siblings elsewhere.
 ///
-/// @par Evidence that a node is slower than `least_slowdown` adds up over windows as an e-detector does:
+/// @par Evidence
+/// that a node is slower than `least_slowdown` adds up over windows as an e-detector does:
 /// where nothing is wrong, `evidence(node)` passes ln(m) at most once in m windows. A window is as long as a
 /// task usually takes, or as the time between two calls of `update`; time in which nothing happens on any
 /// node is none.
 ///
 /// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learnt
 /// from the tasks, so all times multiplied by 1000 give the same answers.
-/// @par Cost `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
+/// @par Cost
+/// `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
 /// nothing in the steady state
-/// @par Guarantees deterministic; memory bounded by the options
+/// @par Guarantees
+/// deterministic; memory bounded by the options
 template <class = void>
 class basic_slowdown_evidence {
   public:

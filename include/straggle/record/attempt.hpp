@@ -182,7 +182,8 @@ inline constexpr std::size_t rejection_count = 7;
 }
 
 /// What became of the records that were read.
-/// @par Guarantees `seen == used + failed + killed + superseded + total_rejected()`
+/// @par Guarantees
+/// `seen == used + failed + killed + superseded + total_rejected()`
 struct attempt_counts {
     std::uint64_t seen = 0;                      ///< records read
     std::uint64_t used = 0;                      ///< successes that entered the statistics

@@ -27,8 +27,10 @@ concept countable_reason = std::is_enum_v<Reason> && requires(Reason r) {
 /// @tparam Number an unsigned integer
 /// @par Example
 /// `record::reason_counts<rejection> rejected;  ++rejected[rejection::missing_job];`
-/// @par Cost one number for each reason; allocates nothing
-/// @par Guarantees noexcept, usable in constant expressions
+/// @par Cost
+/// one number for each reason; allocates nothing
+/// @par Guarantees
+/// noexcept, usable in constant expressions
 template <countable_reason Reason, std::unsigned_integral Number = std::uint64_t>
 struct reason_counts {
     /// How many reasons there are.

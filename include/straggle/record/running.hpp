@@ -120,7 +120,8 @@ inline constexpr std::size_t running_rejection_count = 4;
 }
 
 /// What became of the snapshots that were read.
-/// @par Guarantees `seen == used + total_rejected()`
+/// @par Guarantees
+/// `seen == used + total_rejected()`
 struct running_counts {
     std::uint64_t seen = 0;       ///< snapshots read
     std::uint64_t used = 0;       ///< running tasks that detectors look at

@@ -16,9 +16,12 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// forecast to be?).
 ///
 /// Every share is nothing (`status::insufficient_evidence`) when its denominator is empty, never 0 or 1.
-/// @par Cost 32 bytes, everything O(1); allocates nothing
-/// @par Accuracy counts are exact, shares rounded once
-/// @par Guarantees usable in constant expressions
+/// @par Cost
+/// 32 bytes, everything O(1); allocates nothing
+/// @par Accuracy
+/// counts are exact, shares rounded once
+/// @par Guarantees
+/// usable in constant expressions
 struct confusion_matrix {
     std::uint64_t true_positives = 0;  ///< it was so, and was said
     std::uint64_t false_positives = 0; ///< it was not so, but was said

@@ -61,10 +61,13 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// range is half open, [a, b), so that a value between two ranges is not counted twice.
 /// What has no samples, or is asked for with NaN, says so by its status: `status::insufficient_evidence`,
 /// `status::out_of_domain`; what is too large for a number, by `status::out_of_range`.
-/// @par Cost 40 bytes; look-ups O(log n); nothing allocates
-/// @par Accuracy what does not add up samples is exact, but for one rounding where the view was moved; means
+/// @par Cost
+/// 40 bytes; look-ups O(log n); nothing allocates
+/// @par Accuracy
+/// what does not add up samples is exact, but for one rounding where the view was moved; means
 /// are off by 2 units in the last place of the largest sum they are a difference of, over their count
-/// @par Guarantees noexcept but where a contract is checked; reentrant, deterministic; usable in constant
+/// @par Guarantees
+/// noexcept but where a contract is checked; reentrant, deterministic; usable in constant
 /// expressions
 class empirical_view {
   public:
@@ -140,7 +143,8 @@ class empirical_view {
         return detail::count_leading(sorted_, [t, by = shift_](double x) { return x + by <= t; });
     }
     /// The same where the first `known` samples are known to be less than t. @pre `known <= size()`
-    /// @par Cost O(1 + result - known): for many rising t, one after the other
+    /// @par Cost
+    /// O(1 + result - known): for many rising t, one after the other
     [[nodiscard]] constexpr std::size_t count_below(double t, std::size_t known) const {
         STRAGGLE_EXPECTS(known <= size());
         return detail::count_leading_from(known, sorted_, sums_,
@@ -272,8 +276,10 @@ class empirical_view {
 /// @param t one for each
 /// @param counts where the answers go, one for each
 /// @pre all are of one size
-/// @par Cost O(views log samples); allocates nothing
-/// @par Guarantees noexcept but for the contract; deterministic
+/// @par Cost
+/// O(views log samples); allocates nothing
+/// @par Guarantees
+/// noexcept but for the contract; deterministic
 /// @par Example
 /// `counts_below(times_on_nodes, deadlines, in_time);`
 inline void counts_below(std::span<empirical_view const> views, std::span<double const> t,
@@ -298,10 +304,13 @@ inline void counts_below(std::span<empirical_view const> views, std::span<double
 ///
 /// @par Example
 /// `empirical times; times.assign(samples); if (*times.view().below(60) > 0.5) ...`
-/// @par Cost 16 bytes per sample. Assigning sorts, O(n log n), and allocates nothing once as many samples
+/// @par Cost
+/// 16 bytes per sample. Assigning sorts, O(n log n), and allocates nothing once as many samples
 /// have been held
-/// @par Accuracy every running sum is rounded once
-/// @par Guarantees deterministic; the order of the samples does not matter. Only allocation, or the range
+/// @par Accuracy
+/// every running sum is rounded once
+/// @par Guarantees
+/// deterministic; the order of the samples does not matter. Only allocation, or the range
 /// that is assigned, can throw, and then there are no samples
 class empirical {
   public:

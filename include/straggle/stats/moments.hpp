@@ -86,10 +86,13 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// added up apart: values on a grid, as clocks give them, are all rounded the same way, and that would add up
 /// over a long run.
 ///
-/// @par Cost 40 bytes; add O(1) without division (amortised), merge O(1); allocates nothing
-/// @par Accuracy of the variance: relative error <= 1e-12 for 1e6 values with an offset of 1e9 standard
+/// @par Cost
+/// 40 bytes; add O(1) without division (amortised), merge O(1); allocates nothing
+/// @par Accuracy
+/// of the variance: relative error <= 1e-12 for 1e6 values with an offset of 1e9 standard
 /// deviations, in any order
-/// @par Guarantees noexcept (but for broken contracts); merging is associative and commutative up to
+/// @par Guarantees
+/// noexcept (but for broken contracts); merging is associative and commutative up to
 /// rounding. Not-finite values are the caller's to keep out: they make the result NaN.
 class moments {
   public:

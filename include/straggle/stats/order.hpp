@@ -39,7 +39,8 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// @param q in [0, 1]
 /// @return `status::insufficient_evidence` for no values, `status::out_of_domain` for a NaN or infinite value
 /// or a q outside [0, 1]
-/// @par Cost O(n) expected; allocates nothing
+/// @par Cost
+/// O(n) expected; allocates nothing
 [[nodiscard]] inline outcome<double> quantile_in_place(std::span<double> values, double q) noexcept {
     if (!(q >= 0.0 && q <= 1.0)) return status::out_of_domain;
     if (status const s = detail::check_values(values); s != status::ok) return s;
@@ -56,7 +57,8 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// The median; the mean of the two middle values when their number is even.
 /// @param values reordered by the call
 /// @return as `quantile_in_place`
-/// @par Cost O(n) expected; allocates nothing
+/// @par Cost
+/// O(n) expected; allocates nothing
 [[nodiscard]] inline outcome<double> median_in_place(std::span<double> values) noexcept {
     return quantile_in_place(values, 0.5);
 }
@@ -75,7 +77,8 @@ struct median_and_mad {
 /// Median and scaled median absolute deviation.
 /// @param values overwritten by their distances from the median
 /// @return as `quantile_in_place`; `status::out_of_range` where a deviation is too large for a double
-/// @par Cost O(n) expected; allocates nothing
+/// @par Cost
+/// O(n) expected; allocates nothing
 [[nodiscard]] inline outcome<median_and_mad> median_and_mad_in_place(std::span<double> values) noexcept {
     outcome<double> const median = median_in_place(values);
     if (!median) return median.reason();

@@ -54,9 +54,12 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
 /// @return t; `status::out_of_domain` for NaN and for arguments outside those bounds; `status::out_of_range`
 /// when t is beyond the largest double
-/// @par Accuracy that of `student_t_quantile`
-/// @par Cost constant time, about two exponentials and sixty multiplications; allocates nothing
-/// @par Guarantees noexcept, reentrant, deterministic; exactly odd: the value at 1 - q is the negative one
+/// @par Accuracy
+/// that of `student_t_quantile`
+/// @par Cost
+/// constant time, about two exponentials and sixty multiplications; allocates nothing
+/// @par Guarantees
+/// noexcept, reentrant, deterministic; exactly odd: the value at 1 - q is the negative one
 [[nodiscard]] inline outcome<double> student_t_quantile_upper(double q, double dof) noexcept {
     using namespace detail::student_t;
     if (!is_open_probability(q) || !is_dof(dof)) return status::out_of_domain;
@@ -72,12 +75,15 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
 /// @return t; `status::out_of_domain` for NaN and for arguments outside those bounds; `status::out_of_range`
 /// when t is beyond the largest double
-/// @par Accuracy largest errors seen against 113-bit arithmetic, in units in the last place, on 10^5 random
+/// @par Accuracy
+/// largest errors seen against 113-bit arithmetic, in units in the last place, on 10^5 random
 /// arguments with p from 1e-300 to 1/2 - 1e-26: 2.0 (2.6 where the compiler contracts to fused multiply-adds)
 /// at whole dof from 1 to 1e15, 3.8 at real dof from 1 to 1e20, 4.7 / dof below 1, where t itself is that
 /// steep in p. Medians are 0.3. Under 5, 10 and 8 / dof is promised.
-/// @par Cost constant time, about two exponentials and sixty multiplications; allocates nothing
-/// @par Guarantees noexcept, reentrant, deterministic; exactly odd about p = 1/2
+/// @par Cost
+/// constant time, about two exponentials and sixty multiplications; allocates nothing
+/// @par Guarantees
+/// noexcept, reentrant, deterministic; exactly odd about p = 1/2
 [[nodiscard]] inline outcome<double> student_t_quantile(double p, double dof) noexcept {
     using namespace detail::student_t;
     if (!is_open_probability(p) || !is_dof(dof)) return status::out_of_domain;
@@ -90,11 +96,14 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// @param t any number, also infinite
 /// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
 /// @return the probability, 0 only below the smallest double; `status::out_of_domain` for NaN and dof <= 0
-/// @par Accuracy largest errors seen against 113-bit arithmetic, in units in the last place of the
+/// @par Accuracy
+/// largest errors seen against 113-bit arithmetic, in units in the last place of the
 /// result: 3.3 where it is above 1e-3, 5.1 down to 1e-304, for dof from 1e-6 to 1e20; median 0.5. A result
 /// near 1 (t < 0) is within 2.
-/// @par Cost constant time, about two exponentials and sixty multiplications; allocates nothing
-/// @par Guarantees noexcept, reentrant, deterministic
+/// @par Cost
+/// constant time, about two exponentials and sixty multiplications; allocates nothing
+/// @par Guarantees
+/// noexcept, reentrant, deterministic
 [[nodiscard]] inline outcome<double> student_t_cdf_upper(double t, double dof) noexcept {
     using namespace detail::student_t;
     std::uint64_t const size = bits_without_sign(t);
@@ -111,9 +120,12 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// @param t any number, also infinite
 /// @param dof degrees of freedom, > 0, need not be whole; infinite means the normal distribution
 /// @return the probability; `status::out_of_domain` for NaN and dof <= 0
-/// @par Accuracy that of `student_t_cdf_upper(-t, dof)`, which it is
-/// @par Cost constant time, about two exponentials and sixty multiplications; allocates nothing
-/// @par Guarantees noexcept, reentrant, deterministic
+/// @par Accuracy
+/// that of `student_t_cdf_upper(-t, dof)`, which it is
+/// @par Cost
+/// constant time, about two exponentials and sixty multiplications; allocates nothing
+/// @par Guarantees
+/// noexcept, reentrant, deterministic
 [[nodiscard]] inline outcome<double> student_t_cdf(double t, double dof) noexcept {
     return student_t_cdf_upper(-t, dof);
 }
@@ -125,11 +137,14 @@ namespace straggle::inline STRAGGLE_ABI::stats {
 /// Source: critical values below 65 degrees of freedom from a table, above by ten terms of the expansion of
 /// Cornish and Fisher (Abramowitz and Stegun 26.7.5, continued by `student_t_coefficients.py`),
 /// shortened to seven by Chebyshev polynomials.
-/// @par Accuracy for the level as a double, whose tail need not be what its decimals say: largest errors seen
+/// @par Accuracy
+/// for the level as a double, whose tail need not be what its decimals say: largest errors seen
 /// 0.6 units in the last place at 0.90, 0.95, 0.99 and 0.999, 2 at other levels
-/// @par Cost a value of 600 bytes without ownership. Construction at 0.90, 0.95, 0.99 or 0.999 copies a table
+/// @par Cost
+/// a value of 600 bytes without ownership. Construction at 0.90, 0.95, 0.99 or 0.999 copies a table
 /// (and can be done by the compiler); at any other level it computes 64 quantiles.
-/// @par Guarantees noexcept, reentrant, deterministic; allocates nothing; never infinite, never NaN
+/// @par Guarantees
+/// noexcept, reentrant, deterministic; allocates nothing; never infinite, never NaN
 class student_t_critical {
   public:
     /// @param level the confidence of the two-sided interval
@@ -146,7 +161,8 @@ class student_t_critical {
     /// t with P(-t < T < t) = level.
     /// @param dof degrees of freedom, observations less one
     /// @pre dof >= 1
-    /// @par Cost constant time: a table look-up below 65, then a division and a polynomial. At levels nearer
+    /// @par Cost
+    /// constant time: a table look-up below 65, then a division and a polynomial. At levels nearer
     /// to 1 than 0.9975 a quantile of the general kind (0.1 us) from 65 to 7 z^2, z being `normal_limit()`.
     [[nodiscard]] double operator()(std::uint64_t dof) const noexcept {
         if (dof - 1 < detail::student_t::critical_small)

@@ -36,10 +36,13 @@ struct tick_sums {
 /// The sum is kept in 128 bits and the sum of squares in 192, which no 2^64 values of 64 bits can overflow.
 ///
 /// @tparam Wide the wide arithmetic; `tick_moments` picks the fastest. All give identical bits.
-/// @par Cost 48 bytes; add, remove, merge O(1), a multiplication and a few additions; allocates nothing
-/// @par Accuracy `mean` and `sum_of_squared_deviations` are within 1.5 ULP of the exact value, whatever the
+/// @par Cost
+/// 48 bytes; add, remove, merge O(1), a multiplication and a few additions; allocates nothing
+/// @par Accuracy
+/// `mean` and `sum_of_squared_deviations` are within 1.5 ULP of the exact value, whatever the
 /// offset, `population_variance` within 2.5 (for up to 2^53 values)
-/// @par Guarantees noexcept (but for broken contracts); order of arrival does not matter; usable in constant
+/// @par Guarantees
+/// noexcept (but for broken contracts); order of arrival does not matter; usable in constant
 /// expressions
 template <class Wide = detail::default_wide>
 class basic_tick_moments {
