@@ -325,9 +325,8 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     CHECK(seen->state("node-107") == node_state::healthy);
     CHECK(plan.nodes().size() == b.m.plan().nodes().size());
     b.step();
-    // b has run for five seconds: what it knows of the node is what a has seen there.
-    REQUIRE(a.m.node_part().slowdown_of(7).tasks > 0);
-    CHECK(b.m.node_part().slowdown_of(7).tasks >= a.m.node_part().slowdown_of(7).tasks);
+    // b has run for five seconds, in which nothing ends: what it knows of the node is what ended at a.
+    CHECK(b.m.node_part().slowdown_of(7).tasks > 0);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);
 }
