@@ -311,8 +311,12 @@ TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are 
 TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions are not") {
     small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
     a.healths[7] = health::slow;
-    for (int step = 0; step < 1200 && a.state(7) != node_state::excluded; ++step) a.step();
-    REQUIRE(a.state(7) == node_state::excluded);
+    // Its first exclusion: a trial begins with a clean slate, and races alone may end it.
+    auto const is_known = [&a] {
+        return a.state(7) == node_state::excluded && a.m.node_part().slowdown_of(7).tasks > 0;
+    };
+    for (int step = 0; step < 4000 && !is_known(); ++step) a.step();
+    REQUIRE(is_known());
     b.run(5);
     REQUIRE(b.m.node_part().slowdown_of(7).tasks == 0);
     auto const plan = b.m.plan();
@@ -322,8 +326,7 @@ TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions ar
     CHECK(seen->state("node-107") == node_state::healthy);
     CHECK(plan.nodes().size() == b.m.plan().nodes().size());
     b.step();
-    // b has run for five seconds: what it knows of the node is what a has seen there.
-    REQUIRE(a.m.node_part().slowdown_of(7).tasks > 0);
+    // b has run for five seconds, in which nothing ends: what it knows of the node is what ended at a.
     CHECK(b.m.node_part().slowdown_of(7).tasks > 0);
     straggle_test::contract_trap trap;
     CHECK_THROWS_AS(b.m.merge(b.m), straggle_test::broken_contract);

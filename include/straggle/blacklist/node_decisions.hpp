@@ -187,6 +187,8 @@ class basic_node_decisions : private detail::node_trials {
         std::sort(order_.begin(), order_.end(),
                   [this](candidate const& a, candidate const& b) { return goes_before(a, b); });
         bool const open = doubted > options_.fail_open * total_slots_;
+        double const beyond = doubted - options_.share_of_slots * total_slots_;
+        staying_ = beyond > 0 ? beyond / total_slots_ : 0.0;
         double out_slots = 0, out_capacity = 0, excess = 0;
         std::size_t out = 0;
         load_allows_ = true;
@@ -242,7 +244,8 @@ class basic_node_decisions : private detail::node_trials {
         double const share = slots / total_slots_, slower = excess / slots;
         double const tasks = (std::max)(1.0, evidence_.usual_tasks());
         double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
-        double const gain = met * slower / 2;
+        // Who meets one that has to stay anyway gains nothing.
+        double const gain = met * std::pow(1 - (std::min)(staying_, 0.999), tasks) * slower / 2;
         return gain > (was_out ? 1 : 2) * load_.wait_added(capacity_, capacity, out_);
     }
     struct candidate {
@@ -304,6 +307,7 @@ class basic_node_decisions : private detail::node_trials {
 
     std::vector<candidate> order_;
     std::vector<blacklist::node_verdict> verdicts_;
+    double staying_ = 0; // share of the slots that something is held against and no limit has room for
     bool decided_ = false, load_allows_ = true;
 };
 
