@@ -190,6 +190,25 @@ TEST_CASE("copy_planner: copies share a budget of slots") {
     CHECK(nodes.size() == 4); // spread
 }
 
+TEST_CASE("copy_planner: where copies are lost with their nodes, the task is not left alone for ever") {
+    bench b;
+    b.history();
+    b.siblings(1);
+    int launched = 0;
+    for (double now = 20; now < 20000; now += 10) {
+        b.running.clear();
+        b.task(1, 50, 3, 0); // does not end
+        b.plan(now);
+        if (b.planner.copies().empty()) continue;
+        ++launched;
+        b.task(1, 50, 5, now + 1).is_copy = true; // its node goes away
+        b.running[0].attempts = b.running[1].attempts = 2;
+        b.plan(now + 2);
+    }
+    CHECK(launched > 6);
+    CHECK(launched < 20); // each takes twice as long to come as the one before
+}
+
 TEST_CASE("copy_planner: copies that lose teach, a plan that nobody obeys does not") {
     bench b;
     b.history();

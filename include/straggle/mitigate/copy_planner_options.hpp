@@ -21,7 +21,7 @@ struct copy_planner_options {
     double least_win = 0.1;                 ///< a copy that is less likely to be first is not launched
     double most_copies = 0.15;              ///< share of the slots that copies may take
     double storm = 0.3;                     ///< more than this share of the tasks is late: copy nothing
-    std::uint32_t copies_per_task = 2;      ///< launched one after the other; one at a time
+    std::uint32_t copies_per_task = 2;      ///< one at a time; further ones ever more seldom
     bool use_progress = true;               ///< false: siblings alone tell what is late
     bool kill_hung = false;                 ///< stop an original on a hung node once its copy runs
     predict::sibling_times_options times{}; ///< what is remembered of the times of tasks

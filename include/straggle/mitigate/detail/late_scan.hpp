@@ -304,7 +304,11 @@ class basic_late_scan {
         }
         comparison const reason{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         late_.push_back({t.row, range_of(left, 1), reason});
-        bool const again = note && note->launched >= options_.copies_per_task;
+        // Copies are lost as well, with their nodes or by faults of their own. Another one may follow, after
+        // twice as long each time: nothing waits for ever for what will not end.
+        bool const again = note && note->launched >= options_.copies_per_task &&
+                           now - note->copy_start <
+                               usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
         if (!one || !t.may_copy || t.is_copy || again) {
             rest = left.quantile(0.5);
             if (copies > 0) { // the copy may be there first
