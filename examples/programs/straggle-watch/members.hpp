@@ -57,13 +57,13 @@ enum class member : std::uint8_t {
 };
 inline constexpr std::size_t member_count = 35;
 
-inline constexpr std::array<std::string_view, member_count> member_names{
-    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
-    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
-    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
-    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
-    return member_names[static_cast<std::size_t>(m)];
+    constexpr std::array<std::string_view, member_count> names{
+        "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
+        "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
+        "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
+        "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
+    return names[static_cast<std::size_t>(m)];
 }
 
 /// Longest name, in bytes.
@@ -76,11 +76,6 @@ inline constexpr std::size_t longest_name = 1024;
 class members {
   public:
     void read(simdjson::dom::object object);
-    /// Reads a line that is plain, as nearly all are: one object whose values are words, numbers and text
-    /// without escapes, in ASCII. It takes a third of the time that a parser of all JSON takes.
-    /// @param line with eight readable bytes behind it
-    /// @return false for every other line, which may be JSON or not; then nothing was read
-    [[nodiscard]] bool read_plain(std::string_view line);
 
     [[nodiscard]] line_fault const& what() const { return fault_; }
     [[nodiscard]] bool ok() const { return fault_.what == fault::none; }
@@ -90,15 +85,11 @@ class members {
     }
 
     [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
-    [[nodiscard]] std::optional<std::string_view> name(member m) {
-        return has(m) ? read_name(m) : std::nullopt;
-    }
-    [[nodiscard]] std::optional<double> number(member m) { return has(m) ? read_number(m) : std::nullopt; }
+    [[nodiscard]] std::optional<std::string_view> name(member m);
+    [[nodiscard]] std::optional<double> number(member m);
     [[nodiscard]] std::optional<std::int64_t> count(member m); ///< from 0 to 2^53
-    [[nodiscard]] std::optional<bool> flag(member m) { return has(m) ? read_flag(m) : std::nullopt; }
-    [[nodiscard]] std::optional<std::string_view> text(member m) {
-        return has(m) ? read_text(m) : std::nullopt;
-    }
+    [[nodiscard]] std::optional<bool> flag(member m);
+    [[nodiscard]] std::optional<std::string_view> text(member m);
     [[nodiscard]] std::optional<simdjson::dom::array> array(member m);
     /// One of some words; `otherwise` where it is missing.
     template <class T, std::size_t N>
@@ -126,26 +117,8 @@ class members {
         return value.value_or(T{});
     }
 
-    // A value of a plain line.
-    struct plain_value {
-        enum class kind : std::uint8_t { text, whole, real, yes, no };
-        char const* begin = nullptr;
-        std::uint32_t size = 0;
-        kind is = kind::text;
-        double number = 0;
-    };
-    static char const* read_plain_value(char const* at, char const* end, plain_value& to);
-    static char const* read_plain_number(char const* at, char const* end, plain_value& to);
-    [[nodiscard]] std::optional<std::string_view> read_name(member m);
-    [[nodiscard]] std::optional<double> read_number(member m);
-    [[nodiscard]] std::optional<bool> read_flag(member m);
-    [[nodiscard]] std::optional<std::string_view> read_text(member m);
-    [[nodiscard]] plain_value const& plain(member m) const { return plain_[static_cast<std::size_t>(m)]; }
-
     std::uint64_t present_ = 0;
     line_fault fault_{};
-    bool is_plain_ = false;
-    std::array<plain_value, member_count> plain_;
     std::array<simdjson::dom::element, member_count> values_;
     std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers
 };
