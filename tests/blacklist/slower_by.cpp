@@ -3,6 +3,8 @@
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/dominated.hpp>
+#include <straggle/blacklist/limits.hpp>
+#include <straggle/blacklist/ranked_blacklist.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/rank/rank_nodes.hpp>
@@ -133,6 +135,25 @@ TEST_CASE("a fleet that differs by one per cent has nobody to avoid, however muc
     CHECK(r.levels() > 1); // provably slower some are
     CHECK(avoided(blacklist::slower_by{}, r) == 0);
     CHECK(avoided(blacklist::dominated{}, r) > 0);
+}
+
+TEST_CASE("over windows only what is plainly slow goes, unless the caller says otherwise") {
+    std::mt19937_64 engine(seed);
+    std::vector<double> const factors{1, 1, 1, 1, 1, 1, 1, 1, 1.3, 3};
+    auto const r = rank_nodes(history<double>(factors, 40, 4, engine), fields<double>);
+    blacklister at_sight{blacklist::slower_by{}, blacklist::at_most{10}};
+    auto const at_once = at_sight.decide(r);
+    CHECK(at_once.blacklisted().size() == 2);
+    ranked_blacklist<int> by_itself;
+    CHECK(by_itself.decide(r, 0).avoids(9));
+    CHECK_FALSE(by_itself.decision().avoids(8));
+    ranked_blacklist<int> told{blacklist::slower_by{}};
+    CHECK(told.decide(r, 0).blacklisted().size() + told.decision().spared().size() == 2);
+    // A margin makes the proof reach further.
+    double const low = r.nodes()[0].slow.low;
+    blacklister strict{blacklist::slower_by{.least_slowdown = low - 0.01, .margin = 2}};
+    auto const none = strict.decide(r);
+    CHECK(none.blacklisted().empty());
 }
 
 TEST_CASE("worst first, with a verdict that tells the slowdown; of two or three nodes too") {

@@ -24,7 +24,7 @@ namespace {
 struct kept {
     std::unique_ptr<straggle_test::small_cluster> cluster{};
     std::vector<straggle_test::running_task> running{};
-    std::vector<straggle_test::host> hosts{};
+    std::vector<straggle_test::told_host> hosts{};
 };
 kept after(int steps) {
     kept k;

@@ -125,13 +125,13 @@ TEST_CASE("mitigator: the switch turns everything off, and it goes on learning")
 
 TEST_CASE("mitigator: the operator's word stands, whatever is measured") {
     using record::condition;
-    std::vector<straggle_test::host> hosts{
+    std::vector<straggle_test::told_host> hosts{
         {"a", 4, 0}, {"b", 4, 0, condition::denied}, {"c", 4, 0, condition::away}, {"d", 4, 0}};
     std::vector<straggle_test::running_task> none;
     mitigator_options o;
     o.is_enabled = false;
-    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields,
-                o);
+    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                straggle_test::told_host_fields, o);
     auto const& plan = m.decide(1.0, none, hosts);
     CHECK(plan.state(0) == node_state::healthy);
     CHECK(plan.state(1) == node_state::excluded);
@@ -346,14 +346,14 @@ TEST_CASE("mitigator: parts can be of the caller's own types") {
         void finish_job(std::uint64_t) {}
         void forget_node(std::uint32_t) {}
     };
-    using own = mitigator<straggle_test::ended_task, straggle_test::running_task, straggle_test::host,
+    using own = mitigator<straggle_test::ended_task, straggle_test::running_task, straggle_test::told_host,
                           std::remove_const_t<decltype(straggle_test::ended_fields)>,
                           std::remove_const_t<decltype(straggle_test::running_task_fields)>,
-                          std::remove_const_t<decltype(straggle_test::host_fields)>, blind>;
-    own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::host_fields, {},
-          blind{}, mitigate::copy_planner{});
+                          std::remove_const_t<decltype(straggle_test::told_host_fields)>, blind>;
+    own m(straggle_test::ended_fields, straggle_test::running_task_fields, straggle_test::told_host_fields,
+          {}, blind{}, mitigate::copy_planner{});
     std::vector<straggle_test::running_task> none;
-    std::vector<straggle_test::host> hosts{{"a", 4, 0}};
+    std::vector<straggle_test::told_host> hosts{{"a", 4, 0}};
     CHECK(m.decide(1.0, none, hosts).nodes().size() == 1);
     auto const bytes = m.serialize();
     CHECK(m.restore(bytes) == status::ok);

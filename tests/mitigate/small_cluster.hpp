@@ -32,7 +32,7 @@ struct running_task {
     int task = 0;
     double start = 0;
 };
-struct host {
+struct told_host {
     std::string name;
     int slots = 0, busy = 0;
     straggle::record::condition condition = straggle::record::condition::present;
@@ -47,9 +47,11 @@ inline constexpr straggle::running_fields running_task_fields{.job = &running_ta
                                                               .task = &running_task::task,
                                                               .node = &running_task::node,
                                                               .start = &running_task::start};
-inline constexpr straggle::node_fields host_fields{
-    .node = &host::name, .slots = &host::slots, .busy = &host::busy, .condition = &host::condition};
-using small_mitigator = decltype(straggle::mitigator(ended_fields, running_task_fields, host_fields,
+inline constexpr straggle::node_fields told_host_fields{.node = &told_host::name,
+                                                        .slots = &told_host::slots,
+                                                        .busy = &told_host::busy,
+                                                        .condition = &told_host::condition};
+using small_mitigator = decltype(straggle::mitigator(ended_fields, running_task_fields, told_host_fields,
                                                      straggle::mitigator_options{}));
 
 /// What a node is like.
@@ -71,7 +73,7 @@ struct small_cluster_options {
 class small_cluster {
   public:
     explicit small_cluster(small_cluster_options const& how, straggle::mitigator_options const& options = {})
-        : m(ended_fields, running_task_fields, host_fields, options), how_(how) {
+        : m(ended_fields, running_task_fields, told_host_fields, options), how_(how) {
         for (int n = 0; n < how.nodes; ++n) {
             hosts_.push_back({how.prefix + std::to_string(100 + n), how.slots});
             healths.push_back(health::well);
@@ -87,7 +89,7 @@ class small_cluster {
     double time_of_jobs = 0;
 
     [[nodiscard]] double now() const { return how_.origin + how_.unit * (step_ + clock_error); }
-    [[nodiscard]] std::vector<host> const& hosts() const { return hosts_; }
+    [[nodiscard]] std::vector<told_host> const& hosts() const { return hosts_; }
 
     void run(int steps) {
         for (int i = 0; i < steps; ++i) step();
@@ -301,7 +303,7 @@ class small_cluster {
     }
     void place() {
         while (!waiting_.empty()) {
-            std::vector<host> now_hosts = hosts_;
+            std::vector<told_host> now_hosts = hosts_;
             for (std::size_t n = 0; n < hosts_.size(); ++n)
                 if (healths[n] == health::gone) now_hosts[n].busy = now_hosts[n].slots;
             std::size_t node = hosts_.size();
@@ -332,7 +334,7 @@ class small_cluster {
 
     small_cluster_options how_;
     double step_ = 0;
-    std::vector<host> hosts_, told_;
+    std::vector<told_host> hosts_, told_;
     std::vector<attempt> attempts_;
     std::vector<running_task> rows_;
     std::vector<waiting_task> waiting_;

@@ -123,9 +123,9 @@ TEST_CASE("mitigator: rows in another order, or told in parts: the same nodes ar
     // The order decides ties, so what is compared is told to mitigators whose scheduler does not obey.
     for (bool const in_parts : {false, true}) {
         mitigator a(straggle_test::ended_fields, straggle_test::running_task_fields,
-                    straggle_test::host_fields, no_one_alone());
+                    straggle_test::told_host_fields, no_one_alone());
         mitigator b(straggle_test::ended_fields, straggle_test::running_task_fields,
-                    straggle_test::host_fields, no_one_alone());
+                    straggle_test::told_host_fields, no_one_alone());
         small_cluster c({.nodes = 20, .obeys = false, .is_checked = false}, no_one_alone());
         c.healths[4] = health::slow;
         std::mt19937_64 random(7);
@@ -262,7 +262,7 @@ TEST_CASE("mitigator: state that is old is not acted on before something new is 
 TEST_CASE("mitigator: no node, or none with a slot") {
     small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
     c.run(100);
-    std::vector<straggle_test::host> none, full{{"node-100", 0, 0}};
+    std::vector<straggle_test::told_host> none, full{{"node-100", 0, 0}};
     CHECK(c.m.decide(c.now(), c.running(), none).has(plan_note::empty_fleet));
     CHECK(c.m.plan().nodes().empty());
     CHECK(c.m.plan().copies().empty());
@@ -352,11 +352,11 @@ TEST_CASE("mitigator: a part that does harm is found out and stopped") {
     mitigator_options o;
     o.effects.left_alone = 0.2;
     using namespace straggle_test;
-    mitigator<ended_task, running_task, host, std::remove_const_t<decltype(ended_fields)>,
-              std::remove_const_t<decltype(running_task_fields)>, std::remove_const_t<decltype(host_fields)>,
-              harmful_nodes>
-        m(ended_fields, running_task_fields, host_fields, o, harmful_nodes{}, mitigate::copy_planner{});
-    std::vector<host> hosts;
+    mitigator<ended_task, running_task, told_host, std::remove_const_t<decltype(ended_fields)>,
+              std::remove_const_t<decltype(running_task_fields)>,
+              std::remove_const_t<decltype(told_host_fields)>, harmful_nodes>
+        m(ended_fields, running_task_fields, told_host_fields, o, harmful_nodes{}, mitigate::copy_planner{});
+    std::vector<told_host> hosts;
     for (int n = 0; n < 12; ++n) hosts.push_back({"node-" + std::to_string(n), 4, 0});
     std::vector<running_task> running;
     // Jobs of eight tasks; one that obeys takes twice as long as one that is left alone.

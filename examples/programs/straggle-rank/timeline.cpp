@@ -329,7 +329,9 @@ window_lengths recommended_lengths(history const& h, options const& o) {
 
 std::string complaint(history const& h, options const& o) {
     double const window = static_cast<double>(o.windows->window_ms) / milliseconds_per_step(h, o);
-    return std::string(message(straggle::rank::judge_window(recommendation(h), window)));
+    auto const fit = straggle::rank::judge_window(recommendation(h), window);
+    // Without attempts there are no windows at all, which is said elsewhere.
+    return fit == straggle::rank::window_fit::unknown ? std::string() : std::string(message(fit));
 }
 
 timeline follow(history const& h, options const& o, fleet const& f, window_calendar const& calendar,

@@ -27,6 +27,19 @@
 #include <type_traits>
 #include <vector>
 
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What a selection is where the caller names none.
+template <class Selection>
+[[nodiscard]] constexpr Selection over_windows() {
+    if constexpr (requires { Selection::over_windows(); })
+        return Selection::over_windows();
+    else
+        return Selection{};
+}
+
+} // namespace straggle::detail
+
 namespace straggle::inline STRAGGLE_ABI {
 
 /// Decides which nodes to avoid, window after window, by rankings and with policies of your own.
@@ -72,7 +85,8 @@ class ranked_blacklist {
 
   public:
     /// Policies, with every limit at its defaults.
-    explicit ranked_blacklist(Selection selection = {}, Exclusions exclusions = {})
+    explicit ranked_blacklist(Selection selection = detail::over_windows<Selection>(),
+                              Exclusions exclusions = {})
         requires(std::default_initializable<Limits> && ...)
         : selection_(std::move(selection)), policy_(std::move(exclusions)) {}
 
@@ -372,8 +386,8 @@ template <base::identifier NodeId, blacklist::selection_policy Selection = black
           blacklist::exclusion_policy Exclusions = blacklist::probation<blacklist::escalating>,
           class... Limits>
     requires(blacklist::node_limit<Limits, NodeId> && ...)
-[[nodiscard]] auto ranked_blacklist_of(Selection selection = {}, Exclusions exclusions = {},
-                                       Limits... limits) {
+[[nodiscard]] auto ranked_blacklist_of(Selection selection = detail::over_windows<Selection>(),
+                                       Exclusions exclusions = {}, Limits... limits) {
     return ranked_blacklist<NodeId, Selection, Exclusions, Limits...>(
         std::move(selection), std::move(exclusions), std::move(limits)...);
 }
