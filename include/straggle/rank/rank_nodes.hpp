@@ -111,11 +111,8 @@ class node_ranker {
                     merged_.add(slot, nodes.id(slot), shard.scores_[slot],
                                 options_.slowdowns ? shard.times_[slot] : times_type{});
                 }
-                auto const& links = shard.ranking_scratch_.slowdowns.links;
-                for (std::size_t i = 0; i < nodes.size(); ++i) {
-                    std::size_t const slot = nodes.slot_at(i);
-                    merged_.link(slot, links.root(static_cast<std::uint32_t>(slot)));
-                }
+                shard.ranking_scratch_.slowdowns.links.for_each(
+                    [this](std::uint32_t slot, std::uint32_t other) { merged_.link(slot, other); });
             });
         }
         merged_.join();
@@ -178,7 +175,8 @@ class node_ranker {
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); },
             [&](std::size_t i) -> times_type const& { return times_[nodes.slot_at(i)]; },
             [&](std::size_t i) {
-                return ranking_scratch_.slowdowns.links.root(static_cast<std::uint32_t>(nodes.slot_at(i)));
+                return ranking_scratch_.slowdowns.links.component(
+                    static_cast<std::uint32_t>(nodes.slot_at(i)));
             });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         options_.edges);

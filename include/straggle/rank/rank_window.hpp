@@ -105,8 +105,9 @@ class window_scorer {
             ++usable;
             scored += begin[j + 1] - begin[j];
             auto const by = job_yardstick::of(baselines_[j].count(), baselines_[j].mean());
-            std::uint32_t const first =
-                baselines_[j].count() > begin[j + 1] - begin[j] ? links.somewhere() : rows_[begin[j]].node;
+            std::uint32_t const first = baselines_[j].count() > begin[j + 1] - begin[j]
+                                            ? node_links::somewhere
+                                            : rows_[begin[j]].node;
             for (std::size_t i = begin[j]; i < begin[j + 1];) {
                 links.join(first, rows_[i].node);
                 i = score(i, begin[j + 1], *scale, by, scores);
@@ -123,7 +124,7 @@ class window_scorer {
         ranking_access::write_slowdowns(
             ranking, scratch, options.slowdowns,
             [&](std::uint32_t seen) -> auto const& { return scores[seen].times(); },
-            [&](std::uint32_t seen) { return links.root(seen); });
+            [&](std::uint32_t seen) { return links.component(seen); });
         ranking_access::account(ranking, counts_, scored, usable, options.edges);
         return ranking;
     }

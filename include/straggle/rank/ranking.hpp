@@ -216,7 +216,7 @@ struct ranking_access {
         auto& rows = scratch.slowdowns.rows;
         rows.assign(ranking.fleet_size(), {});
         for (std::uint32_t seen = 0; seen < rows.size(); ++seen) {
-            rows[seen].times = times(seen).sums();
+            rows[seen].times = times(seen).in_tasks();
             rows[seen].component = component(seen);
         }
         for (auto const& node : ranking.nodes_) rows[node.seen].is_judged = true;

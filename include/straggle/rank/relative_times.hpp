@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -41,11 +42,10 @@ struct time_sums {
     std::uint64_t tasks = 0; // with siblings elsewhere
     std::uint64_t jobs = 0;
 
-    template <class Visit>
-    constexpr void for_each(Visit&& visit) {
-        visit(weight), visit(here), visit(elsewhere), visit(here_squared), visit(both);
-        visit(elsewhere_squared), visit(within);
-    }
+    static constexpr std::array<Sum time_sums::*, 7> members{
+        &time_sums::weight,       &time_sums::here, &time_sums::elsewhere,
+        &time_sums::here_squared, &time_sums::both, &time_sums::elsewhere_squared,
+        &time_sums::within};
     friend bool operator==(time_sums const&, time_sums const&) = default;
 };
 
@@ -54,6 +54,7 @@ struct time_sums {
 template <bool Exact>
 class relative_times {
     using sum_type = std::conditional_t<Exact, std::int64_t, double>;
+    using sums = time_sums<sum_type>;
 
   public:
     // Takes in `n` tasks of a job on this node.
@@ -88,24 +89,15 @@ class relative_times {
         ++sums_.jobs;
     }
     void merge(relative_times const& other) noexcept {
-        time_sums<sum_type> theirs = other.sums_;
-        sum_type* mine[parts]{};
-        std::size_t k = 0;
-        sums_.for_each([&](sum_type& s) { mine[k++] = &s; });
-        k = 0;
-        theirs.for_each([&](sum_type& s) { plus(*mine[k++], s); });
+        for (auto const member : sums::members) plus(sums_.*member, other.sums_.*member);
         sums_.tasks += other.sums_.tasks;
         sums_.jobs += other.sums_.jobs;
     }
     // The sums as they are, in tasks.
-    [[nodiscard]] time_sums<double> sums() const noexcept {
+    [[nodiscard]] time_sums<double> in_tasks() const noexcept {
         time_sums<double> s;
-        double* to[parts]{};
-        std::size_t k = 0;
-        s.for_each([&](double& x) { to[k++] = &x; });
-        k = 0;
-        auto copy = sums_;
-        copy.for_each([&](sum_type& x) { *to[k++] = static_cast<double>(x) / unit; });
+        for (std::size_t k = 0; k < sums::members.size(); ++k)
+            s.*time_sums<double>::members[k] = static_cast<double>(sums_.*sums::members[k]) / unit;
         s.tasks = sums_.tasks;
         s.jobs = sums_.jobs;
         return s;
@@ -113,19 +105,19 @@ class relative_times {
 
     template <class Writer>
     void write(Writer& out) const {
-        auto copy = sums_;
-        copy.for_each([&](sum_type& x) {
+        for (auto const member : sums::members) {
             if constexpr (Exact)
-                out.i64(x);
+                out.i64(sums_.*member);
             else
-                out.real(x);
-        });
+                out.real(sums_.*member);
+        }
         out.varint(sums_.tasks);
         out.varint(sums_.jobs);
     }
     template <class Reader>
     void read(Reader& in) {
-        sums_.for_each([&](sum_type& x) {
+        for (auto const member : sums::members) {
+            sum_type& x = sums_.*member;
             if constexpr (Exact) {
                 x = in.i64();
             } else {
@@ -133,7 +125,7 @@ class relative_times {
                 in.expect(x - x == 0);
             }
             in.expect(x >= 0);
-        });
+        }
         sums_.tasks = in.varint();
         sums_.jobs = in.varint();
     }
@@ -143,7 +135,6 @@ class relative_times {
     static constexpr int grid_bits = 24;
     static constexpr double grid = 0x1p24, most = 256, most_worth = 4096;
     static constexpr double unit = Exact ? grid : 1.0;
-    static constexpr std::size_t parts = 7;
 
     static void plus(sum_type& to, sum_type x) noexcept {
         // Wraps rather than overflows: of tasks by the billion at the bound nobody asks for an average.
@@ -163,7 +154,7 @@ class relative_times {
         }
     }
 
-    time_sums<sum_type> sums_;
+    sums sums_;
 };
 
 // Scores of a node, and its relative times.
@@ -185,30 +176,42 @@ class timed_scores : public Scores {
 // jobs and nodes. Siblings that are known to exist, but not where, are one node more.
 class node_links {
   public:
+    static constexpr std::uint32_t somewhere = 0xffffffffu;
+
+    void clear() noexcept { parent_.clear(); }
+    // So many nodes, none of which is linked.
     void reset(std::size_t nodes) {
-        parent_.resize(nodes + 1);
-        for (std::size_t i = 0; i <= nodes; ++i) parent_[i] = static_cast<std::uint32_t>(i);
+        clear();
+        grow(nodes);
     }
-    [[nodiscard]] std::uint32_t somewhere() const noexcept {
-        return static_cast<std::uint32_t>(parent_.size() - 1);
+    // At least so many nodes; new ones are not linked. Strong guarantee.
+    void grow(std::size_t nodes) {
+        while (parent_.size() <= nodes) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
     }
     // Two nodes have tasks of one job.
     STRAGGLE_ALWAYS_INLINE void join(std::uint32_t a, std::uint32_t b) noexcept {
-        if (parent_[a] == parent_[b]) return; // nearly always, soon
-        std::uint32_t const x = root(a), y = root(b);
+        if (parent_[place(a)] == parent_[place(b)]) return; // nearly always, soon
+        std::uint32_t const x = component(a), y = component(b);
         parent_[x < y ? y : x] = x < y ? x : y;
     }
-    [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
+    // A number that linked nodes have in common, from 0 to the number of nodes.
+    [[nodiscard]] std::uint32_t component(std::uint32_t node) noexcept {
+        std::uint32_t i = place(node);
         while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
         return i;
     }
-    [[nodiscard]] std::uint32_t root(std::uint32_t i) const noexcept {
-        while (parent_[i] != i) i = parent_[i];
-        return i;
+    // Calls visit(node, other) for linked nodes that together tell all links.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::uint32_t i = 0; i < parent_.size(); ++i)
+            if (parent_[i] != i) visit(i - 1, parent_[i] - 1);
     }
 
   private:
-    std::vector<std::uint32_t> parent_;
+    // The place of `somewhere` is 0.
+    static constexpr std::uint32_t place(std::uint32_t node) noexcept { return node + 1; }
+
+    std::vector<std::uint32_t> parent_; // by place
 };
 
 } // namespace straggle::detail

@@ -121,14 +121,13 @@ struct monitor_bytes {
         // Each with the first node in the order of appearance that it has been compared with.
         node_links links;
         links.reset(place.size());
-        bucket.finished.for_each_link(links.somewhere(),
-                                      [&](std::uint32_t a, std::uint32_t b) { links.join(a, b); });
+        bucket.finished.for_each_link([&](std::uint32_t a, std::uint32_t b) { links.join(a, b); });
         std::vector<std::size_t> first(place.size() + 1, order.size() + 1);
-        first[links.root(links.somewhere())] = order.size();
+        first[links.component(node_links::somewhere)] = order.size();
         for (std::uint32_t const node : order) {
             auto const* const scores = bucket.finished.find(node);
             if (scores == nullptr) continue;
-            std::size_t& together = first[links.root(node)];
+            std::size_t& together = first[links.component(node)];
             if (together > order.size()) together = place[node];
             out.varint(place[node]);
             out.varint(together);
@@ -161,7 +160,7 @@ struct monitor_bytes {
             if (!e.add_finished(id, number, scores, bounds)) return status::out_of_range;
             auto const here = e.held().nodes().find(id);
             if (together == nodes.size()) {
-                bucket.finished.link_somewhere(here);
+                bucket.finished.link(here, node_links::somewhere);
                 continue;
             }
             auto const with = e.held().nodes().find(nodes[static_cast<std::size_t>(together)]);

@@ -71,7 +71,7 @@ class evidence_ranker {
                     present_[node] = 1;
                 });
                 bucket.finished.for_each_link(
-                    links().somewhere(), [this](std::uint32_t a, std::uint32_t b) { links().join(a, b); });
+                    [this](std::uint32_t a, std::uint32_t b) { links().join(a, b); });
             }
         }
         std::uint32_t const jobs = static_cast<std::uint32_t>(held.jobs().bound());
@@ -84,7 +84,7 @@ class evidence_ranker {
                 for (pair const& p : e.pairs) present_[p.node] = 1;
             if (outcome<std::uint64_t> const n = score_job(held, job, rules, e, scores_.data())) {
                 if (tell_times_) {
-                    std::uint32_t const with = total_ > *n ? links().somewhere() : e.pairs[0].node;
+                    std::uint32_t const with = total_ > *n ? node_links::somewhere : e.pairs[0].node;
                     for (pair const& p : e.pairs) links().join(p.node, with);
                 }
                 scored += *n;
@@ -123,7 +123,7 @@ class evidence_ranker {
         if (!scored) return true;
         for (pair const& p : pairs) evidence.add_finished(p.node, bucket, scores_[p.node]);
         for (pair const& p : pairs) bucket.finished.link(p.node, pairs[0].node);
-        if (total_ > *scored) bucket.finished.link_somewhere(pairs[0].node);
+        if (total_ > *scored) bucket.finished.link(pairs[0].node, node_links::somewhere);
         bucket.finished.scored += *scored;
         ++bucket.finished.jobs;
         return true;
@@ -194,7 +194,7 @@ class evidence_ranker {
         ranking_access::write_slowdowns(
             next_, scratch_, rules.slowdowns,
             [&](std::uint32_t seen) -> auto const& { return scores_[order_[seen]].times(); },
-            [&](std::uint32_t seen) { return links().root(order_[seen]); });
+            [&](std::uint32_t seen) { return links().component(order_[seen]); });
         ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
         std::swap(ranking_, next_);
     }

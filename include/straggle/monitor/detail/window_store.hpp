@@ -14,6 +14,7 @@
 #include <straggle/monitor/detail/job_node_sums.hpp>
 #include <straggle/monitor/detail/job_store.hpp>
 #include <straggle/rank/performance.hpp>
+#include <straggle/rank/relative_times.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <algorithm>
@@ -36,26 +37,21 @@ class finished_scores {
     // Makes a place for a node. Strong guarantee.
     void make_place(std::uint32_t node) {
         make_room_for_one(scores_);
-        make_room_for_one(links_);
-        if (nodes_.insert(node) != scores_.size()) return;
-        links_.push_back(static_cast<std::uint32_t>(scores_.size()));
-        scores_.emplace_back();
+        links_.grow(scores_.size() + 1);
+        if (nodes_.insert(node) == scores_.size()) scores_.emplace_back();
     }
-    // Two nodes have tasks of one job; or one of them, and it is not known where the others of the job are.
+    // Two nodes have tasks of one job; `other` may be `node_links::somewhere`.
     // @pre both have a place
     void link(std::uint32_t node, std::uint32_t other) noexcept {
-        std::uint32_t const a = root(nodes_.find(node)), b = root(nodes_.find(other));
-        if (a != b) links_[(std::min)(a, b)] = (std::max)(a, b);
+        links_.join(nodes_.find(node),
+                    other == node_links::somewhere ? node_links::somewhere : nodes_.find(other));
     }
-    void link_somewhere(std::uint32_t node) noexcept {
-        if (std::uint32_t const a = root(nodes_.find(node)); a != somewhere) links_[a] = somewhere;
-    }
-    // Calls visit(node, other) for nodes that together tell which are linked; `nobody` is somewhere.
+    // Calls visit(node, other) for nodes that together tell which are linked.
     template <class Visit>
-    void for_each_link(std::uint32_t nobody, Visit&& visit) const {
-        for (std::uint32_t place = 0; place < scores_.size(); ++place)
-            if (links_[place] != place)
-                visit(nodes_[place], links_[place] == somewhere ? nobody : nodes_[links_[place]]);
+    void for_each_link(Visit&& visit) const {
+        links_.for_each([&](std::uint32_t place, std::uint32_t other) {
+            visit(nodes_[place], other == node_links::somewhere ? node_links::somewhere : nodes_[other]);
+        });
     }
     // @pre the node has a place
     [[nodiscard]] Scores& operator[](std::uint32_t node) { return scores_[nodes_.find(node)]; }
@@ -80,21 +76,9 @@ class finished_scores {
     }
 
   private:
-    static constexpr std::uint32_t somewhere = 0xffffffffu;
-
-    [[nodiscard]] std::uint32_t root(std::uint32_t place) noexcept {
-        while (place != somewhere && links_[place] != place) {
-            std::uint32_t& next = links_[place];
-            if (next != somewhere) next = links_[next];
-            place = next;
-        }
-        return place;
-    }
-
     interner<std::uint32_t> nodes_;
     std::vector<Scores> scores_; // by place
-    std::vector<std::uint32_t>
-        links_; // by place: another one that it has been compared with, in the end itself
+    node_links links_;           // by place
 };
 
 template <class JobId, class NodeId, class Pair, class Scores>
@@ -288,10 +272,10 @@ class window_store {
 
     // Nodes that another one's jobs have compared, as far as they are here.
     void link_as(window_store const& other, bucket const& theirs, bucket& mine) noexcept {
-        theirs.finished.for_each_link(none, [&](std::uint32_t node, std::uint32_t with) {
+        theirs.finished.for_each_link([&](std::uint32_t node, std::uint32_t with) {
             std::uint32_t const a = store_.nodes().find(other.store_.nodes()[node]);
             if (a == none || mine.finished.find(a) == nullptr) return;
-            if (with == none) return mine.finished.link_somewhere(a);
+            if (with == node_links::somewhere) return mine.finished.link(a, with);
             std::uint32_t const b = store_.nodes().find(other.store_.nodes()[with]);
             if (b != none && mine.finished.find(b) != nullptr) mine.finished.link(a, b);
         });

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/rank/relative_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -63,47 +64,19 @@ struct node_effect {
     return window > g.window ? std::exp2(-age_of(g, window) / life) : 1.0;
 }
 
-// The components of the graph of jobs and nodes.
-template <class = void>
-class basic_effect_components {
-  public:
-    // As another one, with more nodes.
-    void assign(basic_effect_components const& other, std::size_t nodes) {
-        parent_.assign(other.parent_.begin(), other.parent_.end());
-        grow(nodes);
-    }
-    void grow(std::size_t nodes) {
-        while (parent_.size() < nodes) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
-    }
-    void clear(std::size_t nodes) {
-        parent_.clear();
-        grow(nodes);
-    }
-    [[nodiscard]] std::uint32_t root(std::uint32_t i) noexcept {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-    void join(std::span<effect_group const> groups, std::span<effect_cell const> cells) noexcept {
-        std::size_t c = 0;
-        for (effect_group const& g : groups) {
-            std::uint32_t first = 0;
-            bool any = false;
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                if (!(cells[c].tasks > 0)) continue;
-                std::uint32_t const r = root(cells[c].node);
-                if (any)
-                    parent_[(std::max)(r, root(first))] = (std::min)(r, root(first));
-                else
-                    first = r;
-                any = true;
-            }
+// Nodes with tasks in one group are compared with each other.
+inline void link_groups(node_links& links, std::span<effect_group const> groups,
+                        std::span<effect_cell const> cells) noexcept {
+    std::size_t c = 0;
+    for (effect_group const& g : groups) {
+        effect_cell const* first = nullptr;
+        for (std::size_t end = c + g.cells; c < end; ++c) {
+            if (!(cells[c].tasks > 0)) continue;
+            if (first == nullptr) first = &cells[c];
+            links.join(first->node, cells[c].node);
         }
     }
-
-  private:
-    std::vector<std::uint32_t> parent_;
-};
-using effect_components = basic_effect_components<>;
+}
 
 // What is final of each node, as sums: weights fade alike, so a window only scales them.
 template <class = void>
@@ -121,13 +94,13 @@ class basic_effect_past {
 
     [[nodiscard]] sums const& operator[](std::size_t node) const noexcept { return nodes_[node]; }
     [[nodiscard]] std::size_t cells() const noexcept { return cells_; }
-    [[nodiscard]] effect_components const& components() const noexcept { return components_; }
+    [[nodiscard]] node_links const& links() const noexcept { return links_; }
 
     void forget() noexcept { is_valid_ = false; }
     // Nothing is final.
     void clear(std::size_t nodes) {
         nodes_.assign(nodes, {});
-        components_.clear(nodes);
+        links_.reset(nodes);
     }
     // Takes in what became final since, and the time that went by. False if all has to be solved again.
     bool follow(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
@@ -138,7 +111,7 @@ class basic_effect_past {
         std::size_t more = cells_;
         for (std::size_t g = groups_; g < groups.size(); ++g) more += groups[g].cells;
         if ((more - solved_cells_) * 16 > solved_cells_) return false;
-        components_.grow(values.size());
+        links_.grow(values.size());
         nodes_.resize((std::max)(nodes_.size(), values.size()));
         age(groups, cells, window);
         take(groups, cells, values, spread);
@@ -203,7 +176,7 @@ class basic_effect_past {
     }
     void take(std::span<effect_group> groups, std::span<effect_cell const> cells,
               std::span<double const> values, double spread) {
-        components_.join(groups.subspan(groups_), cells.subspan(cells_));
+        link_groups(links_, groups.subspan(groups_), cells.subspan(cells_));
         for (; groups_ < groups.size(); ++groups_) {
             effect_group& g = groups[groups_];
             std::size_t const first = cells_, end = first + g.cells;
@@ -241,7 +214,7 @@ class basic_effect_past {
 
     std::vector<sums> nodes_;
     std::vector<double> solved_; // values when everything was solved last
-    effect_components components_;
+    node_links links_;
     std::size_t groups_ = 0, cells_ = 0, solved_cells_ = 0; // that are in the sums
     std::size_t recent_group_ = 0, recent_cell_ = 0;        // the first that is recent
     std::uint64_t window_ = 0, solved_at_ = 0;

@@ -53,7 +53,7 @@ class merged_nodes {
     [[nodiscard]] Times const& times(std::size_t i) const noexcept { return times_[i]; }
     // A number that all nodes have that are compared with each other.
     [[nodiscard]] std::uint32_t component(std::size_t i) noexcept {
-        return links_.root(static_cast<std::uint32_t>(i));
+        return links_.component(static_cast<std::uint32_t>(i));
     }
 
   private:

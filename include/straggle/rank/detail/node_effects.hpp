@@ -73,8 +73,9 @@ class basic_effect_solver {
   private:
     // The components of the graph of jobs and nodes.
     void join(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::size_t nodes) {
-        components_.assign(past_.components(), nodes);
-        components_.join(groups, cells);
+        links_ = past_.links();
+        links_.grow(nodes);
+        link_groups(links_, groups, cells);
     }
     void weigh(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
                double life) {
@@ -143,7 +144,7 @@ class basic_effect_solver {
             }
         for (std::size_t i = 0; i < effects.size(); ++i) {
             effects[i].log_slowdown = values[i];
-            effects[i].component = components_.root(static_cast<std::uint32_t>(i));
+            effects[i].component = links_.component(static_cast<std::uint32_t>(i));
             effects[i].variance = all_[i] > 0 ? sum_[i] / (all_[i] * all_[i]) : 0.0;
         }
     }
@@ -249,7 +250,7 @@ class basic_effect_solver {
     }
     // By the median node instead of the mean of the others: its error is shared.
     void refine(std::vector<node_effect>& effects, std::size_t nodes) {
-        size_.assign(nodes, 0);
+        size_.assign(nodes + 1, 0);
         for (node_effect const& e : effects)
             if (e.groups != 0) ++size_[e.component];
         for (node_effect& e : effects) {
@@ -315,7 +316,7 @@ class basic_effect_solver {
     bool is_known_ = false;
     static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
     effect_past past_;
-    effect_components components_;
+    node_links links_;
     std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> order_, size_;
     std::vector<node_effect> recent_;
