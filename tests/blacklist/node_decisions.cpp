@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -327,6 +328,54 @@ TEST_CASE("where tasks wait for slots a slow node works, as a last resort") {
     // And when it is as fast as the others it is healthy.
     c.factors[3] = 1;
     CHECK(c.until(3, node_state::healthy, 100) <= 60);
+}
+
+TEST_CASE("a slow node whose long tasks end is slow, and hangs only once nothing ends there") {
+    for (std::uint64_t run = 0; run < 5; ++run) {
+        CAPTURE(run);
+        std::mt19937_64 engine(seed + run);
+        std::lognormal_distribution<double> length(0, 0.3);
+        node_decisions decisions;
+        std::vector<node_row> rows;
+        for (std::uint32_t n = 0; n < 4; ++n) rows.push_back({.node = n, .slots = 4, .busy = 4});
+        struct task {
+            std::uint64_t id;
+            double start, end;
+        };
+        std::array<std::array<task, 4>, 4> slots{};
+        std::uint64_t next = 0;
+        double const stuck_since = 300;
+        int wrong = 0, late = 0;
+        bool hung = false;
+        for (double now = 0.5; now < 600 && !hung; now += 0.5) {
+            std::vector<running_attempt> running;
+            for (std::uint32_t n = 0; n < 4; ++n)
+                for (std::uint32_t k = 0; k < 4; ++k) {
+                    task& t = slots[n][k];
+                    while (t.end <= now) {
+                        if (t.end > 0) decisions.observe({n, t.id / 100, t.id, t.start, t.end}, now);
+                        t.id = next++;
+                        t.start = t.end;
+                        t.end = n == 3 && t.start > stuck_since
+                                    ? 1e300
+                                    : t.start + length(engine) * (n == 3 ? 6.0 : 1.0);
+                    }
+                    running.push_back(
+                        {.node = n, .job = next / 100, .task = 1000000 + n * 4 + k, .start = t.start});
+                }
+            decisions.decide(now, running, rows, {.waiting = 200});
+            for (auto const& v : decisions.verdicts()) {
+                bool const names = blacklist::has(v.causes, cause::hung);
+                wrong += names && (v.node != 3 || now < stuck_since);
+                hung = hung || (names && v.node == 3 && now > stuck_since);
+            }
+            if (now > stuck_since) ++late;
+            if (now > 100 && now < stuck_since) CHECK(decisions.state(3) == node_state::last_resort);
+        }
+        CHECK(wrong == 0);
+        CHECK(hung);
+        CHECK(late / 2 < 2 * 8 * 6); // in usual times; it takes 6 for a task
+    }
 }
 
 TEST_CASE("limits: a fifth of the slots, one node of three, none of two") {

@@ -144,6 +144,9 @@ class basic_slowdown_evidence {
     /// How many times the usual length of their siblings the attempts that run on a node have reached, by
     /// their median; 0 without any.
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept { return store_.stuck_for(node); }
+    /// How many times the usual length of their siblings the attempts took that ended on a node lately; at
+    /// least 1.
+    [[nodiscard]] double pace_of(std::uint32_t node) const noexcept { return store_.pace_of(node); }
     /// The logarithm of the evidence that a node is faster than its charge.
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         return store_.restored_evidence(node);

@@ -120,7 +120,8 @@ class basic_node_trials {
             else if (hangs && stuck > 2)
                 accuse(row.node, cause::slow, at_least(stuck),
                        {stuck, evidence_.tolerated(), 1, "running_time"});
-            if (hangs && stuck > 8) accuse(row.node, cause::hung, at_least(stuck), {stuck, 8, 1, "hung"});
+            if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
+                accuse(row.node, cause::hung, at_least(stuck), {stuck, long_enough, 1, "hung"});
             if (failures_.evidence(row.node) > threshold)
                 accuse(row.node, cause::failing, s,
                        {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
@@ -137,6 +138,8 @@ class basic_node_trials {
         return evidence_.jobs_of(node) >= 2 && evidence_.tasks_of(node) >= 4 &&
                s.low > options_.evidence.least_slowdown * classes_.usual(node);
     }
+    // From how many times the usual time on: a node that is slow, and whose tasks end, does not hang.
+    [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
     // Attempts that still run have taken so long.
     static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
     void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why) {
@@ -215,13 +218,17 @@ class basic_node_trials {
         bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
         // What hung before and still runs is no good sign, even if nothing new was tried.
         double const stuck = evidence_.stuck_for(row.node);
-        bool const hangs = (evidence_.hung_evidence(row.node) > relief && stuck > 2) ||
-                           (blacklist::has(r.causes, cause::hung) && stuck > 8);
+        bool const hung_before = blacklist::has(r.causes, cause::hung);
+        bool const is_stuck = stuck > hung_from(row.node);
+        bool const hangs =
+            (evidence_.hung_evidence(row.node) > relief && stuck > 2) || (hung_before && is_stuck);
         // Slow probes are few: after long enough it is decided by what there is.
         bool const is_over = now_ - r.stage_since > 8 * window;
         if (fails || hangs || (against > relief && (tasks >= 2 || races > relief || is_over))) {
             r.struck = false;
-            r.causes = static_cast<std::uint8_t>(fails ? cause::failing : hangs ? cause::hung : cause::slow);
+            r.causes = static_cast<std::uint8_t>(fails                                ? cause::failing
+                                                 : hangs && (hung_before || is_stuck) ? cause::hung
+                                                                                      : cause::slow);
             r.relapse = true;
             return;
         }

@@ -25,7 +25,8 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
-        for (double const x : {b.log_slowdown, b.usual, b.charge, b.since, nodes_[i].booked, nodes_[i].races})
+        for (double const x :
+             {b.log_slowdown, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked, nodes_[i].races})
             out.real(x);
         out.flag(b.probing);
         nodes_[i].slow.write(out);
@@ -85,14 +86,15 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     started_ = in.flag();
     seen_ = in.flag();
     seen_in_window_ = in.flag();
-    std::size_t const nodes = in.count(6 * 8 + 1 + 14 * 8);
+    std::size_t const nodes = in.count(8 * 8 + 1 + 14 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
-        for (double* const x :
-             {&b.log_slowdown, &b.usual, &b.charge, &b.since, &nodes_[i].booked, &nodes_[i].races})
+        for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.pace, &b.paced, &b.since,
+                                &nodes_[i].booked, &nodes_[i].races})
             *x = real();
+        in.expect(b.paced >= 0 && b.paced <= 32);
         b.probing = in.flag();
         effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts
         nodes_[i].slow.read(in);

@@ -64,6 +64,10 @@ class basic_evidence_state {
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].stuck : 0.0;
     }
+    // How many times as long as their siblings the attempts took that ended there; at least 1.
+    [[nodiscard]] double pace_of(std::uint32_t node) const noexcept {
+        return node < beliefs_.size() && beliefs_[node].pace > 0 ? std::exp(beliefs_[node].pace) : 1.0;
+    }
     [[nodiscard]] std::uint32_t groups_of(std::uint32_t node) const noexcept {
         return node < effects_.size() ? effects_[node].groups : 0;
     }
@@ -81,7 +85,7 @@ class basic_evidence_state {
         beliefs_[node].since = now;
         beliefs_[node].probing = probing;
         beliefs_[node].log_slowdown = beliefs_[node].usual;
-        if (!probing) beliefs_[node].charge = 0;
+        if (!probing) beliefs_[node].charge = beliefs_[node].pace = beliefs_[node].paced = 0;
         wipe(node);
     }
     void tolerate(std::uint32_t node, double usual) {
@@ -153,6 +157,13 @@ class basic_evidence_state {
     void learn_tasks(double tasks) noexcept {
         if (jobs_closed_ < 64) ++jobs_closed_;
         usual_tasks_ += (tasks - usual_tasks_) / jobs_closed_;
+    }
+    // Of the last few dozen attempts that ended there, beginning with one that took as long as any.
+    void learn_pace(std::uint32_t node, double log_ratio) noexcept {
+        node_belief& b = beliefs_[node];
+        if (b.paced < 32) ++b.paced;
+        b.pace +=
+            (std::clamp(log_ratio, -group_builder::widest, group_builder::widest) - b.pace) / (1 + b.paced);
     }
     void learn_variance() noexcept {
         double const free = (std::min)(builder_.own_freedom(), 64.0);

@@ -333,7 +333,9 @@ class basic_evidence_store : public evidence_state {
                 if (a.end - length < b.since) continue;
                 nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
                                           builder_.hazard(length - (a.end - before), a.node, b);
-                nodes_[a.node].ended += a.censored ? 0 : 1;
+                if (a.censored) continue;
+                nodes_[a.node].ended += 1;
+                learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
             }
         });
         for (node_watch& n : nodes_) {

@@ -25,6 +25,8 @@ struct node_belief {
     double log_slowdown = 0; // estimated
     double usual = 0;        // log of the slowdown that is nobody's fault: the class of the machine
     double charge = 0;       // log of the slowdown it was found guilty of; recovery is proved against it
+    double pace = 0;         // log of how many times its siblings' usual time an attempt took that ended
+    double paced = 0;        // how many attempts that is told by
     double since = -1e300;   // attempts that began before count for nothing
     bool probing = false;    // its copies count
 };
@@ -89,10 +91,12 @@ class basic_group_builder {
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
 
     // The cumulative hazard of an age on a node, as its siblings show it, if it may be as slow as is
-    // tolerated. @pre build() returned true
+    // tolerated, or as it has been with what ended: a node that is slow does not hang. @pre build() returned
+    // true
     [[nodiscard]] double hazard(double age, std::uint32_t node, node_belief const& belief) const noexcept {
         if (!(age > 0)) return 0;
-        return siblings_.hazard(std::log(age) - origin_ - tolerated - belief.usual, node);
+        double const slow = (std::max)(tolerated + belief.usual, belief.pace);
+        return siblings_.hazard(std::log(age) - origin_ - slow, node);
     }
     // Whether the siblings' times are many enough to compare a single attempt with.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
