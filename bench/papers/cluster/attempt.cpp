@@ -12,7 +12,10 @@ namespace s4u = simgrid::s4u;
 
 attempt::attempt(plan const& what, task_spec const& work, machine const& on, machine const& from,
                  attempt_record const& who)
-    : who_(who), interval_(what.report_interval), next_report_(who.start + what.report_interval) {
+    : who_(who),
+      interval_(what.report_interval),
+      next_report_(who.start + what.report_interval),
+      told_at_(who.start) {
     node_spec const& usual = what.nodes.front();
     share_[reading] = work.read / usual.disk;
     share_[fetching] = work.fetch / usual.network;
@@ -75,6 +78,7 @@ double attempt::progress() const {
 double attempt::reported(double now) {
     if (now >= next_report_) {
         told_ = progress();
+        told_at_ = now;
         while (next_report_ <= now) next_report_ += interval_;
     }
     return told_;

@@ -30,6 +30,8 @@ class attempt {
     double progress() const;
     /// As it last told the master; it tells at every `report_interval`.
     double reported(double now);
+    /// When that was; the start if it has told nothing.
+    double reported_at() const { return told_at_; }
     void kill();
     attempt_record const& who() const { return who_; }
 
@@ -44,7 +46,7 @@ class attempt {
     simgrid::s4u::ActivityPtr activity_;
     simgrid::s4u::CommPtr sent_; // beside the activity: what it fetches while that is read
     simgrid::s4u::ActorPtr actor_;
-    double interval_, next_report_, told_ = 0;
+    double interval_, next_report_, told_ = 0, told_at_;
     bool over_ = false;
     double end_ = 0;
 };

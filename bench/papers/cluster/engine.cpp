@@ -10,8 +10,12 @@
 #include <simgrid/plugins/energy.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace cluster {
 
@@ -21,19 +25,22 @@ namespace s4u = simgrid::s4u;
 
 struct task_state {
     std::vector<std::unique_ptr<attempt>> running{};
-    bool started = false;
-    bool finished = false;
+    std::uint32_t attempts = 0; // that were made
 };
 
 struct phase_state {
     std::uint32_t job = 0;
     std::uint32_t number = 0;
+    std::uint32_t kind = 0;
     std::vector<task_spec> const* work = nullptr;
     std::vector<task_state> tasks{};
-    std::uint32_t next = 0; // first task that has not started
+    std::vector<std::uint32_t> again{}; // tasks that lost their last attempt
+    std::uint32_t next = 0;             // first task that has not started
     std::uint32_t finished = 0;
     double began = 0;
-    std::uint32_t waiting() const { return static_cast<std::uint32_t>(tasks.size()) - next; }
+    bool passed = false; // would rather wait than take what is free
+    std::uint32_t waiting() const { return static_cast<std::uint32_t>(again.size() + tasks.size()) - next; }
+    std::uint32_t next_task() const { return again.empty() ? next : again.front(); }
 };
 
 class master {
@@ -56,9 +63,9 @@ class master {
             }
             hear_of_ends(now);
             policy_.round(now);
-            if (policy_.copies_first()) place_copies(now);
+            if (policy_.copies_first()) step(now);
             place_tasks(now);
-            if (!policy_.copies_first()) place_copies(now);
+            if (!policy_.copies_first()) step(now);
             double next = now + plan_.heartbeat;
             if (phases_.empty() && arrived < plan_.jobs.size()) // nothing to do but to keep the time
                 next = std::max(next, std::min(plan_.jobs[arrived].arrival, now + 30));
@@ -74,6 +81,9 @@ class master {
         auto phase = std::make_unique<phase_state>();
         phase->job = job;
         phase->number = phases_begun_++;
+        phase->kind =
+            kinds_.try_emplace({plan_.jobs[job].kind, which}, static_cast<std::uint32_t>(kinds_.size()))
+                .first->second;
         phase->work = &plan_.jobs[job].phases[which].tasks;
         phase->tasks.resize(phase->work->size());
         phase->began = now;
@@ -82,16 +92,23 @@ class master {
         phases_.push_back(std::move(phase));
     }
 
-    void end_attempt(attempt& a, double end, ending how, double progress, double now) {
+    void end_attempt(attempt const& a, double end, ending how, double progress, double now,
+                     bool outrun = false) {
         attempt_record record = a.who();
         record.end = end;
         record.how = how;
+        record.outrun = outrun;
         record.progress = progress;
         --nodes_[record.node].used;
         if (record.copy) --nodes_[record.node].copies;
         if (record.copy && how == ending::finished) ++out_.won;
         out_.attempts.push_back(record);
         policy_.ended(record, now);
+    }
+    void kill(attempt& a, double now, bool outrun) {
+        double const progress = a.progress(), end = a.over() ? a.end() : now;
+        a.kill();
+        end_attempt(a, end, ending::killed, progress, now, outrun);
     }
 
     void hear_of_ends(double now) {
@@ -102,15 +119,10 @@ class master {
                 for (auto const& a : task.running)
                     if (a->over() && (!first || a->end() < first->end())) first = a.get();
                 if (!first) continue;
-                for (auto const& a : task.running) {
-                    if (a.get() == first) continue;
-                    double const progress = a->progress(), end = a->over() ? a->end() : now;
-                    a->kill();
-                    end_attempt(*a, end, ending::killed, progress, now);
-                }
+                for (auto const& a : task.running)
+                    if (a.get() != first) kill(*a, now, true);
                 end_attempt(*first, first->end(), ending::finished, 1, now);
                 task.running.clear();
-                task.finished = true;
                 ++phase.finished;
             }
         }
@@ -134,25 +146,44 @@ class master {
     // Machines ask for work in no particular order, one task at a time; jobs are served in order of arrival.
     void place_tasks(double now) {
         straggle::base::sample_to_front(std::span(order_), order_.size(), random_);
-        for (bool any = true; any;) {
-            any = false;
-            for (std::uint32_t const n : order_) {
-                node_view const& node = nodes_[n];
-                if (node.free() == 0 || policy_.avoids(n) ||
-                    node.used - node.copies >= policy_.task_slots(n, node))
-                    continue;
-                phase_state* const phase = first_waiting();
-                if (!phase) return;
-                phase->tasks[phase->next].started = true;
-                start(*phase, phase->next++, n, false, now);
-                any = true;
+        offer(false, now);
+        offer(true, now);
+    }
+    void offer(bool last_resort, double now) {
+        free_.clear();
+        for (std::uint32_t const n : order_)
+            if (policy_.is_last_resort(n) == last_resort && takes_tasks(n)) free_.push_back(n);
+        for (auto const& phase : phases_) phase->passed = false;
+        for (std::size_t first = 0; first < free_.size();) {
+            phase_state* const phase = first_waiting();
+            if (!phase) return;
+            std::uint32_t const task = phase->next_task();
+            std::size_t const at =
+                policy_.place_task({phase->job, phase->number, task, phase->kind, (*phase->work)[task].input},
+                                   std::span(free_).subspan(first), now);
+            if (at >= free_.size() - first) {
+                phase->passed = true;
+                continue;
             }
+            std::swap(free_[first], free_[first + at]);
+            std::uint32_t const node = free_[first++];
+            if (phase->again.empty())
+                ++phase->next;
+            else
+                phase->again.erase(phase->again.begin());
+            start(*phase, task, node, false, now);
+            if (takes_tasks(node)) free_.push_back(node);
         }
+    }
+    bool takes_tasks(std::uint32_t n) const {
+        node_view const& node = nodes_[n];
+        return node.free() > 0 && !policy_.avoids(n) && node.used - node.copies < policy_.task_slots(n, node);
     }
     phase_state* first_waiting() {
         phase_state* first = nullptr;
         for (auto const& phase : phases_)
-            if (phase->waiting() > 0 && (!first || phase->job < first->job)) first = phase.get();
+            if (phase->waiting() > 0 && !phase->passed && (!first || phase->job < first->job))
+                first = phase.get();
         return first;
     }
 
@@ -165,6 +196,8 @@ class master {
         who.phase = phase.number;
         who.task = task;
         who.node = node;
+        who.kind = phase.kind;
+        who.number = phase.tasks[task].attempts++;
         who.start = now;
         who.copy = copy;
         who.input = work.input;
@@ -179,64 +212,85 @@ class master {
             std::make_unique<attempt>(plan_, done, machines_[node], machines_[from], who));
     }
 
-    void forsake(task_state& task, double now) {
-        for (auto const& a : task.running) {
-            double const progress = a->progress(), end = a->over() ? a->end() : now;
-            a->kill();
-            end_attempt(*a, end, ending::killed, progress, now);
-        }
-        task.running.clear();
+    void step(double now) {
+        look(now);
+        wants_.copies.clear();
+        wants_.kills.clear();
+        policy_.step(view_, wants_);
+        for (copy_request const& r : wants_.copies) copy(r, now);
+        for (kill_request const& r : wants_.kills) stop(r, now);
     }
 
-    void place_copies(double now) {
-        look(now);
-        requests_.clear();
-        policy_.copies(view_, requests_);
-        for (copy_request const& r : requests_) {
-            if (r.node >= nodes_.size() || nodes_[r.node].free() == 0) continue;
-            for (auto const& phase : phases_) {
-                if (phase->number != r.phase || r.task >= phase->tasks.size()) continue;
-                task_state& task = phase->tasks[r.task];
-                bool const there = std::any_of(task.running.begin(), task.running.end(),
-                                               [&r](auto const& a) { return a->who().node == r.node; });
-                if (task.running.empty() || there) continue;
-                if (r.kill) forsake(task, now);
-                start(*phase, r.task, r.node, true, now);
-            }
+    phase_state* find(std::uint32_t number, std::uint32_t task) {
+        for (auto const& phase : phases_)
+            if (phase->number == number && task < phase->tasks.size()) return phase.get();
+        return nullptr;
+    }
+
+    void copy(copy_request const& r, double now) {
+        if (r.node >= nodes_.size() || nodes_[r.node].free() == 0) return;
+        phase_state* const phase = find(r.phase, r.task);
+        if (!phase) return;
+        auto& running = phase->tasks[r.task].running;
+        bool const there = std::any_of(running.begin(), running.end(),
+                                       [&r](auto const& a) { return a->who().node == r.node; });
+        if (running.empty() || there) return;
+        if (r.kill) {
+            for (auto const& a : running) kill(*a, now, false);
+            running.clear();
         }
+        start(*phase, r.task, r.node, true, now);
+    }
+
+    void stop(kill_request const& r, double now) {
+        phase_state* const phase = find(r.phase, r.task);
+        if (!phase) return;
+        auto& running = phase->tasks[r.task].running;
+        auto const at = std::find_if(running.begin(), running.end(),
+                                     [&r](auto const& a) { return a->who().node == r.node; });
+        if (at == running.end() || (*at)->over()) return; // the master hears of its end in the next round
+        kill(**at, now, false);
+        running.erase(at);
+        if (running.empty()) phase->again.push_back(r.task);
     }
 
     void look(double now) {
         running_.resize(std::max(running_.size(), phases_.size()));
+        attempts_.resize(running_.size());
         shown_.clear();
         view_.waiting = 0;
         for (std::size_t p = 0; p < phases_.size(); ++p) {
             phase_state const& phase = *phases_[p];
             running_[p].clear();
-            for (std::uint32_t t = 0; t < phase.next; ++t) {
-                task_state const& task = phase.tasks[t];
-                if (task.running.empty()) continue;
-                running_view v{.task = t};
-                v.progress = -1;
-                v.attempts = static_cast<std::uint32_t>(task.running.size());
-                for (auto const& a : task.running) {
-                    v.nodes.push_back(a->who().node);
-                    double const done = a->reported(now);
-                    if (done <= v.progress) continue;
-                    v.progress = done;
-                    v.node = a->who().node;
-                    v.start = a->who().start;
-                    v.input = a->who().input;
-                }
-                running_[p].push_back(std::move(v));
-            }
+            attempts_[p].clear();
+            for (std::uint32_t t = 0; t < phase.next; ++t)
+                if (!phase.tasks[t].running.empty()) show(t, phase.tasks[t], now, p);
             view_.waiting += phase.waiting();
-            shown_.push_back({phase.job, phase.number, static_cast<std::uint32_t>(phase.tasks.size()),
-                              phase.waiting(), phase.began, running_[p]});
+            shown_.push_back({phase.job, phase.number, phase.kind,
+                              static_cast<std::uint32_t>(phase.tasks.size()), phase.finished, phase.waiting(),
+                              phase.began, running_[p], attempts_[p]});
         }
         view_.now = now;
         view_.phases = shown_;
         view_.nodes = nodes_;
+    }
+    void show(std::uint32_t number, task_state const& task, double now, std::size_t p) {
+        running_view v{.task = number};
+        v.progress = -1;
+        v.attempts = static_cast<std::uint32_t>(task.running.size());
+        for (auto const& a : task.running) {
+            attempt_record const& who = a->who();
+            double const done = a->reported(now);
+            attempts_[p].push_back({who, std::nullopt, a->reported_at()});
+            if (a->reported_at() > who.start) attempts_[p].back().progress = done;
+            v.nodes.push_back(who.node);
+            if (done <= v.progress) continue;
+            v.progress = done;
+            v.node = who.node;
+            v.start = who.start;
+            v.input = who.input;
+        }
+        running_[p].push_back(std::move(v));
     }
 
     plan const& plan_;
@@ -248,11 +302,13 @@ class master {
     std::vector<std::size_t> phase_of_job_;
     std::uint32_t phases_begun_ = 0;
     std::vector<node_view> nodes_;
-    std::vector<std::uint32_t> order_;
+    std::map<std::pair<std::string, std::size_t>, std::uint32_t> kinds_;
+    std::vector<std::uint32_t> order_, free_;
     std::vector<std::vector<running_view>> running_;
+    std::vector<std::vector<attempt_view>> attempts_;
     std::vector<phase_view> shown_;
     cluster_view view_;
-    std::vector<copy_request> requests_;
+    requests wants_;
 };
 
 } // namespace

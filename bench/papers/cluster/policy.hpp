@@ -6,7 +6,9 @@
 /// policy; a policy knows nothing of the simulator.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,10 +22,13 @@ struct attempt_record {
     std::uint32_t phase = 0; ///< of the whole run: every phase of every job has a number of its own
     std::uint32_t task = 0;  ///< within the phase
     std::uint32_t node = 0;
+    std::uint32_t kind = 0;   ///< the same for all phases of one work: the n-th of jobs of one kind
+    std::uint32_t number = 0; ///< of the task's attempts, from 0
     double start = 0;
     double end = 0;
     ending how = ending::finished;
     bool copy = false;
+    bool outrun = false; ///< killed because another attempt won
     double progress = 1; ///< done at the end
     double input = 1;
     double took() const { return end - start; }
@@ -40,13 +45,23 @@ struct running_view {
     std::vector<std::uint32_t> nodes{}; ///< of all its attempts
 };
 
+/// A running attempt.
+struct attempt_view {
+    attempt_record who{};             ///< all but its end
+    std::optional<double> progress{}; ///< as last reported
+    double reported = 0;              ///< when; the start if it has not reported
+};
+
 struct phase_view {
     std::uint32_t job = 0;
     std::uint32_t phase = 0;
-    std::uint32_t tasks = 0;   ///< in all
-    std::uint32_t waiting = 0; ///< not started yet
+    std::uint32_t kind = 0;
+    std::uint32_t tasks = 0; ///< in all
+    std::uint32_t finished = 0;
+    std::uint32_t waiting = 0; ///< without an attempt
     double began = 0;
     std::span<running_view const> running;
+    std::span<attempt_view const> attempts; ///< those of a task side by side
 };
 
 struct node_view {
@@ -69,10 +84,32 @@ struct copy_request {
     std::uint32_t node = 0;
     bool kill = false; ///< stop the attempts that run, as the copy starts
 };
+struct kill_request {
+    std::uint32_t phase = 0;
+    std::uint32_t task = 0;
+    std::uint32_t node = 0;
+};
+
+/// What is to be done in a round. What cannot be (no slot, task over, already or not there) is ignored.
+struct requests {
+    std::vector<copy_request> copies{};
+    std::vector<kill_request> kills{}; ///< after the copies; a task without an attempt waits again
+};
+
+/// A task that waits for a slot.
+struct waiting_task {
+    std::uint32_t job = 0;
+    std::uint32_t phase = 0;
+    std::uint32_t task = 0;
+    std::uint32_t kind = 0;
+    double input = 1;
+};
 
 /// A scheduler's judgement: which machines to avoid, which tasks to copy where.
 class policy {
   public:
+    static constexpr std::size_t wait = ~std::size_t{0};
+
     policy() = default;
     policy(policy const&) = delete;
     policy& operator=(policy const&) = delete;
@@ -86,14 +123,24 @@ class policy {
     virtual void round(double /*now*/) {}
     /// Whether a machine gets no first attempts.
     virtual bool avoids(std::uint32_t /*node*/) const { return false; }
+    /// Whether a machine gets first attempts only when no other is free.
+    virtual bool is_last_resort(std::uint32_t /*node*/) const { return false; }
     /// How many first attempts may run on a machine at once.
     virtual std::uint32_t task_slots(std::uint32_t /*node*/, node_view const& view) const {
         return view.slots;
     }
-    /// Whether copies are placed before the tasks that wait.
+    /// Which of the free machines a task gets.
+    /// @param free never empty, in random order, all of last resort or none
+    /// @return an index into `free`, or `wait`: its phase is passed over in this round
+    virtual std::size_t place_task(waiting_task const&, std::span<std::uint32_t const> /*free*/,
+                                   double /*now*/) {
+        return 0;
+    }
+    /// Whether the step of a round comes before the tasks that wait are placed.
     virtual bool copies_first() const { return false; }
-    /// Appends the copies to launch now; those that cannot be (no slot, task over, already there) are
-    /// ignored.
+    /// Once per round: appends what to do now.
+    virtual void step(cluster_view const& view, requests& out) { copies(view, out.copies); }
+    /// For those who do nothing but copy: appends the copies to launch now.
     virtual void copies(cluster_view const&, std::vector<copy_request>&) {}
 };
 
