@@ -700,6 +700,12 @@ using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
 }
 
+// straggle/predict/crowding.hpp
+namespace predict {
+using straggle::predict::job_company;
+using straggle::predict::crowding;
+}
+
 // straggle/mitigate/copy_planner.hpp
 namespace mitigate {
 using straggle::mitigate::runs_anywhere;

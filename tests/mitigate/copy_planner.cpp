@@ -611,3 +611,50 @@ TEST_CASE("copy_planner: real Hadoop progress does no harm") {
         CHECK(with.f1() >= without.f1() - 0.031); // one alarm more
     }
 }
+
+TEST_CASE("copy_planner: where company makes tasks slower, a new task goes where it has less of it") {
+    for (double const slope : {0.0, 0.8}) {
+        CAPTURE(slope);
+        copy_planner planner;
+        std::mt19937_64 engine(straggle_test::seed_or(20261123));
+        std::normal_distribution<double> noise(0, 0.2);
+        std::vector<place_row> places;
+        for (std::uint32_t n = 0; n < 4; ++n) places.push_back({.row = n, .node = n, .slots = 4, .free = 4});
+        // Each job has n + 1 tasks on node n: company of 0, 1/3, 2/3 and 1.
+        double now = 0;
+        for (std::uint64_t job = 0; job < 60; ++job) {
+            std::vector<running_row> running;
+            std::vector<double> ends;
+            for (std::uint32_t n = 0; n < 4; ++n)
+                for (std::uint32_t k = 0; k <= n; ++k) {
+                    running.push_back(
+                        {.row = 0, .job = job, .task = n * 4 + k, .kind = 1, .node = n, .start = now});
+                    ends.push_back(now + 10 * std::exp(slope * n / 3 + noise(engine)));
+                }
+            planner.plan(now + 2, running, places, {});
+            for (std::size_t i = 0; i < running.size(); ++i)
+                planner.observe_ended({.job = job,
+                                       .task = running[i].task,
+                                       .kind = 1,
+                                       .node = running[i].node,
+                                       .start = now,
+                                       .end = ends[i]});
+            planner.finish_job(job);
+            now += 50;
+        }
+        // Nodes 1 to 3 are busy, and node 0 is provably a little slower.
+        for (std::uint32_t n = 1; n < 4; ++n) places[n].free = 1;
+        places[0].slow = {1.1, 1.09, 1.11, 500};
+        std::vector<assign::ranked_place> out;
+        planner.rank_places(99, 1, 0, places, {}, out);
+        REQUIRE(out.size() == 4);
+        CHECK((out[0].row == 0) == (slope > 0));
+        CHECK(planner.crowding().slope() == doctest::Approx(slope).epsilon(0.1).scale(1));
+        byte_writer stored;
+        planner.write(stored);
+        copy_planner restored;
+        byte_reader in(stored.payload());
+        REQUIRE(restored.read(in) == status::ok);
+        CHECK(restored.crowding().slope() == planner.crowding().slope());
+    }
+}

@@ -27,21 +27,23 @@ struct free_place {
     std::uint32_t slots = 1; ///< all slots
     node_state state = node_state::healthy;
     double slowdown = 1; ///< how many times as long a task takes there
+    double crowding = 1; ///< what a task beside those that run there costs; see `predict::crowding`
 };
 
 /// A node for a new task, and when the task would end there.
 struct ranked_place {
     std::uint32_t row = 0; ///< of the node
-    double end = 0;        ///< from now on; 0 where the time of the task is not known
+    double end = 0;        ///< from now on, what it costs others there added; 0 where its time is not known
     friend constexpr bool operator==(ranked_place const&, ranked_place const&) = default;
 };
 
 /// Ranks the free nodes for a new task, best first.
 ///
-/// Healthy nodes come in the order of the task's time there; what differs by less than 3 % is equal, and of
-/// equal nodes the one with the largest share of idle slots is first, then the one that comes next in turn:
-/// so that ties spread. A last resort follows, and only if the task would end there before it would end on a
-/// healthy slot it had to wait for; if a healthy slot is free, waiting takes no time.
+/// Healthy nodes come in the order of the task's time there, and of what company costs; what differs by less
+/// than 3 % is equal, and of equal nodes the one with the largest share of idle slots is first, then the one
+/// that comes next in turn: so that ties spread. A last resort follows, and only if the task would end there
+/// before it would end on a healthy slot it had to wait for; if a healthy slot is free, waiting takes no
+/// time.
 ///
 /// Source: ours.
 /// @param usual time of the task on a node of slowdown 1; 0: not known
@@ -68,14 +70,14 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     double const otherwise = waiting + time * (best < std::numeric_limits<double>::infinity() ? best : 1.0);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         free_place const& n = nodes[i];
-        if (n.free == 0 || !(n.slowdown > 0)) continue;
+        if (n.free == 0 || !(n.slowdown > 0) || !(n.crowding > 0)) continue;
         bool const last = n.state == node_state::last_resort;
         if (n.state != node_state::healthy && !last) continue;
         // With no idea of the task's time, a last resort is for when nothing else will ever be free.
-        if (last && !(time > 0 ? time * n.slowdown < otherwise
+        if (last && !(time > 0 ? time * n.slowdown * n.crowding < otherwise
                                : !(waiting < std::numeric_limits<double>::infinity())))
             continue;
-        out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown)});
+        out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown * n.crowding)});
     }
     std::size_t const size = nodes.size();
     std::size_t const first = size > 0 ? detail::to_size(turn % size) : 0;
@@ -91,7 +93,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     });
     for (ranked_place& p : out) {
         free_place const& n = nodes[p.row];
-        p = {n.row, time * n.slowdown};
+        p = {n.row, time * n.slowdown * n.crowding};
     }
 }
 

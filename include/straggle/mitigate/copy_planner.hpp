@@ -121,7 +121,8 @@ class basic_copy_planner {
         free_.clear();
         double busy = 0;
         for (place_row const& p : places) {
-            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow)});
+            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow),
+                             crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             if (p.state == node_state::healthy && !p.hung && p.slots > p.free) busy += p.slots - p.free;
         }
         // Busy healthy slots come free once in usual / busy.
@@ -157,6 +158,8 @@ class basic_copy_planner {
 
     /// What is known of the times of tasks.
     [[nodiscard]] predict::sibling_times const& times() const noexcept { return scan_.siblings(); }
+    /// What company on a node costs.
+    [[nodiscard]] predict::crowding const& crowding() const noexcept { return scan_.crowding(); }
     /// What races have shown.
     [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
     /// The options it was made with.

@@ -11,7 +11,9 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
+#include <straggle/predict/crowding.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
 
@@ -24,46 +26,6 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// A slowdown as far as it is proved: 1 where the interval is too wide to tell.
-[[nodiscard]] inline double believed(slowdown const& s) noexcept {
-    if (!s.is_known() || !(s.value > 0) || !(s.low > 0)) return 1;
-    constexpr double widths = 3.92; // of an interval of 95 %, in standard errors
-    double const log = std::log(s.value), error = std::log(s.high / s.low) / widths;
-    double const square = log * log, keep = square > 0 ? 1 - error * error / square : 0.0;
-    return keep > 0 ? std::exp(log * keep) : 1.0;
-}
-
-[[nodiscard]] inline mitigate::time_range range_of(predict::time_points const& t, double scale) noexcept {
-    return {t.quantile(0.1) * scale, t.quantile(0.5) * scale, t.quantile(0.9) * scale};
-}
-
-// A late task that may get a copy.
-struct copy_candidate {
-    predict::time_points left;
-    std::size_t note; // in the book, or `no_note`
-    std::size_t group = 0;
-    double age, input_factor, slow; // of its input, of its node
-    double share = 0;               // gain of the job for each unit of slot time that a copy saves
-    double expected = 0;            // net gain on the best node
-    comparison reason;
-    std::uint32_t at; // among the running
-};
-inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();
-
-// The late tasks of one job that may get a copy.
-struct candidate_group {
-    std::size_t first, last;    // candidates
-    predict::time_points fresh; // times of a new task of the job, where the factor is 1
-    double next;                // what the rest of the job still takes
-    std::uint32_t kind;
-};
-
-// A task that is not late and could try a node.
-struct probe_candidate {
-    double age;
-    std::uint32_t at;
-};
 
 template <class = void>
 class basic_late_scan {
@@ -79,6 +41,7 @@ class basic_late_scan {
         if (e.how != mitigate::attempt_end::success)
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
+        if (note) observe_company(e, *note);
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
@@ -88,6 +51,8 @@ class basic_late_scan {
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
               task_book& book) {
         begin(places);
+        for (running_row const& r : running)
+            if (r.node < nodes_.size()) ++nodes_[r.node].running;
         sort_tasks(running);
         book.begin();
         for (std::size_t first = 0; first < order_.size();) {
@@ -107,8 +72,7 @@ class basic_late_scan {
     void count_task() noexcept { job_tasks_ += 1; }
     void finish(std::uint64_t job) {
         end_job(job);
-        auto const at = std::lower_bound(jobs_.begin(), jobs_.end(), job,
-                                         [](job_note const& n, std::uint64_t id) { return n.job < id; });
+        auto const at = place_of(job);
         if (at != jobs_.end() && at->job == job) jobs_.erase(at);
     }
     [[nodiscard]] double tasks_per_job() const noexcept {
@@ -122,18 +86,21 @@ class basic_late_scan {
         if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
     }
+    [[nodiscard]] predict::crowding const& crowding() const noexcept { return crowding_; }
     [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
     [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
 
     void write(byte_writer& out) const {
         siblings_.write(out);
         progress_.write(out);
+        crowding_.write(out);
         out.real(usual_);
         out.real(ended_);
     }
     void read(byte_reader& in) {
         siblings_.read(in);
         progress_.read(in);
+        crowding_.read(in);
         double const usual = in.real(), ended = in.real();
         if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
         usual_ = usual;
@@ -142,6 +109,7 @@ class basic_late_scan {
     void merge(basic_late_scan const& other) {
         siblings_.merge(other.siblings_);
         progress_.merge(other.progress_);
+        crowding_.merge(other.crowding_);
         double const all = ended_ + other.ended_;
         if (all > 0) usual_ = (usual_ * ended_ + other.usual_ * other.ended_) / all;
         ended_ = (std::min)(all, 200.0);
@@ -165,13 +133,33 @@ class basic_late_scan {
     struct job_note {
         std::uint64_t job;
         double seen, longest;
+        predict::job_company company{};
+    };
+    struct node_note {
+        double slow = 1;
+        std::uint32_t slots = 0, running = 0;
+        bool hung = false;
     };
 
     [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
-        return node < slow_.size() ? slow_[node] : 1.0;
+        return node < nodes_.size() ? nodes_[node].slow : 1.0;
     }
     [[nodiscard]] bool hangs(std::uint32_t node) const noexcept {
-        return node < hung_nodes_.size() && hung_nodes_[node] != 0;
+        return node < nodes_.size() && nodes_[node].hung;
+    }
+    // What share of the other slots of a node are busy; below 0 where there are none.
+    [[nodiscard]] double company_on(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size() || nodes_[node].slots < 2 || nodes_[node].running < 1) return -1;
+        return (std::min)((nodes_[node].running - 1.0) / (nodes_[node].slots - 1.0), 1.0);
+    }
+    void observe_company(mitigate::ended_row const& e, task_note const& note) {
+        if (!(note.looks > 0) || note.start < e.start || e.start < note.start) return;
+        job_note* const j = find_job(e.job);
+        double const took = e.end - e.start;
+        if (j)
+            crowding_.observe(
+                j->company, note.company / note.looks,
+                std::log(took / siblings_.factor(e.job, e.kind, {took, slow_of(e.node), e.input})));
     }
 
     void begin(std::span<mitigate::place_row const> places) {
@@ -182,18 +170,13 @@ class basic_late_scan {
         probes_.clear();
         tasks_ = no_estimate_ = hung_ = 0;
         copies_running_ = 0;
-        slow_.assign(slow_.size(), 1.0);
-        hung_nodes_.assign(hung_nodes_.size(), 0);
+        nodes_.assign(nodes_.size(), {});
         constexpr std::uint32_t most =
             0xffffff; // a node number beyond is a mistake, and no reason for so much memory
         for (mitigate::place_row const& p : places) {
-            if (p.node < most && p.node >= slow_.size()) {
-                hung_nodes_.resize(p.node + std::size_t{1}, 0); // first: it is by the other that is looked
-                slow_.resize(p.node + std::size_t{1}, 1.0);
-            }
-            if (p.node >= slow_.size()) continue;
-            slow_[p.node] = believed(p.slow);
-            hung_nodes_[p.node] = p.hung ? 1 : 0;
+            if (p.node >= most) continue;
+            if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
+            nodes_[p.node] = {.slow = believed(p.slow), .slots = p.slots, .hung = p.hung};
         }
     }
 
@@ -335,6 +318,11 @@ class basic_late_scan {
             (n.start < t.start || t.start < n.start)) { // another attempt, or the first
             n.track = {};
             n.start = t.start;
+            n.company = n.looks = 0;
+        }
+        if (double const company = company_on(t.node); company >= 0 && !t.is_copy) {
+            n.company += company;
+            n.looks += 1;
         }
         n.kind = t.kind;
         if (options_.use_progress && !t.is_copy)
@@ -347,9 +335,16 @@ class basic_late_scan {
         }
     }
 
+    [[nodiscard]] auto place_of(std::uint64_t job) noexcept {
+        return std::lower_bound(jobs_.begin(), jobs_.end(), job,
+                                [](job_note const& n, std::uint64_t id) { return n.job < id; });
+    }
+    [[nodiscard]] job_note* find_job(std::uint64_t job) noexcept {
+        auto const at = place_of(job);
+        return at != jobs_.end() && at->job == job ? &*at : nullptr;
+    }
     void seen(std::uint64_t job, double now, double longest) {
-        auto at = std::lower_bound(jobs_.begin(), jobs_.end(), job,
-                                   [](job_note const& n, std::uint64_t id) { return n.job < id; });
+        auto at = place_of(job);
         if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});
         at->seen = now;
         at->longest = (std::max)(at->longest, longest);
@@ -376,11 +371,11 @@ class basic_late_scan {
     mitigate::copy_planner_options options_;
     predict::sibling_times siblings_;
     predict::progress_trust progress_;
+    predict::crowding crowding_{};
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
     double job_tasks_ = 0, jobs_over_ = 0;
     predict::time_outlook outlook_{};
-    std::vector<double> slow_{};
-    std::vector<unsigned char> hung_nodes_{};
+    std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
     std::vector<predict::sized_task> sized_{};
     std::vector<job_note> jobs_{};

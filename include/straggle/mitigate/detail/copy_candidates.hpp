@@ -1,0 +1,62 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: late tasks that may get a copy, as one part finds them and
+/// another one prices them.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/predict/time_outlook.hpp>
+#include <straggle/record/comparison.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A slowdown as far as it is proved: 1 where the interval is too wide to tell.
+[[nodiscard]] inline double believed(slowdown const& s) noexcept {
+    if (!s.is_known() || !(s.value > 0) || !(s.low > 0)) return 1;
+    constexpr double widths = 3.92; // of an interval of 95 %, in standard errors
+    double const log = std::log(s.value), error = std::log(s.high / s.low) / widths;
+    double const square = log * log, keep = square > 0 ? 1 - error * error / square : 0.0;
+    return keep > 0 ? std::exp(log * keep) : 1.0;
+}
+
+[[nodiscard]] inline mitigate::time_range range_of(predict::time_points const& t, double scale) noexcept {
+    return {t.quantile(0.1) * scale, t.quantile(0.5) * scale, t.quantile(0.9) * scale};
+}
+
+// A late task that may get a copy.
+struct copy_candidate {
+    predict::time_points left;
+    std::size_t note; // in the book, or `no_note`
+    std::size_t group = 0;
+    double age, input_factor, slow; // of its input, of its node
+    double share = 0;               // gain of the job for each unit of slot time that a copy saves
+    double expected = 0;            // net gain on the best node
+    comparison reason;
+    std::uint32_t at; // among the running
+};
+inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();
+
+// The late tasks of one job that may get a copy.
+struct candidate_group {
+    std::size_t first, last;    // candidates
+    predict::time_points fresh; // times of a new task of the job, where the factor is 1
+    double next;                // what the rest of the job still takes
+    std::uint32_t kind;
+};
+
+// A task that is not late and could try a node.
+struct probe_candidate {
+    double age;
+    std::uint32_t at;
+};
+
+} // namespace straggle::detail
