@@ -3,7 +3,12 @@
 
 #include "windows.hpp"
 
+#define LLVMFuzzerTestOneInput fuzz_one_log
+#include "../fuzz/decision_log.cpp"
+#undef LLVMFuzzerTestOneInput
+
 #include "support/allocations.hpp"
+#include "support/corpus.hpp"
 
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/decision_log.hpp>
@@ -175,6 +180,13 @@ TEST_CASE("what cannot be a ranking is none") {
     CHECK(reason([](node& n, auto&) { n.n = 0; }) == status::out_of_domain);
     CHECK(reason([](node& n, auto&) { n.seen = 0; }) == status::out_of_domain);
     CHECK(reason([](node& n, auto&) { n.seen = 3; }) == status::out_of_domain);
+    CHECK(reason([](node& n, auto&) { n.slow = {1.2, 1.1, 1.3, 40}; }) == status::ok);
+    CHECK(reason([&](node& n, auto&) { n.slow = {1, 0, infinity, 2}; }) == status::ok);
+    CHECK(reason([&](node& n, auto&) { n.slow.value = nan; }) == status::out_of_domain);
+    CHECK(reason([](node& n, auto&) { n.slow = {0, 0, 2, 40}; }) == status::out_of_domain);
+    CHECK(reason([&](node& n, auto&) { n.slow.low = nan; }) == status::out_of_domain);
+    CHECK(reason([](node& n, auto&) { n.slow = {1.2, 1.4, 1.3, 40}; }) == status::out_of_domain);
+    CHECK(reason([&](node& n, auto&) { n.slow.high = nan; }) == status::out_of_domain);
     CHECK(reason([&](node&, auto& u) { u.mean = infinity; }) == status::out_of_domain);
     CHECK(reason([](node&, auto& u) { u.seen = 4000000000; }) == status::out_of_domain);
 }
@@ -296,6 +308,7 @@ TEST_CASE("what was changed in a log is found") {
     in_verdict("strikes", [](verdicts& v) { ++v.strikes; });
     in_verdict("since", [](verdicts& v) { --v.since; });
     in_verdict("until", [](verdicts& v) { ++v.until; });
+    in_verdict("probe_slots", [](verdicts& v) { ++v.probe_slots; });
     found_at(out, {"blacklisted", log[out].blacklisted.size(), "count"},
              [](logged& r) { r.blacklisted.push_back(r.blacklisted[0]); });
     found_at(out, {"blacklisted", 0, "count"}, [](logged& r) { r.blacklisted.clear(); });
@@ -326,7 +339,7 @@ TEST_CASE("evidence that was changed makes another decision") {
     CHECK(found->window == out);
 }
 
-TEST_CASE("a logged that cannot be of any decision changes nothing") {
+TEST_CASE("a record that cannot be of any decision changes nothing") {
     auto const log = history(30);
     auto keeper = new_keeper();
     REQUIRE(!*replay_decision(log[0], keeper));
@@ -366,4 +379,8 @@ TEST_CASE("writing into the same logged allocates nothing in the steady state") 
     for (int w = 1; w < 40; ++w) keeper.decide(window_of(scores_of(w)), w);
     write();
     CHECK(straggle_test::allocations_during(write) == 0);
+}
+
+TEST_CASE("decision log: the corpus of the fuzzer") {
+    straggle_test::replay_corpus(__FILE__, "decision_log", fuzz_one_log);
 }

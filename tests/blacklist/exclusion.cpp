@@ -264,6 +264,18 @@ TEST_CASE("probation: the mean of the probes, at the bound still good") {
     CHECK(s == blacklist::exclusion{.state = node_state::excluded, .strikes = 3, .since = 4, .until = 8});
 }
 
+TEST_CASE("probation: a sum beyond all numbers stays one that can be stored and taken from") {
+    blacklist::exclusion s{.state = node_state::on_probation, .strikes = 1, .since = 1, .until = 2};
+    blacklist::probation<> const policy{.probes = 1000};
+    double const most = (std::numeric_limits<double>::max)();
+    policy.advance(s, probe(most, 400), 3);
+    CHECK(s.probe_sum == most);
+    policy.advance(s, probe(-most, 400), 4);
+    CHECK(s.probe_sum == -most);
+    policy.advance(s, probe(most, 1), 5);
+    CHECK(s.probe_sum == 0);
+}
+
 TEST_CASE("probation: error rates of one and of three probes") {
     auto const beyond = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; }; // upper tail of N(0, 1)
     CHECK(beyond(std::sqrt(3.0)) == doctest::Approx(0.0416).epsilon(0.01));

@@ -92,6 +92,7 @@ void log_verdicts(std::span<verdict<NodeId> const> from, std::vector<blacklist::
         l.strikes = v.strikes;
         l.since = v.since;
         l.until = v.until;
+        l.probe_slots = v.probe_slots;
     }
 }
 
@@ -162,6 +163,7 @@ struct compare_verdicts {
         expect_same(a.strikes == b.strikes, "strikes");
         expect_same(a.since == b.since, "since");
         expect_same(a.until == b.until, "until");
+        expect_same(a.probe_slots == b.probe_slots, "probe_slots");
     }
 };
 
@@ -260,8 +262,8 @@ template <class NodeId, class JobId, class Keeper>
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
 /// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
-/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the last
-/// last
+/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the
+/// last one
 /// @par Cost
 /// that of `decide`, plus O(nodes log nodes); allocates
 template <base::identifier NodeId, class Keeper>

@@ -78,6 +78,12 @@ constexpr std::int64_t windows_after(std::int64_t window, std::int64_t length) n
     return window > last - length ? last : window + length;
 }
 
+// An infinite sum could be neither stored nor taken from.
+constexpr double within_doubles(double sum) noexcept {
+    using limits = std::numeric_limits<double>;
+    return sum > (limits::max)() ? (limits::max)() : sum < limits::lowest() ? limits::lowest() : sum;
+}
+
 constexpr void count_up(std::uint32_t& n) noexcept {
     if (n < (std::numeric_limits<std::uint32_t>::max)()) ++n;
 }
@@ -212,7 +218,8 @@ struct probation {
         if (s.state == node_state::on_probation) {
             if (!evidence.fresh) return;
             s.probes += evidence.n;
-            s.probe_sum += static_cast<double>(evidence.n) * evidence.mean;
+            s.probe_sum =
+                detail::within_doubles(s.probe_sum + static_cast<double>(evidence.n) * evidence.mean);
             if (s.probes < probes && !evidence.weak) return;
             double const mean = s.probes > 0 ? s.probe_sum / static_cast<double>(s.probes) : 0.0;
             window_evidence const finding{

@@ -224,6 +224,11 @@ struct ranking_access {
         for (auto& node : ranking.nodes_) node.slow = rows[node.seen].slow;
     }
 
+    // What nobody knows is from 0 to infinity.
+    [[nodiscard]] static bool can_be(slowdown const& s) noexcept {
+        return s.value > 0 && is_finite(s.value) && s.low >= 0 && is_finite(s.low) && s.high >= s.low;
+    }
+
     // Puts a ranking together from its nodes; false if they cannot be of one ranking.
     template <class NodeId, class JobId, class Scratch>
     [[nodiscard]] static bool assemble(node_ranking<NodeId, JobId>& ranking, Scratch& scratch,
@@ -250,7 +255,7 @@ struct ranking_access {
             auto const& node = nodes[k];
             bool const sound = node.n > 0 && is_finite(node.mean) && is_finite(node.sd) && !(node.sd < 0) &&
                                is_finite(node.ci.low) && is_finite(node.ci.high) &&
-                               node.ci.low <= node.ci.high;
+                               node.ci.low <= node.ci.high && can_be(node.slow);
             if (!sound) return false;
             scratch.low.push_back(node.ci.low);
             scratch.high.push_back(node.ci.high);
@@ -304,8 +309,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @param edges rule of the original
 /// @pre no identifier occurs twice; fewer than 2^32 nodes
 /// @return `status::out_of_domain` if no ranking can have such nodes: a number is not finite, an interval is
-/// the wrong way round, a deviation is negative, a ranked node has no scores, or the places of first
-/// appearance are not 0, 1, 2...
+/// the wrong way round, a deviation is negative, a slowdown is not above 0, a ranked node has no scores, or
+/// the places of first appearance are not 0, 1, 2...
 /// @par Cost
 /// O(nodes log nodes); allocates
 /// @par Guarantees
