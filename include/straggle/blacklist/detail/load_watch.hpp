@@ -30,10 +30,12 @@ class basic_load_watch {
             return;
         }
         double const step = now - last_;
-        last_ = now;
-        if (!(step > 0) || !(usual_duration > 0)) return;
+        bool const counts = step > 0 && usual_duration > 0;
         // The first ones are averaged, later ones forgotten.
-        double const share = 1 - std::exp(-step / (memory * usual_duration));
+        double const share = counts ? 1 - std::exp(-step / (memory * usual_duration)) : 0.0;
+        if (counts && !(share > 0)) return; // too short to be seen: such steps add up
+        last_ = now;
+        if (!counts) return;
         weight_ += share * (1 - weight_);
         double const by = share / weight_;
         busy_ += by * (busy - busy_);
