@@ -10,7 +10,7 @@
 #   bench/effectiveness.sh --full         adds seeds until each comparison is decided, 400 at most: a night
 #   bench/effectiveness.sh --drawn 80     scenarios drawn at random, 3 seeds each: a table for the page, or with --tuning 3
 #                                         others that may be looked at; writes no docs
-#   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, half a minute
+#   bench/effectiveness.sh --simgrid      the same cluster here and on the simulator of bench/papers, a minute
 #   ... --policies late,library --scenarios 'quiet*,*-80'   only these; writes no docs (--list: all of them)
 #   ... --tuning 8                        other seeds, that may be looked at while defaults are chosen; writes no docs
 #   ... --fresh                           forgets earlier results

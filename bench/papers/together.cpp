@@ -2,13 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// All parts together against each alone and against what Hadoop, Spark and Flink do, on the same jobs of a
-/// shared cluster: job time, slot time wasted, energy.
+/// All that the library does, with its defaults, against doing nothing, and what others do, on the same jobs
+/// of a shared cluster: job time, slot time, energy. The policies are those of the laboratory.
 #include "cluster/isolated.hpp"
 #include "report/report.hpp"
 #include "together/observe.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,19 +19,21 @@ namespace {
 using namespace together;
 using runs = std::vector<std::vector<double>>; // by seed
 
-// What others do, each part alone, all of them.
-constexpr std::array<char const*, 10> schedulers{"Hadoop",      "Spark",    "Flink",     "detector",
-                                                 "predictor",   "assigner", "blacklist", "forecast",
-                                                 "brief block", "together"};
-// All parts but one, where it matters which.
-constexpr std::array<char const*, 6> less{"without forecast",  "without blacklist",   "without brief block",
-                                          "without predictor", "without recent_rate", "with Flink's rule"};
+// Doing nothing, which all are compared with, comes first.
+constexpr std::array<char const*, 10> policies{"nothing",
+                                               "library",
+                                               "library_copies_only",
+                                               "library_nodes_only",
+                                               "library_places_only",
+                                               "flink",
+                                               "flink_limited",
+                                               "spark",
+                                               "hadoop",
+                                               "late"};
 
-std::vector<runs> observe_all(report::options const& how, scenario const& where,
-                              std::vector<char const*> const& names) {
-    return cluster::run_grid(
-        names.size(), how.repetitions(),
-        [&](std::size_t who, std::size_t run) { return observe(where, names[who], run + 1); }, how.workers);
+// Others than those that a smoke run has, which may be looked at while something is changed.
+std::uint64_t seed_of(report::options const& how, std::size_t run) {
+    return (how.smoke ? 1 : 1001) + run;
 }
 
 // The median of what `value` makes of a run and the reference's with the same seed.
@@ -42,23 +45,27 @@ report::estimate of(runs const& r, runs const& reference, Value value) {
 }
 
 void compare(report::table& out, report::options const& how, scenario const& where) {
-    std::vector<char const*> names(schedulers.begin(), schedulers.end());
-    if (where.come_and_go) names.insert(names.end(), less.begin(), less.end());
-    std::vector<runs> const all = observe_all(how, where, names);
+    std::vector<runs> const all = cluster::run_grid(
+        policies.size(), how.repetitions(),
+        [&](std::size_t who, std::size_t run) { return observe(where, policies[who], seed_of(how, run)); },
+        how.workers);
     for (std::size_t s = 0; s < all.size(); ++s) {
         for (auto const& [name, m] :
-             {std::pair{"mean time", mean}, {"p99 time", p99}, {"wasted", wasted}, {"energy", joules}})
-            out.row(where.name, names[s], std::string(name) + " over Hadoop's",
+             {std::pair{"mean time", mean}, {"p99 time", p99}, {"slot time", used}, {"energy", joules}})
+            out.row(where.name, policies[s], std::string(name) + " over nothing's",
                     of(all[s], all[0], [m](auto const& a, auto const& b) { return a[m] / b[m] - 1; }));
         for (auto const& [name, m] : {std::pair{"mean seconds", mean},
                                       {"p99 seconds", p99},
-                                      {"wasted", wasted},
+                                      {"wasted slot-seconds", wasted},
                                       {"joules", joules},
                                       {"copies", copies},
                                       {"won", won},
-                                      {"weak ones avoided", found},
-                                      {"healthy ones avoided", healthy_out}})
-            out.row(where.name, names[s], name,
+                                      {"trials", trials},
+                                      {"healthy machine-hours out", healthy_out},
+                                      {"weak machine-hours out", weak_out},
+                                      {"weak machine-hours", weak},
+                                      {"load", load}})
+            out.row(where.name, policies[s], name,
                     of(all[s], all[s], [m](auto const& a, auto const&) { return a[m]; }));
     }
 }

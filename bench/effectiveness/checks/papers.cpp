@@ -10,11 +10,11 @@
 
 #include "../../papers/cluster/engine.hpp"
 #include "../../papers/cluster/isolated.hpp"
+#include "../../papers/together/obeyed.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -73,84 +73,20 @@ cluster::plan the_same(lab::plan const& what) {
     return p;
 }
 
-// A policy of the laboratory as the other simulator asks it. Jobs have one phase, numbered as they come.
-class there final : public cluster::policy {
-  public:
-    explicit there(std::unique_ptr<lab::policy> decides) : decides_(std::move(decides)) {
-        wants_.nodes.assign(nodes, lab::service::normal);
-    }
-    void ended(cluster::attempt_record const& a, double now) override {
-        bool const won = a.how == cluster::ending::finished;
-        decides_->on_task_end({.job = a.phase,
-                               .task = a.task,
-                               .node = a.node,
-                               .start = a.start,
-                               .end = a.end,
-                               .input = a.input,
-                               .how = won ? lab::ending::finished : lab::ending::killed,
-                               .copy = a.copy,
-                               .outrun = !won},
-                              now);
-    }
-    void phase_over(std::uint32_t phase) override { decides_->on_job_end(phase, 0); }
-    void copies(cluster::cluster_view const& view, std::vector<cluster::copy_request>& out) override {
-        if (!decides_->is_due(view.now)) return;
-        running_.clear();
-        jobs_.clear();
-        nodes_.clear();
-        for (cluster::phase_view const& phase : view.phases) {
-            auto const first = static_cast<std::uint32_t>(running_.size());
-            for (cluster::running_view const& t : phase.running)
-                for (std::uint32_t const n : t.nodes)
-                    running_.push_back({.job = phase.phase,
-                                        .task = t.task,
-                                        .node = n,
-                                        .attempts = t.attempts,
-                                        .start = t.start,
-                                        .input = t.input,
-                                        .progress = t.progress,
-                                        .reported = view.now});
-            auto const waiting = phase.waiting, run = static_cast<std::uint32_t>(phase.running.size());
-            jobs_.push_back({.job = phase.phase,
-                             .tasks = phase.tasks,
-                             .finished = phase.tasks - waiting - run,
-                             .waiting = waiting,
-                             .arrival = phase.began,
-                             .first = first,
-                             .count = static_cast<std::uint32_t>(running_.size()) - first});
-        }
-        for (cluster::node_view const& n : view.nodes)
-            nodes_.push_back({.slots = n.slots, .busy = n.used, .copies = n.copies});
-        wants_.copies.clear();
-        decides_->decide({view.now, running_, jobs_, nodes_, view.waiting, false}, wants_);
-        for (lab::copy_request const& c : wants_.copies) out.push_back({c.job, c.task, c.node});
-    }
-
-  private:
-    std::unique_ptr<lab::policy> decides_;
-    lab::decisions wants_;
-    std::vector<lab::running_attempt> running_;
-    std::vector<lab::job_view> jobs_;
-    std::vector<lab::node_view> nodes_;
-};
-
 enum measured : std::size_t { mean, p99, wasted, copies };
 
-std::unique_ptr<lab::policy> policy(char const* name, std::uint64_t seed) {
-    return lab::find_policy(name).make({.nodes = nodes, .slots = nodes * slots, .launch = 1.5, .seed = seed});
-}
-
 std::vector<double> run_here(char const* name, std::uint64_t seed) {
-    auto const decides = policy(name, seed);
+    auto const decides =
+        lab::find_policy(name).make({.nodes = nodes, .slots = nodes * slots, .launch = 1.5, .seed = seed});
     lab::result const r = lab::run(small_cluster(seed), *decides);
     lab::measurement const m = lab::measure(r);
     return {m.mean, m.p99, m.wasted / (m.wasted + m.useful), static_cast<double>(m.copies)};
 }
 
 std::vector<double> run_there(char const* name, std::uint64_t seed) {
-    lab::plan const what = small_cluster(seed);
-    there decides(policy(name, seed));
-    cluster::result const r = cluster::run(the_same(what), decides);
+    cluster::plan const what = the_same(small_cluster(seed));
+    together::obeyed decides(name, what, seed);
+    cluster::result const r = cluster::run(what, decides);
     lab::result same;
     for (auto const& j : r.jobs) same.job_times.push_back(j.took() - 0.5); // heard of in the next round
     for (auto const& a : r.attempts)
@@ -164,7 +100,7 @@ std::vector<double> run_there(char const* name, std::uint64_t seed) {
 int main() {
     constexpr std::size_t seeds = 16;
     bool alike = true;
-    for (char const* name : {"nothing", "spark", "late"}) {
+    for (char const* name : {"nothing", "spark", "late", "flink", "library_nodes_only", "library"}) {
         auto const runs = cluster::run_grid(
             2, seeds,
             [name](std::size_t where, std::size_t seed) {
@@ -175,7 +111,7 @@ int main() {
         for (std::size_t where = 0; where < 2; ++where)
             for (auto const& r : runs[where])
                 for (std::size_t i = 0; i < 4; ++i) sums[where][i] += r[i] / seeds;
-        std::printf("%-8s", name);
+        std::printf("%-18s", name);
         for (auto const& [what, word, most] :
              {std::tuple{mean, "mean", 0.02}, {p99, "p99", 0.04}, {copies, "copies", 0.15}}) {
             double const off = sums[0][what] > 0 ? sums[0][what] / sums[1][what] - 1 : 0;

@@ -9,38 +9,25 @@
 
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/predict/progress.hpp>
-#include <straggle/predict/recent_rate.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <vector>
 
 namespace policies {
-
-/// What detectors are told of a task's progress.
-enum class progress_as : std::uint8_t {
-    told,       ///< what it reports
-    recent_rate ///< no more than it would have done by now, had it gone all the time as it has gone lately
-};
 
 /// Keeps a `job_progress` for each phase that runs.
 class phase_watch {
     using progress = straggle::detect::job_progress<std::uint32_t, double>;
 
   public:
-    explicit phase_watch(progress_as shown = progress_as::told) : shown_as_(shown) {}
-
     /// @param usual how long the task usually takes, if that is known
     void ended(cluster::attempt_record const& a, double usual = 0) {
         if (a.how == cluster::ending::finished) phases_[a.phase].finished(a.node, a.took(), a.input, usual);
     }
-    void forget(std::uint32_t phase) {
-        phases_.erase(phase);
-        attempts_.erase(attempts_.lower_bound({phase, 0, 0}), attempts_.lower_bound({phase + 1, 0, 0}));
-    }
+    void forget(std::uint32_t phase) { phases_.erase(phase); }
 
     /// The phase at this moment, valid until the next look at it.
     straggle::detect::job_view look(cluster::phase_view const& phase, double now) {
@@ -52,8 +39,7 @@ class phase_watch {
         progress& p = phases_[phase.phase];
         p.set_tasks(phase.tasks);
         p.set_begin(phase.began);
-        show(phase, now);
-        p.running(shown_, fields, now);
+        p.running(phase.running, fields, now);
         last_ = p.view();
         return last_;
     }
@@ -67,8 +53,8 @@ class phase_watch {
         named_.assign(phase.running.size(), false);
         for (straggle::detect::suspect const& s : suspects) named_[row(s)] = true;
         double longest = 0;
-        for (std::size_t i = 0; i < shown_.size(); ++i) {
-            auto const& task = shown_[i];
+        for (std::size_t i = 0; i < phase.running.size(); ++i) {
+            auto const& task = phase.running[i];
             if (named_[i] || task.progress < 0.05) continue;
             longest = std::max(
                 longest,
@@ -96,21 +82,7 @@ class phase_watch {
     }
 
   private:
-    void show(cluster::phase_view const& phase, double now) {
-        shown_.assign(phase.running.begin(), phase.running.end());
-        if (shown_as_ == progress_as::told) return;
-        for (cluster::running_view& t : shown_) {
-            straggle::predict::recent_rate& lately = attempts_[{phase.phase, t.task, t.start}];
-            (void)lately.update(now - t.start, t.progress);
-            t.progress = lately.even_progress();
-        }
-    }
-
-    progress_as shown_as_;
     std::map<std::uint32_t, progress> phases_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, double>, straggle::predict::recent_rate>
-        attempts_; // by their start
-    std::vector<cluster::running_view> shown_;
     straggle::detect::job_view last_;
     std::vector<bool> named_; // by row
 };

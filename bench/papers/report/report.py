@@ -12,12 +12,12 @@ import csv
 import html
 import math
 import pathlib
-import re
 import sys
 
 import charts
 import pages
 import texts
+from wording import marked
 
 HERE = pathlib.Path(__file__).resolve().parent
 STYLE = HERE.parents[2] / "examples" / "programs" / "common" / "page" / "style.css"
@@ -85,12 +85,6 @@ def section(folder, part):
     return (f"<section id=\"{part['csv']}\"><h2>{part['title']}</h2><p class=lede>{part['lede']}</p>"
             f"{picture}<ul class=findings>{findings}</ul>{table(rows, groups, part['percent'])}"
             f"<p class=muted>{runs} runs each, with the same seeds for all. <a href='{part['csv']}.csv'>{part['csv']}.csv</a></p></section>")
-
-
-def marked(text):
-    """The little Markdown that the caveats have."""
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
-    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
 
 
 def page(folder, back=""):

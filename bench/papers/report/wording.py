@@ -1,7 +1,9 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """What the texts of all papers need: a number of a table, and whether it is what was expected."""
+import html
 import math
+import re
 
 import charts
 
@@ -23,3 +25,9 @@ def verdict(ok, yes, no):
 
 def is_share(*words):
     return lambda group, x: any(w in x or w in group for w in words)
+
+
+def marked(text):
+    """The little Markdown that the pages have."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
