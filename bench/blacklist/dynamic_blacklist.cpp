@@ -4,7 +4,9 @@
 /// @file
 /// What a `dynamic_blacklist` finds by its defaults, how soon, and how often it is wrong: the tables of
 /// docs/reference/evidence.md, see bench/evidence.sh. Arguments: how many runs there are, in units of 20, and
-/// one table of windows, detection, errors, recovery.
+/// one table of windows, stuck, running, detection, errors, recovery.
+
+#include <blacklist/fleets.hpp>
 
 #include <straggle/blacklist/node_decisions.hpp>
 
@@ -13,123 +15,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
-#include <random>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace straggle;
-using engine = std::mt19937_64;
-
-enum class durations { lognormal, gamma, pareto, two_sizes };
-
-double draw(durations kind, double cv, engine& random) {
-    std::normal_distribution<double> normal;
-    std::uniform_real_distribution<double> uniform;
-    switch (kind) {
-    case durations::lognormal: {
-        double const squares = std::log1p(cv * cv);
-        return std::exp(std::sqrt(squares) * normal(random) - squares / 2);
-    }
-    case durations::gamma: {
-        double const shape = 1 / (cv * cv);
-        return std::gamma_distribution<double>(shape, 1 / shape)(random) + 1e-9;
-    }
-    case durations::pareto:
-        return std::pow(1 - uniform(random), -1 / 1.8);
-    default:
-        return (uniform(random) < 0.2 ? 3.0 : 0.5) * std::exp(0.2 * normal(random));
-    }
-}
-
-// 95 % of a share, k of n (Wilson).
-struct share {
-    double low, high;
-    share(double k, double n) {
-        double const z = 1.96, p = k / n, by = 1 + z * z / n, mid = p + z * z / (2 * n);
-        double const wide = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-        low = std::max((mid - wide) / by, 0.0);
-        high = std::min((mid + wide) / by, 1.0);
-    }
-};
-
-// Ten nodes with four slots each, 80 tasks every five minutes, first come first served; nobody obeys.
-class cluster {
-  public:
-    cluster(double task, double window, double factor, std::uint64_t seed)
-        : random_(seed), task_(task), window_(window), factor_(factor) {
-        for (std::uint32_t n = 0; n < nodes; ++n) {
-            rows_.push_back({.node = n, .slots = slots, .busy = 0});
-            for (std::uint32_t s = 0; s < slots; ++s) free_.push_back(n);
-        }
-    }
-    void step() {
-        double const until = now_ + window_;
-        for (;;) {
-            // What comes first: an end, or a job.
-            auto const first = std::min_element(runs_.begin(), runs_.end(),
-                                                [](auto const& a, auto const& b) { return a.end < b.end; });
-            bool const is_end = first != runs_.end() && first->end <= next_job_;
-            double const at = is_end ? first->end : next_job_;
-            if (at > until) break;
-            if (is_end) {
-                decisions.observe({first->node, first->job, first->task, first->start, first->end}, at);
-                tasks_of_slow += first->node == slow;
-                free_.push_back(first->node);
-                if (--left_[static_cast<std::size_t>(first->job)] == 0) decisions.finish_job(first->job);
-                *first = runs_.back();
-                runs_.pop_back();
-            } else {
-                for (std::uint64_t t = 0; t < 80; ++t) waits_.push_back({left_.size(), t});
-                left_.push_back(80);
-                next_job_ += 5;
-            }
-            while (!waits_.empty() && !free_.empty()) {
-                std::swap(free_[random_() % free_.size()], free_.back());
-                std::uint32_t const node = free_.back();
-                free_.pop_back();
-                auto const [job, task] = waits_.front();
-                waits_.pop_front();
-                double const took =
-                    task_ * draw(durations::lognormal, 0.3, random_) * (node == slow ? factor_ : 1.0);
-                runs_.push_back({node, job, task, at, at + took});
-            }
-        }
-        now_ = until;
-        running_.clear();
-        for (auto& r : rows_) r.busy = 0;
-        for (auto const& r : runs_) {
-            running_.push_back({r.node, r.job, r.task, r.start});
-            ++rows_[r.node].busy;
-        }
-        decisions.decide(now_, running_, rows_, {.waiting = waits_.size()});
-    }
-
-    static constexpr std::uint32_t nodes = 10, slots = 4, slow = 6;
-    node_decisions decisions;
-    std::uint64_t tasks_of_slow = 0; // that ended
-
-  private:
-    struct attempt {
-        std::uint32_t node;
-        std::uint64_t job, task;
-        double start, end;
-    };
-    struct waiting {
-        std::uint64_t job, task;
-    };
-
-    engine random_;
-    double task_, window_, factor_, now_ = 0, next_job_ = 0;
-    std::vector<blacklist::node_row> rows_;
-    std::vector<std::uint32_t> free_;
-    std::vector<attempt> runs_;
-    std::vector<running_attempt> running_;
-    std::deque<waiting> waits_;
-    std::vector<int> left_; // tasks of each job
-};
+using namespace straggle_bench;
 
 // By how many tasks of a node the normal bound is reached: more than `least_slowdown`, false alarms 0.1 %,
 // power 95 %, times 1.5.
@@ -154,7 +46,7 @@ void windows(unsigned runs) {
             double const needed = tasks_needed(factor, 0.3);
             std::uint64_t all = 0, named = 0, healthy = 0, wrong = 0;
             for (unsigned run = 0; run < runs; ++run) {
-                cluster c(s.task, s.window, factor, run + 1);
+                cluster c({.task = s.task, .window = s.window, .factor = factor}, run + 1);
                 for (unsigned w = 0; w < s.windows; ++w) {
                     bool const due = static_cast<double>(c.tasks_of_slow) >= needed;
                     c.step();
@@ -179,61 +71,89 @@ void windows(unsigned runs) {
         }
 }
 
-// Twenty tasks per node and window, one job in each. `noise`: a node's hour (six windows) is that much slower
-// or faster, and 0.7 of it stays for the next. The slow node is mended before window `mended`.
-struct fleet {
-    unsigned nodes = 10;
-    double factor = 1;
-    durations kind = durations::lognormal;
-    double cv = 0.3, noise = 0;
-    bool obeyed = false;
-    unsigned mended = ~0u;
-};
-class twenty_each {
-  public:
-    twenty_each(fleet const& f, std::uint64_t seed) : f_(f), random_(seed), hour_(f.nodes) {
-        for (double& x : hour_) x = f.noise * normal_(random_);
-        for (std::uint32_t n = 0; n < f.nodes; ++n) rows_.push_back({.node = n, .slots = 4});
-    }
-    // Returns how many tasks the slow node had.
-    unsigned step() {
-        if (window % 6 == 0)
-            for (double& x : hour_) x = 0.7 * x + f_.noise * 0.714 * normal_(random_);
-        unsigned worked = 0;
-        for (std::uint32_t n = 0; n < f_.nodes; ++n) {
-            unsigned tasks = 20;
-            if (f_.obeyed) {
-                node_state const state = decisions.state(n);
-                if (state == node_state::excluded || state == node_state::away) tasks = 0;
-                if (state == node_state::on_probation) tasks = 5 * std::min(decisions.probe_slots(n), 4u);
+// The slow node works as the others do for two hours; then nothing ends there for long, or ever.
+void stuck(unsigned runs) {
+    std::printf("| tasks of | windows of | durations | slowdown | runs | out within two windows | median, in "
+                "windows | "
+                "slowest |\n|---|---|---|---|---|---|---|---|\n");
+    struct shape {
+        double task, window;
+        char const *task_name, *window_name;
+    };
+    struct times {
+        durations kind;
+        double cv, past; // the 99th percentile
+        char const* name;
+    };
+    double const sigma = std::sqrt(std::log1p(0.09)), wide = std::sqrt(std::log1p(0.36));
+    for (shape const s : {shape{8, 10, "8 min", "10 min"}, shape{60, 10, "1 h", "10 min"},
+                          shape{1.0 / 6, 1.0 / 6, "10 s", "10 s"}})
+        for (times const t :
+             {times{durations::lognormal, 0.3, std::exp(2.326 * sigma - sigma * sigma / 2), "cv 0.3"},
+              times{durations::lognormal, 0.6, std::exp(2.326 * wide - wide * wide / 2), "cv 0.6"},
+              times{durations::pareto, 0, std::pow(0.01, -1 / 1.8), "Pareto 1.8"}})
+            for (double const factor : {20.0, 1e9}) {
+                std::vector<double> took;
+                double const since = (std::max)(120.0, 8 * s.task);
+                for (unsigned run = 0; run < runs; ++run) {
+                    cluster c({s.task, s.window, factor, since, t.kind, t.cv}, run + 1);
+                    while (c.now() < since) c.step();
+                    unsigned windows = 0;
+                    bool is_past = false;
+                    while (windows < 1000 && c.decisions.state(c.slow) == node_state::healthy) {
+                        c.step();
+                        windows += is_past;
+                        is_past = is_past || c.is_stuck_for(t.past * s.task);
+                    }
+                    took.push_back(windows);
+                }
+                std::sort(took.begin(), took.end());
+                auto const soon = std::upper_bound(took.begin(), took.end(), 2.0) - took.begin();
+                std::printf("| %s | %s | %s | %s | %u | %.1f %% | %.0f | %.0f |\n", s.task_name,
+                            s.window_name, t.name, factor < 100 ? "20" : "hangs", runs,
+                            100 * static_cast<double>(soon) / static_cast<double>(took.size()),
+                            took[took.size() / 2], took.back());
+                std::fflush(stdout);
             }
-            if (n == slow) worked = tasks;
-            double const by = std::exp(hour_[n]) * (n == slow && window < f_.mended ? f_.factor : 1.0);
-            for (unsigned k = 0; k < tasks; ++k) {
-                // Four slots, five tasks after each other in each.
-                double const start = now_ + 2 * static_cast<double>(k / 4);
-                decisions.observe({n, window, n * 20u + k, start, start + by * draw(f_.kind, f_.cv, random_)},
-                                  start + 2);
-            }
-        }
-        decisions.finish_job(window);
-        now_ += 10;
-        ++window;
-        decisions.decide(now_, {}, rows_, {});
-        return worked;
-    }
-    static constexpr std::uint32_t slow = 3;
-    node_decisions decisions;
-    unsigned window = 0;
+}
 
-  private:
-    fleet f_;
-    engine random_;
-    std::normal_distribution<double> normal_;
-    std::vector<double> hour_;
-    std::vector<blacklist::node_row> rows_;
-    double now_ = 0;
-};
+// Nothing is wrong: whether attempts that run, told, blame anybody who would not be blamed without.
+void running(unsigned runs) {
+    std::printf(
+        "| durations | tasks of | windows of | fleet windows | false exclusions | with ended attempts only "
+        "|\n|---|---|---|---|---|---|\n");
+    struct kind {
+        durations of;
+        char const* name;
+        double cv;
+    };
+    for (kind const k : {kind{durations::lognormal, "lognormal, cv 0.1", 0.1},
+                         {durations::lognormal, "lognormal, cv 0.3", 0.3},
+                         {durations::lognormal, "lognormal, cv 0.6", 0.6},
+                         {durations::pareto, "Pareto 1.8", 0},
+                         {durations::two_sizes, "two sizes", 0}})
+        for (double const task : {8.0, 1.0 / 6}) { // jobs that go on for windows; that begin and end in one
+            std::uint64_t all = 0, wrong[2] = {0, 0};
+            for (bool const tells : {true, false})
+                for (unsigned run = 0; run < runs; ++run) {
+                    cluster c({.task = task, .kind = k.of, .cv = k.cv, .tells_running = tells}, run + 1);
+                    std::vector<bool> was(c.nodes, false);
+                    for (unsigned w = 0; w < 288; ++w) {
+                        c.step();
+                        all += tells;
+                        for (std::uint32_t n = 0; n < c.nodes; ++n) {
+                            bool const is = c.decisions.state(n) != node_state::healthy;
+                            wrong[tells ? 0 : 1] += is && !was[n];
+                            was[n] = is;
+                        }
+                    }
+                }
+            std::printf("| %s | %s | 10 min | %llu | %llu | %llu |\n", k.name, task > 1 ? "8 min" : "10 s",
+                        static_cast<unsigned long long>(all), static_cast<unsigned long long>(wrong[0]),
+                        static_cast<unsigned long long>(wrong[1]));
+            std::fflush(stdout);
+        }
+}
 
 void detection(unsigned runs) {
     std::printf("\n| slowdown | cv | noise of hours | within windows | runs | found | interval |\n"
@@ -341,6 +261,8 @@ int main(int count, char** values) {
     unsigned const scale = count > 1 ? static_cast<unsigned>(std::max(1, std::atoi(values[1]))) : 1;
     std::string const only = count > 2 ? values[2] : "";
     if (only.empty() || only == "windows") windows(std::max(scale / 5, 1u));
+    if (only.empty() || only == "stuck") stuck(2 * scale);
+    if (only.empty() || only == "running") running(std::max(scale / 5, 1u));
     if (only.empty() || only == "detection") detection(20 * scale);
     if (only.empty() || only == "errors") false_exclusions(scale);
     if (only.empty() || only == "recovery") recovery(10 * scale);

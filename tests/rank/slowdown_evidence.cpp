@@ -89,6 +89,87 @@ TEST_CASE("siblings that have not ended count as Kaplan and Meier say") {
     CHECK(times.mean_beyond(30) == doctest::Approx(35));
 }
 
+TEST_CASE("how many attempts that run are older: as many as of an exponential distribution remain") {
+    // Where times are exponential, attempts that run are as old as tasks are long, however they began.
+    detail::censored_times siblings;
+    std::size_t const n = 4000;
+    double const median = std::log(2.0);
+    for (std::size_t i = 0; i < n; ++i) {
+        double const time = -std::log((static_cast<double>(i) + 0.5) / static_cast<double>(n));
+        siblings.add(std::log(time / median), true, static_cast<std::uint32_t>(i % 7));
+    }
+    siblings.fit();
+    for (double const age : {0.8, 1.0, 2.0, 4.0}) // 4000 quantiles of times, the last of which is 9
+        CHECK(siblings.share_older(std::log(age / median), 3) ==
+              doctest::Approx(std::exp(-age)).epsilon(0.05));
+    CHECK(siblings.share_older(-0.1, 3) == 1); // in the younger half
+    // Beyond all times it falls as that of a Pareto distribution.
+    double const far = siblings.share_older(std::log(20 / median), 3);
+    CHECK(far > std::exp(-20.0));
+    CHECK(siblings.share_older(std::log(40 / median), 3) < far);
+    // Of even lengths those that began together are more.
+    detail::censored_times even;
+    for (std::size_t i = 0; i < 100; ++i)
+        even.add(std::log(0.9 + 0.002 * static_cast<double>(i)), true, static_cast<std::uint32_t>(i % 7));
+    even.fit();
+    CHECK(even.share_older(std::log(1.05), 3) == doctest::Approx(0.25).epsilon(0.05));
+}
+
+TEST_CASE("attempts that hang do not hide each other: the longest is compared with others only") {
+    detail::censored_times siblings;
+    for (std::size_t i = 0; i < 76; ++i)
+        siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
+    for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
+    siblings.fit();
+    double own = 0, all = 0;
+    for (int i = 1; i <= 76; ++i) {
+        own += 1.0 / (i + 1); // those at risk elsewhere, and one
+        all += 1.0 / (i + 5);
+    }
+    CHECK(siblings.hazard(0.751, 9) == doctest::Approx(own + siblings.tail_index * 0.001));
+    CHECK(siblings.hazard(0.751, 3) == doctest::Approx(all));
+    CHECK(siblings.share_older(0.74, 9) < siblings.share_older(0.74, 3));
+    CHECK(siblings.lead() < 0); // it has not ended
+}
+
+TEST_CASE("how steep the tail is, is learnt from by how much the longest leads") {
+    double evidence_of[2] = {0, 0};
+    for (double const shape : {1.8, 4.0}) {
+        std::mt19937_64 engine(straggle_test::seed_or(20261123));
+        std::uniform_real_distribution<double> uniform;
+        slowdown_evidence evidence;
+        double now = 0;
+        auto const feed = [&](std::uint64_t first) {
+            for (std::uint64_t job = first; job < first + 400; ++job) {
+                for (std::uint32_t k = 0; k < 40; ++k)
+                    evidence.observe({k % 10, job, k, now, now + std::pow(1 - uniform(engine), -1 / shape)});
+                evidence.finish_job(job);
+                now += 10;
+                evidence.update(now, {}, {});
+            }
+        };
+        feed(0);
+        // All four slots of a node hold attempts of one age; how much that tells depends on the tail.
+        auto const told = [&](double age) {
+            std::vector<running_attempt> running;
+            for (std::uint32_t k = 0; k < 40; ++k)
+                if (k % 10 != 9)
+                    evidence.observe({k % 10, 5000, k, now, now + std::pow(1 - (k + 0.5) / 40, -1 / shape)});
+            for (std::uint32_t k = 0; k < 4; ++k)
+                running.push_back({.node = 9, .job = 5000, .task = 100 + k, .start = now});
+            std::vector<std::uint32_t> const slots(10, 4);
+            now += age;
+            evidence.update(now, running, slots);
+            return evidence.hung_evidence(9);
+        };
+        // Three times as old as the longest elsewhere.
+        evidence_of[shape > 2 ? 1 : 0] = told(3 * std::pow(0.5 / 40, -1 / shape));
+    }
+    // Four attempts, each of which would be so rare as 3 to the shape says.
+    CHECK(evidence_of[0] > 4 * std::log(40.0));
+    CHECK(evidence_of[1] > evidence_of[0] + 2 * std::log(3.0));
+}
+
 TEST_CASE("a slowdown is found, and told only when it is known") {
     std::mt19937_64 engine(straggle_test::seed_or(20261122));
     fleet f{.factors = {1, 1, 1, 2, 1, 1}};

@@ -43,7 +43,7 @@ struct slowdown_evidence_options {
     std::size_t max_attempts = std::size_t{1} << 18;  ///< of jobs that go on; 32 bytes each
     std::size_t max_jobs = std::size_t{1} << 14;      ///< that go on
     std::size_t max_cells = std::size_t{1} << 16;     ///< jobs that are over, times nodes; 24 bytes each
-    std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 250 bytes each
+    std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 320 bytes each
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
 
@@ -137,7 +137,8 @@ class basic_slowdown_evidence {
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
         return store_.race_evidence(node);
     }
-    /// The logarithm of the evidence that the attempts on a node do not end.
+    /// The logarithm of the evidence that the attempts on a node do not end: what they have survived against
+    /// how many ended, or that all its slots hold attempts that are older than nearly all others.
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return store_.hung_evidence(node);
     }

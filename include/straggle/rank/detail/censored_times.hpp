@@ -9,6 +9,8 @@
 #include <straggle/base/config.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,16 +27,17 @@ class basic_censored_times {
     void clear() noexcept {
         points_.clear();
         events_ = 0;
+        is_summed_ = {};
         longest_ = second_ = {-1e300, 0};
     }
     // An attempt that ended, or that has taken so long so far.
     void add(double log_time, bool ended, std::uint32_t node) {
-        points_.push_back({log_time, ended});
+        points_.push_back({log_time, ended, node});
         if (log_time > longest_.at) {
             if (node != longest_.node) second_ = longest_;
-            longest_ = {log_time, node};
+            longest_ = {log_time, node, ended};
         } else if (node != longest_.node && log_time > second_.at) {
-            second_ = {log_time, node};
+            second_ = {log_time, node, ended};
         }
     }
 
@@ -44,8 +47,10 @@ class basic_censored_times {
             return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
         });
         std::size_t const n = points_.size();
-        double survival = 1, hazard = 0;
+        double survival = 1, hazard = 0, others = 0;
         events_ = 0;
+        std::size_t own = 0; // of the node with the longest attempt, still at risk
+        for (point const& p : points_) own += p.node == longest_.node ? 1 : 0;
         for (std::size_t i = 0; i < n; ++i) {
             point& p = points_[i];
             auto const at_risk = static_cast<double>(n - i);
@@ -57,10 +62,15 @@ class basic_censored_times {
             } else if (i + 1 == n) {
                 mass = survival;
             }
+            if (p.node == longest_.node)
+                --own;
+            else if (p.ended)
+                others += 1 / (at_risk - static_cast<double>(own) + 1);
             survival -= mass;
             p.mass = mass;
             p.survival = survival;
             p.hazard = hazard;
+            p.others = others;
         }
         double sum = 0, squares = 0;
         for (std::size_t i = n; i-- > 0;) {
@@ -92,24 +102,80 @@ class basic_censored_times {
         double const mean = points_[i].sum_from / share;
         return mean > log_time ? mean : log_time;
     }
-    // The cumulative hazard on a node. Beyond the longest time elsewhere there are no data: from there on it
-    // grows as that of a Pareto distribution of index 1, a heavier tail than real ones have.
+    // By how much the longest attempt surpasses the longest one elsewhere; below 0 where it did not end.
+    [[nodiscard]] double lead() const noexcept {
+        return longest_.ended && second_.at > -1e299 ? longest_.at - second_.at : -1.0;
+    }
+    // How steep the tail is: of a Pareto distribution, beyond the longest time.
+    double tail_index = least_tail_index;
+    static constexpr double least_tail_index = 1.5;
+
+    // The cumulative hazard on a node, as the others show it where it has the longest attempt: those that
+    // hang are always at risk, and would hide each other. Beyond the longest time elsewhere there are no
+    // data: from there on it grows as that of a Pareto distribution.
     [[nodiscard]] double hazard(double log_time, std::uint32_t node) const noexcept {
         std::size_t const i = after(log_time);
-        double const known = i == 0 ? 0.0 : points_[i - 1].hazard;
-        double const elsewhere = node == longest_.node ? second_.at : longest_.at;
-        return elsewhere > -1e299 && log_time > elsewhere ? known + (log_time - elsewhere) : known;
+        bool const is_longest = node == longest_.node;
+        double const known = i == 0 ? 0.0 : is_longest ? points_[i - 1].others : points_[i - 1].hazard;
+        double const elsewhere = is_longest ? second_.at : longest_.at;
+        return elsewhere > -1e299 && log_time > elsewhere ? known + tail_index * (log_time - elsewhere)
+                                                          : known;
+    }
+
+    // Which share of the attempts that run on a node is older, at any time where starts are spread evenly, or
+    // of those that began together if that is more. O(n) exponentials once, then O(log n).
+    [[nodiscard]] double share_older(double log_time, std::uint32_t node) {
+        std::size_t const which = node == longest_.node ? 1 : 0;
+        double const elsewhere = which == 1 ? second_.at : longest_.at;
+        if (!(log_time > 0) || !(elsewhere > -1e299)) return 1; // in the younger half, or with no siblings
+        if (!is_summed_[which]) sum_areas(which);
+        areas const& a = areas_[which];
+        double const survival = std::exp(-hazard(log_time, node));
+        double const beyond = elsewhere - log_time;
+        if (!(beyond > 0)) return (std::max)(survival, a.tail * std::exp((tail_index - 1) * beyond) / a.all);
+        point const& next = points_[after(log_time)];
+        double const until = (std::min)(next.at, elsewhere);
+        double const area = survival * (std::exp(until) - std::exp(log_time)) + next.area[which];
+        return (std::max)(survival, area / a.all);
     }
 
   private:
+    struct areas {
+        double all = 0, tail = 0; // under the survival curve; beyond the longest time
+    };
     struct point {
         double at;
         bool ended;
+        std::uint32_t node;
         double mass = 0;
         double survival = 0; // after it
         double hazard = 0;   // up to and with it
+        std::array<double, 2>
+            area{};          // under the curve from here on; the same without the node with the longest
+        double others = 0;   // hazard without the node with the longest attempt
         double sum_from = 0; // of mass times place, from here on
     };
+
+    void sum_areas(std::size_t which) noexcept {
+        auto const survival = [which](point const& p) {
+            return std::exp(-(which == 1 ? p.others : p.hazard));
+        };
+        double const elsewhere = which == 1 ? second_.at : longest_.at;
+        std::size_t const i = after(elsewhere);
+        areas& a = areas_[which];
+        a.tail = (i == 0 ? 1.0 : survival(points_[i - 1])) * std::exp(elsewhere) / (tail_index - 1);
+        double sum = a.tail, next = elsewhere;
+        for (std::size_t k = points_.size(); k-- > 0;) {
+            point& p = points_[k];
+            if (p.at < next) {
+                sum += survival(p) * (std::exp(next) - std::exp(p.at));
+                next = p.at;
+            }
+            p.area[which] = sum;
+        }
+        a.all = sum + std::exp(next);
+        is_summed_[which] = true;
+    }
 
     // The first that takes longer.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
@@ -121,11 +187,14 @@ class basic_censored_times {
     struct extreme {
         double at = -1e300;
         std::uint32_t node = 0;
+        bool ended = false;
     };
 
     std::vector<point> points_;
     std::size_t events_ = 0;
     extreme longest_, second_; // on two nodes
+    std::array<areas, 2> areas_{};
+    std::array<bool, 2> is_summed_{};
     double mean_ = 0, variance_ = 0;
 };
 using censored_times = basic_censored_times<>;

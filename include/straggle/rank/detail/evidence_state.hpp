@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -55,7 +56,9 @@ class basic_evidence_state {
         return n.restored.log_evidence(n.live.restored, n.live.tasks, down_);
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? nodes_[node].hung.log_evidence() : 0.0;
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return (std::max)(n.hung.log_evidence(), n.all_old);
     }
     // Of a node on trial: the logarithm of the evidence that its copies lose.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
@@ -66,7 +69,9 @@ class basic_evidence_state {
     }
     // How many times as long as their siblings the attempts took that ended there; at least 1.
     [[nodiscard]] double pace_of(std::uint32_t node) const noexcept {
-        return node < beliefs_.size() && beliefs_[node].pace > 0 ? std::exp(beliefs_[node].pace) : 1.0;
+        if (node >= beliefs_.size()) return 1;
+        double const pace = builder_.proved_pace(beliefs_[node]);
+        return pace > 0 ? std::exp(pace) : 1.0;
     }
     [[nodiscard]] std::uint32_t groups_of(std::uint32_t node) const noexcept {
         return node < effects_.size() ? effects_[node].groups : 0;
@@ -130,6 +135,9 @@ class basic_evidence_state {
         double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
+        double all_old = 0;            // log of the evidence that all its slots hold old attempts
+        double young = 0;              // the largest share of attempts older than one that runs there
+        std::uint32_t running = 0;     // attempts that are no copies
     };
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
@@ -165,6 +173,22 @@ class basic_evidence_state {
         b.pace +=
             (std::clamp(log_ratio, -group_builder::widest, group_builder::widest) - b.pace) / (1 + b.paced);
     }
+    // By how much the longest attempt leads tells how steep the tail is beyond it. In a Pareto tail leads are
+    // exponential, and a mixture has that of its heaviest part: hence the third moment over the second.
+    void learn_tail(double lead) noexcept {
+        constexpr double remembered = 512; // jobs
+        lead = (std::min)(lead, group_builder::widest);
+        lead_squares_ += lead * lead - lead_squares_ / remembered;
+        lead_cubes_ += lead * lead * lead - lead_cubes_ / remembered;
+        set_tail();
+    }
+    void set_tail() noexcept {
+        constexpr double assumed = 2; // jobs
+        constexpr double least = censored_times::least_tail_index, most = 8;
+        double const squares = lead_squares_ + assumed * 2 / (least * least);
+        double const cubes = lead_cubes_ + assumed * 6 / (least * least * least);
+        builder_.set_tail_index(std::clamp(3 * squares / cubes, least, most));
+    }
     void learn_variance() noexcept {
         double const free = (std::min)(builder_.own_freedom(), 64.0);
         variance_weight_ = (std::min)(variance_weight_ + free, 1024.0);
@@ -172,6 +196,18 @@ class basic_evidence_state {
         usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
+    // A node all of whose slots are busy with old attempts: where one of a hundred is as old as the youngest
+    // of four, that is chance once in a hundred million looks.
+    void weigh_ages(std::span<std::uint32_t const> slots) noexcept {
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+            node_watch& n = nodes_[i];
+            std::uint32_t const all = i < slots.size() ? slots[i] : 1;
+            n.all_old = n.running >= all && n.young > 0
+                            ? -static_cast<double>(n.running) * std::log(n.young) - 0.6931471805599453
+                            : 0.0;
+            n.all_old = (std::max)(n.all_old, 0.0);
+        }
+    }
     void take_prices() noexcept {
         up_ = prices_.upward();
         down_ = prices_.downward();
@@ -189,6 +225,7 @@ class basic_evidence_state {
     }
 
     double least_;
+    double lead_squares_ = 0, lead_cubes_ = 0;
     job_memory jobs_;
     std::vector<node_watch> nodes_;
     std::vector<node_belief> beliefs_;

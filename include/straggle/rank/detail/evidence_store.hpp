@@ -62,6 +62,7 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
+            if (over && builder_.has_tail() && builder_.lead() >= 0) this->learn_tail(builder_.lead());
             take_prices();
         }
         for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
@@ -87,7 +88,7 @@ class basic_evidence_store : public evidence_state {
             solve(slots);
         }
         sum_scores();
-        watch_hung(now);
+        watch_hung(now, slots);
         measure_scatter();
         updated_ = now;
     }
@@ -310,7 +311,8 @@ class basic_evidence_store : public evidence_state {
         }
     }
 
-    void watch_hung(double now) {
+    void watch_hung(double now, std::span<std::uint32_t const> slots) {
+        for (node_watch& n : nodes_) n.young = n.running = 0;
         ratios_.clear();
         double const before = updated_;
         for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
@@ -323,6 +325,9 @@ class basic_evidence_store : public evidence_state {
                 if (r.copy) continue;
                 ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
                 if (r.start < b.since) continue;
+                node_watch& n = nodes_[r.node];
+                ++n.running;
+                n.young = (std::max)(n.young, builder_.share_older(r.age, r.node, b));
                 nodes_[r.node].exposed +=
                     builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
             }
@@ -342,6 +347,7 @@ class basic_evidence_store : public evidence_state {
             n.hung.add(n.exposed, n.ended);
             n.exposed = n.ended = n.stuck = 0;
         }
+        this->weigh_ages(slots);
         std::sort(ratios_.begin(), ratios_.end(), [](ratio const& a, ratio const& b) {
             return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
         });

@@ -94,13 +94,27 @@ class basic_group_builder {
     // tolerated, or as it has been with what ended: a node that is slow does not hang. @pre build() returned
     // true
     [[nodiscard]] double hazard(double age, std::uint32_t node, node_belief const& belief) const noexcept {
-        if (!(age > 0)) return 0;
-        double const slow = (std::max)(tolerated + belief.usual, belief.pace);
-        return siblings_.hazard(std::log(age) - origin_ - slow, node);
+        return age > 0 ? siblings_.hazard(std::log(age) - origin_ - slowest(belief), node) : 0.0;
+    }
+    // Which share of the attempts that run at any time on a node, as its siblings show it, is older. @pre as
+    // above
+    [[nodiscard]] double share_older(double age, std::uint32_t node, node_belief const& belief) noexcept {
+        return age > 0 ? siblings_.share_older(std::log(age) - origin_ - slowest(belief), node) : 1.0;
+    }
+    [[nodiscard]] double slowest(node_belief const& b) const noexcept {
+        return (std::max)(tolerated + b.usual, proved_pace(b));
+    }
+    // The log of how slow a node has been at least with what ended there lately.
+    [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
+        return b.pace - 2 * std::sqrt(usual_variance / (1 + b.paced));
     }
     // Whether the siblings' times are many enough to compare a single attempt with.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
     [[nodiscard]] double origin() const noexcept { return origin_; }
+    // By how much the longest attempt of the job surpasses the longest one elsewhere, in logarithms; below 0
+    // where it did not end.
+    [[nodiscard]] double lead() const noexcept { return siblings_.lead(); }
+    void set_tail_index(double index) noexcept { siblings_.tail_index = index; }
 
   private:
     struct entry {
