@@ -176,6 +176,7 @@ class log_reader {
     void take(std::string_view backend, std::string_view server, std::int64_t status,
               std::string_view termination, std::optional<moment> start, std::optional<moment> took,
               std::size_t number) {
+        if (backend.empty()) return out_.leave_out(reason::no_job, number);
         if (server.empty() || server == "<NOSRV>" || server == "-")
             return out_.leave_out(reason::no_server, number);
         attempt a;

@@ -227,7 +227,8 @@ TEST_CASE("readers: HAProxy, odd lines") {
         "h haproxy[1]: 1.2.3.4:5 [99/Feb/2009:12:14:14.655] in app/s1 10/0/30/69/109 200 1 - - ---- "
         "1/1/1/1/0 0/0 \"GET / HTTP/1.1\"\n"
         "h haproxy[1]: Server app/s1 is DOWN, reason: Layer4\n"
-        "what is this\n");
+        "what is this\n"
+        "1795363807.933  s2 200 7 7 7402 ---- 6 1 0 0\n");
     REQUIRE(r.rows.size() == 3);
     CHECK(r.rows[0].job == "app GET /a/#");
     CHECK(r.rows[0].start_ms % 1000 == 695); // 655 + 10 + 0 + 30: when the server had the request
@@ -237,6 +238,7 @@ TEST_CASE("readers: HAProxy, odd lines") {
     CHECK(r.lines(reason::not_http) == std::vector<std::size_t>{4});
     CHECK(r.lines(reason::bad_time) == std::vector<std::size_t>{5});
     CHECK(r.lines(reason::not_a_record) == std::vector<std::size_t>{7});
+    CHECK(r.lines(reason::no_job) == std::vector<std::size_t>{8}); // no backend
 }
 
 TEST_CASE("readers: GNU parallel") {
