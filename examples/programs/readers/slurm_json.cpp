@@ -69,13 +69,19 @@ class job_reader {
         a.job = job_;
         a.task = task_;
         a.node = text_in(job, "nodes");
-        if (auto const restarts = number_in(job, "restart_cnt");
-            restarts && *restarts > 0 && *restarts < 0x7fffffff)
-            a.number = static_cast<std::uint32_t>(*restarts);
+        a.number = number_of(*id, number_in(job, "restart_cnt"));
         take(a, state_in(job), member(job, "time"), line);
     }
 
   private:
+    // As in the table: what was requeued stands there once per run, one below the other.
+    std::uint32_t number_of(std::int64_t id, std::optional<std::int64_t> restarts) {
+        last_number_ = id == last_id_ ? last_number_ + 1 : 0;
+        last_id_ = id;
+        bool const told = restarts && *restarts >= 0 && *restarts < 0x7fffffff;
+        return told ? static_cast<std::uint32_t>(*restarts) : last_number_;
+    }
+
     void take(attempt& a, std::string_view state, std::optional<json_value> time, std::size_t line) {
         auto const how = slurm_ending(state);
         auto const start = number_in(time, "start"), end = number_in(time, "end");
@@ -118,6 +124,8 @@ class job_reader {
 
     collector& out_;
     std::string job_, task_, step_;
+    std::optional<std::int64_t> last_id_;
+    std::uint32_t last_number_ = 0;
 };
 
 } // namespace
