@@ -4,17 +4,21 @@
 // The readers of histories against the parser alone on the same bytes: simdjson's DOM parse of every line or
 // object, and the CSV reader for what is text. Both take turns; `ratio` is the median of parser time by
 // reader time, so 1 is as fast as the parser, and 0.8 is what is asked for. Formats whose recorded files are
-// in tests/examples/histories are those files over and over; the others are made up in their form.
+// in tests/examples/histories are those files over and over; the others are made up in their form. CSV is
+// read as straggle-rank reads it: names are counted, numbers are read exactly, and all attempts are kept.
 
 #include "../../examples/programs/readers/readers.hpp"
 #include "../../examples/programs/common/csv.hpp"
 #include "../../examples/programs/readers/json_items.hpp"
+#include "../../examples/programs/straggle-rank/history.hpp"
 
 #include <benchmark/benchmark.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -81,6 +85,17 @@ std::string sacct_table(char separator) {
                 std::to_string(i % 300) +
                 "|COMPLETED|2026-11-22T16:01:02|2026-11-22T16:05:" + std::to_string(10 + i % 50) + "|240\n";
     std::replace(text.begin(), text.end(), '|', separator);
+    return text;
+}
+
+// As docs/guide/records.md has it.
+std::string attempts_table() {
+    std::string text = "job,task,attempt,node,start_ms,end_ms,status,speculative,input_bytes\n";
+    for (std::size_t i = 0; text.size() < bytes_wanted; ++i)
+        text += "application_1700000000_" + std::to_string(1000 + i / 5000) + "/stage-3," +
+                std::to_string(i % 5000) + ",0,worker-" + std::to_string(i * 7 % 300) + ".example.com," +
+                std::to_string(1700000000000 + 11 * i) + ',' +
+                std::to_string(1700000004000 + 11 * i + i * 131 % 9000) + ",success,false,134217728\n";
     return text;
 }
 
@@ -229,6 +244,15 @@ void sacct(benchmark::State& state) {
 void nextflow(benchmark::State& state) {
     table(state, repeated(contents("nextflow-trace.txt"), 1), '\t', readers::format::nextflow);
 }
+void csv_attempts(benchmark::State& state) {
+    std::string const text = attempts_table();
+    std::string const file = (std::filesystem::temp_directory_path() / "straggle-bench-readers.csv").string();
+    std::ofstream(file, std::ios::binary) << text;
+    compare(
+        state, text.size(), [&] { return parse_csv(text); },
+        [&] { return straggle_rank::read_history({file}, {}).rows; });
+    std::filesystem::remove(file);
+}
 void parallel(benchmark::State& state) {
     table(state, repeated(contents("parallel.joblog"), 1), '\t', readers::format::parallel);
 }
@@ -253,3 +277,4 @@ BENCHMARK(nextflow)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecon
 BENCHMARK(haproxy)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(haproxy_adapter)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(parallel)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(csv_attempts)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);

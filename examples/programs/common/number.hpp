@@ -69,10 +69,10 @@ inline number read_real(std::string_view s) {
 
 } // namespace detail
 
-/// The number in a field.
-[[nodiscard]] inline number read_number(std::string_view field) {
-    std::string_view const s = detail::trimmed(field);
-    if (s.empty()) return {};
+namespace detail {
+
+// Any number in a field that is not empty.
+inline number read_any(std::string_view s) {
     constexpr int max_digits = 19; // of which many numbers fit 64 bits: nanoseconds since 1970 do
     number n{.kind = number_kind::exact};
     bool const negative = s.front() == '-';
@@ -88,12 +88,29 @@ inline number read_real(std::string_view s) {
             ++count;
             n.places += static_cast<int>(point);
         } else {
-            return detail::read_real(s);
+            return read_real(s);
         }
     }
     if (count == 0) return {.kind = number_kind::unreadable};
     if (negative) n.digits = -n.digits;
     return n;
+}
+
+} // namespace detail
+
+/// The number in a field.
+[[nodiscard]] inline number read_number(std::string_view field) {
+    std::string_view const s = detail::trimmed(field);
+    if (s.empty()) return {};
+    constexpr std::size_t surely_fits = 18;
+    if (s.size() > surely_fits) return detail::read_any(s);
+    std::int64_t digits = 0; // as most numbers have nothing else
+    for (char const c : s) {
+        unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
+        if (digit > 9) return detail::read_any(s);
+        digits = digits * 10 + digit;
+    }
+    return {.kind = number_kind::exact, .digits = digits};
 }
 
 } // namespace program

@@ -9,6 +9,10 @@ namespace readers {
 
 namespace {
 
+// Nanoseconds, by how many places stand behind the point.
+constexpr std::array<std::int64_t, 10> units{1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
+                                             10'000,        1'000,       100,        10,        1};
+
 // So many digits at the front, taken off.
 std::optional<int> take_digits(std::string_view& s, std::size_t count) {
     if (s.size() < count) return std::nullopt;
@@ -29,8 +33,6 @@ bool take_char(std::string_view& s, char c) {
 
 // What stands behind the point, as nanoseconds.
 std::int64_t take_fraction(std::string_view& s) {
-    constexpr std::array<std::int64_t, 10> units{1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
-                                                 10'000,        1'000,       100,        10,        1};
     std::int64_t value = 0;
     std::size_t at = 0, used = 0;
     for (; at < s.size() && s[at] >= '0' && s[at] <= '9'; ++at) {
@@ -66,6 +68,22 @@ std::optional<moment> seconds_time(double seconds) {
 }
 
 std::optional<moment> seconds_time(std::string_view text) {
+    constexpr std::size_t surely_fits = 18;
+    if (!text.empty() && text.size() <= surely_fits && text.front() != '.') { // nearly all
+        std::int64_t digits = 0;
+        std::size_t at = 0, point = text.size();
+        for (; at < text.size(); ++at) {
+            unsigned const digit = static_cast<unsigned char>(text[at]) - unsigned{'0'};
+            if (digit <= 9)
+                digits = digits * 10 + digit;
+            else if (text[at] == '.' && point == text.size())
+                point = at;
+            else
+                break;
+        }
+        std::size_t const places = point < at ? at - point - 1 : 0;
+        if (at == text.size() && places < units.size()) return time_of(digits, units[places]);
+    }
     std::size_t point = 0;
     while (point < text.size() && text[point] != '.') ++point;
     auto const whole = whole_number(text.substr(0, point));

@@ -72,7 +72,7 @@ class joblog_reader {
         if (rest.empty()) return out_.leave_out(torn ? reason::torn : reason::wrong_field_count, number);
         if (host.empty()) return out_.leave_out(reason::no_node, number);
         if (!exit_value || !signal) return out_.leave_out(reason::bad_number, number);
-        attempt a;
+        attempt& a = attempt_;
         a.start = seconds_time(start);
         auto const length = seconds_time(took);
         if (!a.start || !length) return out_.leave_out(reason::bad_time, number);
@@ -83,6 +83,7 @@ class joblog_reader {
         // --timeout and --halt end a job by a signal, and say -1 or the signal.
         bool const stopped = *signal != 0 || *exit_value < 0;
         a.end_state = stopped ? ending::killed : *exit_value == 0 ? ending::success : ending::failed;
+        a.input.reset();
         if (auto const bytes = whole_number(sent); bytes && *bytes > 0) a.input = static_cast<double>(*bytes);
         a.line = number;
         out_.take(a);
@@ -95,6 +96,7 @@ class joblog_reader {
     std::size_t bytes_ = 0;
     bool learning_ = true;
     std::string job_;
+    attempt attempt_; // what no row says stays unknown
 };
 
 } // namespace

@@ -94,7 +94,7 @@ class sacct_reader {
         if (!is_one_node(node)) return out_.leave_out(reason::several_nodes, line);
         slurm_time const start = read_time(times_, field(at_.start)), end = read_time(times_, field(at_.end));
         if (start.unknown && *how == ending::killed) return out_.leave_out(reason::never_started, line);
-        attempt a;
+        attempt& a = attempt_;
         a.start = start.time;
         a.end = end.time;
         if (!at_.end && a.start && *how != ending::running)
@@ -139,6 +139,7 @@ class sacct_reader {
     collector& out_;
     iso_clock times_;
     std::string last_id_, job_;
+    attempt attempt_; // what no row says stays unknown
     std::uint32_t last_number_ = 0;
     clock_form clock_ = clock_form::none;
 };
