@@ -4,7 +4,7 @@
 #include "dask.hpp"
 
 #include "fields.hpp"
-#include "json.hpp"
+#include "json_walk.hpp"
 
 #include <string>
 
@@ -14,42 +14,90 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-constexpr wanted_members members(std::array<std::string_view, 11>{
-    "event", "key", "prefix", "group", "name", "worker", "to", "start", "stop", "copy", "input"});
+// In the order in which the plugin writes them, those of a kind together.
+enum member : std::size_t {
+    event,
+    key,
+    prefix,
+    group,
+    worker,
+    name,
+    to,
+    distributed, // texts
+    start,
+    stop,
+    input, // numbers
+    copy,
+    version,
+    members
+};
+constexpr std::size_t texts = start, numbers = copy - start;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+member_names<members> const wanted({"event", "key", "prefix", "group", "worker", "name", "to", "distributed",
+                                    "start", "stop", "input", "copy", "version"});
 
-void read_line(json_value of, std::size_t number, collector& out) {
-    auto const [said_event, said_key, said_prefix, said_group, said_name, said_worker, said_to, said_start,
-                said_stop, copy, input] = members.in(of);
-    std::string_view const event = text_of(said_event);
-    if (event == "log") {
-        std::string_view const version = text_in(of, "distributed");
-        out.note_version(version);
-        bool const known = whole_in(of, "version").value_or(0) == known_version;
-        return out.leave_out(known ? reason::other_event : reason::unknown_version, number);
+class task_line {
+  public:
+    // Whether it is an object.
+    [[nodiscard]] json_kind read(json_walker& walker, std::string_view line) {
+        texts_ = {};
+        numbers_ = {unknown, unknown, unknown};
+        copy_.reset();
+        version_ = 0;
+        return walker.read(line, [this](walked_object& object) {
+            return walk(object, wanted, [this](std::size_t which, walked_value& value) {
+                if (which < texts)
+                    texts_[which] = text_of(value);
+                else if (which < texts + numbers)
+                    numbers_[which - texts] = number_of(value);
+                else if (which == copy)
+                    copy_ = flag(value);
+                else
+                    version_ = whole_or(0, value);
+                return true;
+            });
+        });
     }
-    if (event != "task")
-        return out.leave_out(event.empty() ? reason::not_a_record : reason::other_event, number);
-    std::string_view const key = text_of(said_key), prefix = text_of(said_prefix),
-                           group = text_of(said_group);
-    std::string_view const name = text_of(said_name), worker = text_of(said_worker), to = text_of(said_to);
-    attempt a;
-    // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
-    a.job = key.starts_with('(') && !group.empty() ? group : prefix;
-    a.task = key;
-    a.node = name.empty() ? worker : name;
-    a.executor = worker;
-    if (a.job.empty() || key.empty()) return out.leave_out(reason::no_job, number);
-    if (a.node.empty()) return out.leave_out(reason::no_node, number);
-    auto const start = real(said_start), stop = real(said_stop);
-    if (start) a.start = seconds_time(*start);
-    if (stop) a.end = seconds_time(*stop);
-    if (!a.start || !a.end) return out.leave_out(reason::bad_time, number);
-    a.end_state = to == "memory" ? ending::success : to == "erred" ? ending::failed : ending::killed;
-    a.speculative = flag(copy);
-    if (auto const bytes = real(input); bytes && *bytes >= 0) a.input = bytes;
-    a.line = number;
-    out.take(a);
-}
+
+    void hand_out(std::size_t line, collector& out) {
+        if (text(event) == "log") {
+            out.note_version(text(distributed));
+            bool const known = version_ == known_version;
+            return out.leave_out(known ? reason::other_event : reason::unknown_version, line);
+        }
+        if (text(event) != "task")
+            return out.leave_out(text(event).empty() ? reason::not_a_record : reason::other_event, line);
+        attempt& a = attempt_;
+        // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
+        a.job = text(key).starts_with('(') && !text(group).empty() ? text(group) : text(prefix);
+        a.task = text(key);
+        a.node = text(name).empty() ? text(worker) : text(name);
+        a.executor = text(worker);
+        if (a.job.empty() || a.task.empty()) return out.leave_out(reason::no_job, line);
+        if (a.node.empty()) return out.leave_out(reason::no_node, line);
+        a.start = seconds_time(number(start));
+        a.end = seconds_time(number(stop));
+        if (!a.start || !a.end) return out.leave_out(reason::bad_time, line);
+        a.end_state = text(to) == "memory"  ? ending::success
+                      : text(to) == "erred" ? ending::failed
+                                            : ending::killed;
+        a.speculative = copy_;
+        a.input.reset();
+        if (number(input) >= 0) a.input = number(input);
+        a.line = line;
+        out.take(a);
+    }
+
+  private:
+    [[nodiscard]] std::string_view text(member which) const { return texts_[which]; }
+    [[nodiscard]] double number(member which) const { return numbers_[which - texts]; }
+
+    std::array<std::string_view, texts> texts_{};
+    std::array<double, numbers> numbers_{unknown, unknown, unknown};
+    std::optional<bool> copy_;
+    std::int64_t version_ = 0;
+    attempt attempt_; // what no line says stays unknown
+};
 
 } // namespace
 
@@ -64,17 +112,27 @@ bool looks_like_dask(std::string_view head) {
 }
 
 void read_dask(text_window& text, collector& out) {
-    simdjson::dom::parser parser;
+    json_walker walker;
+    task_line task;
     line_reader lines(text);
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
         out.count_line();
-        if (lines.too_long())
+        if (lines.too_long()) {
             out.leave_out(reason::too_long, lines.number());
-        else if (auto const event = parse_json(parser, lines.line()))
-            read_line(*event, lines.number(), out);
-        else
+            continue;
+        }
+        switch (task.read(walker, lines.line())) {
+        case json_kind::object:
+            task.hand_out(lines.number(), out);
+            break;
+        case json_kind::other:
+            out.leave_out(reason::not_a_record, lines.number());
+            break;
+        case json_kind::none:
             out.leave_out(lines.torn() ? reason::torn : reason::not_json, lines.number());
+            break;
+        }
     }
 }
 

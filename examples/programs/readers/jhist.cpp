@@ -3,10 +3,13 @@
 
 #include "fields.hpp"
 #include "hadoop.hpp"
-#include "json.hpp"
+#include "json_walk.hpp"
 
-#include <map>
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace readers {
 
@@ -27,70 +30,195 @@ void hadoop_job(std::string_view attempt_id, std::string_view task_type, std::st
 
 namespace {
 
-// A text, or Avro's {"string": text} for one that may be missing.
-std::string_view avro_text(std::optional<json_value> value) {
-    std::string_view const plain = text_of(value);
-    return plain.empty() ? text_in(value, "string") : plain;
-}
+member_names<1> const of_avro({"string"});
+member_names<1> const of_counters({"groups"});
+member_names<2> const of_group({"name", "counts"});
+member_names<2> const of_count({"name", "value"});
+member_names<2> const of_line({"type", "event"});
+enum body_member : std::size_t {
+    task_id,
+    task_type,
+    attempt_id,
+    start_time,
+    tracker_name,
+    avataar,
+    finish_time,
+    host_name,
+    counters,
+    body_members
+};
+member_names<body_members> const of_body({"taskid", "taskType", "attemptId", "startTime", "trackerName",
+                                          "avataar", "finishTime", "hostname", "counters"});
 
-constexpr wanted_members line_members(std::array<std::string_view, 2>{"type", "event"});
-constexpr wanted_members start_members(std::array<std::string_view, 6>{
-    "attemptId", "taskType", "taskid", "trackerName", "startTime", "avataar"});
-constexpr wanted_members end_members(std::array<std::string_view, 4>{"attemptId", "hostname", "finishTime",
-                                                                     "counters"});
+// A text, or Avro's {"string": text} for one that may be missing.
+bool read_avro_text(walked_value& value, std::string_view& to) {
+    to = text_of(value);
+    return walk_object(value, [&to](walked_object& object) {
+        return walk(object, of_avro, [&to](std::size_t, walked_value& text) {
+            to = text_of(text);
+            return true;
+        });
+    });
+}
 
 // Bytes read from the distributed file system, if a counter tells.
-std::optional<double> bytes_read_by(std::optional<json_value> counters) {
-    simdjson::dom::array groups, counts;
-    auto const all = member(counters, "groups");
-    if (!all || all->get(groups) != simdjson::SUCCESS) return std::nullopt;
-    for (json_value const group : groups) {
-        if (!text_in(group, "name").ends_with("FileSystemCounter")) continue;
-        auto const list = member(group, "counts");
-        if (!list || list->get(counts) != simdjson::SUCCESS) continue;
-        for (json_value const counter : counts)
-            if (text_in(counter, "name") == "HDFS_BYTES_READ")
-                if (auto const bytes = real_in(counter, "value"); bytes && *bytes > 0) return bytes;
+class bytes_read_counter {
+  public:
+    bool read(walked_value& all) {
+        return walk_object(all, [this](walked_object& object) {
+            return walk(object, of_counters, [this](std::size_t, walked_value& groups) {
+                return walk_objects(groups, [this](walked_object& group) { return read_group(group); });
+            });
+        });
     }
-    return std::nullopt;
-}
+    [[nodiscard]] std::optional<double> bytes() const { return bytes_; }
+
+  private:
+    // The names may stand before what they name, or behind it.
+    bool read_group(walked_object& group) {
+        std::optional<double> bytes;
+        std::optional<bool> of_files;
+        bool const whole = walk(group, of_group, [&](std::size_t which, walked_value& value) {
+            if (which == 0) {
+                of_files = text_of(value).ends_with("FileSystemCounter");
+                return true;
+            }
+            if (!of_files.value_or(true)) return true;
+            return walk_objects(value,
+                                [&bytes](walked_object& counter) { return read_count(counter, bytes); });
+        });
+        if (of_files.value_or(false) && !bytes_) bytes_ = bytes;
+        return whole;
+    }
+    static bool read_count(walked_object& counter, std::optional<double>& bytes) {
+        bool named = false;
+        double n = 0;
+        bool const whole = walk(counter, of_count, [&](std::size_t which, walked_value& value) {
+            if (which == 0)
+                named = text_of(value) == "HDFS_BYTES_READ";
+            else
+                n = number_of(value);
+            return true;
+        });
+        if (named && n > 0 && !bytes) bytes = n;
+        return whole;
+    }
+
+    std::optional<double> bytes_;
+};
+
+// What a line may say of an attempt.
+struct attempt_event {
+    std::string_view type;
+    bool of_attempt = true; // or it is not known yet
+    std::size_t bodies = 0;
+    std::string_view id, kind, task, tracker, avatar, host;
+    std::int64_t start = 0, finish = 0; // 0: unknown
+    std::optional<double> bytes_read;
+
+    // Piece by piece: all at once takes longer than reading half of them.
+    void clear() {
+        type = id = kind = task = tracker = avatar = host = {};
+        of_attempt = true;
+        bodies = 0;
+        start = finish = 0;
+        bytes_read.reset();
+    }
+
+    bool read(walked_object& line) {
+        clear();
+        return walk(line, of_line, [this](std::size_t which, walked_value& value) {
+            if (which == 1) return !of_attempt || read_event(value);
+            type = text_of(value);
+            of_attempt = type.find("_ATTEMPT_") != std::string_view::npos;
+            return true;
+        });
+    }
+
+  private:
+    // The body has the name of its class.
+    bool read_event(walked_value& event) {
+        return walk_object(event, [this](walked_object& object) {
+            for (auto member : object) {
+                if (member.error() != simdjson::SUCCESS) return false;
+                auto&& body = std::move(member).value_unsafe();
+                if (++bodies > 1) continue;
+                if (!walk_object(body.value(), [this](walked_object& fields) { return read_body(fields); }))
+                    return false;
+            }
+            return true;
+        });
+    }
+
+    bool read_body(walked_object& body) {
+        return walk(body, of_body, [this](std::size_t which, walked_value& value) {
+            switch (which) {
+            case task_id:
+                task = text_of(value);
+                return true;
+            case task_type:
+                kind = text_of(value);
+                return true;
+            case attempt_id:
+                id = text_of(value);
+                return true;
+            case start_time:
+                start = whole_or(0, value);
+                return true;
+            case tracker_name:
+                return read_avro_text(value, tracker);
+            case avataar:
+                return read_avro_text(value, avatar);
+            case finish_time:
+                finish = whole_or(0, value);
+                return true;
+            case host_name:
+                return read_avro_text(value, host);
+            default:
+                bytes_read_counter counter;
+                bool const whole = counter.read(value);
+                bytes_read = counter.bytes();
+                return whole;
+            }
+        });
+    }
+};
 
 class jhist_reader {
   public:
     explicit jhist_reader(collector& out) : out_(out) {}
 
     void read_event(std::string_view line, std::size_t number) {
-        auto const all = parse_json(parser_, line);
-        if (!all) return out_.leave_out(reason::not_json, number);
-        auto const [type_name, event] = line_members.in(all);
-        std::string_view const type = text_of(type_name);
-        simdjson::dom::object wrapped;
-        if (type.empty() || !event || event->get(wrapped) != simdjson::SUCCESS || wrapped.size() != 1)
-            return out_.leave_out(type.empty() ? reason::not_a_record : reason::other_event, number);
-        json_value const body = (*wrapped.begin()).value;
-        if (type.ends_with("_ATTEMPT_STARTED"))
-            begin(body, number);
-        else if (type.ends_with("_ATTEMPT_FINISHED"))
-            end(body, ending::success, number);
-        else if (type.ends_with("_ATTEMPT_FAILED"))
-            end(body, ending::failed, number);
-        else if (type.ends_with("_ATTEMPT_KILLED"))
-            end(body, ending::killed, number);
-        else if (type == "JOB_FINISHED" || type == "JOB_FAILED" || type == "JOB_KILLED" ||
-                 type == "JOB_ERROR")
+        attempt_event& event = event_;
+        json_kind const kind = walker_.read(line, [&](walked_object& object) { return event.read(object); });
+        if (kind == json_kind::none) return out_.leave_out(reason::not_json, number);
+        if (event.type.empty()) return out_.leave_out(reason::not_a_record, number);
+        std::string_view const type = event.type;
+        if (event.of_attempt && event.bodies != 1) return out_.leave_out(reason::other_event, number);
+        if (type.ends_with("_ATTEMPT_STARTED")) return begin(event, number);
+        if (type.ends_with("_ATTEMPT_FINISHED")) return end(event, ending::success, number);
+        if (type.ends_with("_ATTEMPT_FAILED")) return end(event, ending::failed, number);
+        if (type.ends_with("_ATTEMPT_KILLED")) return end(event, ending::killed, number);
+        if (type == "JOB_FINISHED" || type == "JOB_FAILED" || type == "JOB_KILLED" || type == "JOB_ERROR")
             job_over_ = true;
-        if (type.find("_ATTEMPT_") == std::string_view::npos) out_.leave_out(reason::other_event, number);
+        out_.leave_out(reason::other_event, number);
     }
 
-    // What had not ended.
+    // What had not ended, in the order in which it began.
     void finish() {
-        for (auto const& [id, begun] : running_) {
+        std::vector<running_attempts::const_pointer> rest;
+        for (auto const& known : running_) rest.push_back(&known);
+        std::sort(rest.begin(), rest.end(),
+                  [](auto const* a, auto const* b) { return a->second.line < b->second.line; });
+        for (auto const* const known : rest) {
+            running_attempt const& begun = known->second;
             if (job_over_ || begun.node.empty()) {
                 out_.leave_out(reason::no_end_written, begun.line);
                 continue;
             }
-            attempt a = known(id, begun);
+            attempt& a = read_so_far(known->first, begun);
             a.end_state = ending::running;
+            a.input.reset();
             out_.take(a);
         }
     }
@@ -102,35 +230,39 @@ class jhist_reader {
         std::optional<bool> speculative;
         std::size_t line = 0;
     };
+    struct text_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    };
+    using running_attempts = std::unordered_map<std::string, running_attempt, text_hash, std::equal_to<>>;
 
-    static attempt known(std::string_view id, running_attempt const& begun) {
-        attempt a;
+    // Of an attempt that began. It is there until the next one.
+    attempt& read_so_far(std::string_view id, running_attempt const& begun) {
+        attempt& a = attempt_;
         a.job = begun.job;
         a.task = begun.task;
         a.node = begun.node;
         a.start = begun.start;
+        a.end.reset();
         a.speculative = begun.speculative;
         a.line = begun.line;
         a.number = hadoop_attempt_number(id);
         return a;
     }
 
-    void begin(json_value body, std::size_t line) {
-        auto const [attempt_id, task_type, task, tracker, start, avatar] = start_members.in(body);
-        std::string_view const id = text_of(attempt_id);
-        hadoop_job(id, text_of(task_type), job_);
+    void begin(attempt_event const& event, std::size_t line) {
+        hadoop_job(event.id, event.kind, job_);
         if (job_.empty()) return out_.leave_out(reason::no_job, line);
         std::optional<moment> since;
-        if (auto const ms = whole(start); ms && *ms > 0) since = ms_time(*ms);
+        if (event.start > 0) since = ms_time(event.start);
         if (!since) return out_.leave_out(reason::bad_time, line);
-        running_attempt& begun = opened(id);
-        begun.job = job_;
-        begun.task = text_of(task);
-        begun.node = hadoop_host(avro_text(tracker));
+        running_attempt& begun = opened(event.id);
+        begun.job.swap(job_);
+        begun.task = event.task;
+        begun.node = hadoop_host(event.tracker);
         begun.start = since;
         begun.speculative.reset();
-        if (std::string_view const kind = avro_text(avatar); !kind.empty())
-            begun.speculative = kind == "SPECULATIVE";
+        if (!event.avatar.empty()) begun.speculative = event.avatar == "SPECULATIVE";
         begun.line = line;
     }
 
@@ -142,31 +274,30 @@ class jhist_reader {
         return running_.insert(std::move(ended_)).position->second;
     }
 
-    void end(json_value body, ending how, std::size_t line) {
-        auto const [attempt_id, host_name, finish_time, counters] = end_members.in(body);
-        std::string_view const id = text_of(attempt_id);
-        auto const begun = running_.find(id);
+    void end(attempt_event const& event, ending how, std::size_t line) {
+        auto const begun = running_.find(event.id);
         if (begun == running_.end()) {
-            hadoop_job(id, "", job_);
+            hadoop_job(event.id, "", job_);
             return out_.leave_out(job_.empty() ? reason::no_job : reason::end_without_start, line);
         }
         ended_ = running_.extract(begun);
-        attempt a = known(ended_.key(), ended_.mapped());
+        attempt& a = read_so_far(ended_.key(), ended_.mapped());
         a.line = line;
         a.end_state = how;
-        if (std::string_view const host = hadoop_host(avro_text(host_name)); !host.empty()) a.node = host;
-        if (auto const ms = whole(finish_time); ms && *ms > 0) a.end = ms_time(*ms);
+        if (std::string_view const host = hadoop_host(event.host); !host.empty()) a.node = host;
+        if (event.finish > 0) a.end = ms_time(event.finish);
         if (!a.end) return out_.leave_out(reason::bad_time, line);
         if (a.node.empty()) return out_.leave_out(reason::no_node, line);
-        a.input = bytes_read_by(counters);
+        a.input = event.bytes_read;
         out_.take(a);
     }
 
-    simdjson::dom::parser parser_;
-    using running_attempts = std::map<std::string, running_attempt, std::less<>>;
+    json_walker walker_;
+    attempt_event event_;
     running_attempts running_; // by attempt
     running_attempts::node_type ended_;
     std::string job_;
+    attempt attempt_; // what no event says stays unknown
     bool job_over_ = false;
     collector& out_;
 };

@@ -7,12 +7,8 @@
 
 #include <simdjson.h>
 
-#include <array>
-#include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -28,78 +24,6 @@ using json_value = simdjson::dom::element;
 [[nodiscard]] inline std::optional<json_value> member(std::optional<json_value> of, std::string_view key) {
     return of ? member(*of, key) : std::nullopt;
 }
-
-/// The members of an object that somebody wants, found in one pass over it. Of those of the same name the
-/// first counts.
-/// @par Cost O(members of the object)
-template <std::size_t N>
-class wanted_members {
-  public:
-    using found = std::array<std::optional<json_value>, N>;
-
-    /// @pre no key is empty or longer than 16 bytes
-    constexpr explicit wanted_members(std::array<std::string_view, N> const& keys) {
-        static_assert(N < slots / 2);
-        for (std::size_t i = 0; i < N; ++i) {
-            for (std::size_t at = 0; at < keys[i].size(); ++at)
-                (at < 8 ? keys_[i].low : keys_[i].high) |=
-                    std::uint64_t{static_cast<unsigned char>(keys[i][at])} << (8 * (at % 8));
-            keys_[i].size = keys[i].size();
-            std::size_t slot = slot_of(keys_[i]);
-            while (table_[slot] != 0) slot = (slot + 1) % slots;
-            table_[slot] = static_cast<std::uint8_t>(i + 1);
-        }
-    }
-
-    /// Those that are there, in the order of the keys; nothing if it is no object.
-    [[nodiscard]] found in(std::optional<json_value> of) const {
-        found all{};
-        simdjson::dom::object object;
-        if (!of || of->get(object) != simdjson::SUCCESS) return all;
-        for (auto const [key, value] : object)
-            if (std::size_t const i = index_of(key); i < N && !all[i]) all[i] = value;
-        return all;
-    }
-
-  private:
-    static constexpr std::size_t slots = 64;
-
-    // A key in two words, the first byte the lowest.
-    struct words {
-        std::uint64_t low = 0, high = 0;
-        std::size_t size = 0;
-        friend constexpr bool operator==(words const&, words const&) = default;
-    };
-
-    static constexpr std::size_t slot_of(words const& key) {
-        return static_cast<std::size_t>(((key.low ^ key.high) + key.size) * 0x9E3779B97F4A7C15u >> 58U);
-    }
-    static std::uint64_t word_at(char const* from, std::size_t size) {
-        std::uint64_t word = 0;
-        if constexpr (std::endian::native == std::endian::little) {
-            // Behind every text of simdjson there is room for more than a word.
-            std::memcpy(&word, from, 8);
-            if (size < 8) word &= (std::uint64_t{1} << (8 * size)) - 1;
-        } else {
-            for (std::size_t at = 0; at < size && at < 8; ++at)
-                word |= std::uint64_t{static_cast<unsigned char>(from[at])} << (8 * at);
-        }
-        return word;
-    }
-    std::size_t index_of(std::string_view key) const {
-        if (key.empty() || key.size() > 16) return N;
-        words const w{word_at(key.data(), key.size()),
-                      key.size() > 8 ? word_at(key.data() + 8, key.size() - 8) : 0, key.size()};
-        for (std::size_t slot = slot_of(w); table_[slot] != 0; slot = (slot + 1) % slots)
-            if (keys_[table_[slot] - std::size_t{1}] == w) return table_[slot] - std::size_t{1};
-        return N;
-    }
-
-    std::array<words, N> keys_{};
-    std::array<std::uint8_t, slots> table_{};
-};
-template <std::size_t N>
-wanted_members(std::array<std::string_view, N> const&) -> wanted_members<N>;
 
 /// Empty if it is no text.
 [[nodiscard]] inline std::string_view text_of(std::optional<json_value> value) {

@@ -3,12 +3,13 @@
 
 #include "fields.hpp"
 #include "hadoop.hpp"
-#include "json.hpp"
 #include "json_items.hpp"
+#include "json_walk.hpp"
 
 #include <array>
+#include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace readers {
 
@@ -33,113 +34,160 @@ bool looks_like_rumen(std::string_view head) {
 
 namespace {
 
-// One attempt of a task, as far as it says whether another is its copy.
-struct times_of_attempt {
-    std::optional<std::int64_t> start, end;
+constexpr std::array<std::string_view, 3> kinds{"/map", "/reduce", "/other"};
+
+member_names<4> const of_job({"mapTasks", "reduceTasks", "otherTasks", "jobID"});
+member_names<2> const of_task({"attempts", "taskID"});
+enum attempt_member : std::size_t {
+    host_name,
+    start_time,
+    result_name,
+    finish_time,
+    attempt_id,
+    bytes_read,
+    attempt_members
 };
+member_names<attempt_members> const of_attempt({"hostName", "startTime", "result", "finishTime", "attemptID",
+                                                "hdfsBytesRead"});
 
-constexpr wanted_members task_members(std::array<std::string_view, 2>{"attempts", "taskID"});
-constexpr wanted_members attempt_members(std::array<std::string_view, 6>{
-    "result", "attemptID", "hostName", "startTime", "finishTime", "hdfsBytesRead"});
-
-// A time that is known.
-std::optional<std::int64_t> told(std::optional<json_value> value) {
-    auto const t = whole(value);
-    return t && *t > 0 ? t : std::nullopt;
-}
-
-times_of_attempt times_of(json_value of) {
-    return {told(member(of, "startTime")), told(member(of, "finishTime"))};
-}
-
-// An attempt that began while an older one ran is a copy: the trace itself does not tell.
-std::optional<bool> speculative_among(simdjson::dom::array attempts, json_value self) {
-    if (attempts.size() < 2) return std::nullopt;
-    times_of_attempt const mine = times_of(self);
-    if (!mine.start) return std::nullopt;
-    for (json_value const other : attempts) {
-        times_of_attempt const theirs = times_of(other);
-        if (theirs.start && *theirs.start < *mine.start && theirs.end && *theirs.end > *mine.start)
-            return true;
-    }
-    return false;
-}
-
+// A job is read to its end before it hands anything out: a damaged one might be found again within itself.
 class rumen_job {
   public:
-    rumen_job(json_value job, std::size_t line, collector& out)
-        : name_(text_in(job, "jobID")), line_(line), out_(out) {}
+    bool read(walked_object& job) {
+        name_ = {};
+        rows_.clear();
+        return walk(job, of_job, [this](std::size_t which, walked_value& value) {
+            if (which < kinds.size()) return read_tasks(value, which);
+            name_ = text_of(value);
+            return true;
+        });
+    }
 
-    void read(json_value job) {
-        constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kinds{
-            {{"mapTasks", "/map"}, {"reduceTasks", "/reduce"}, {"otherTasks", "/other"}}};
-        if (name_.empty()) return out_.leave_out(reason::no_job, line_);
-        for (auto const& [key, suffix] : kinds) {
-            simdjson::dom::array tasks;
-            auto const list = member(job, key);
-            if (!list || list->get(tasks) != simdjson::SUCCESS) continue;
-            group_ = name_ + std::string(suffix);
-            for (json_value const task : tasks) read_task(task);
-        }
+    void hand_out(std::size_t line, collector& out) {
+        if (name_.empty()) return out.leave_out(reason::no_job, line);
+        for (std::size_t i = 0; i < kinds.size(); ++i) (groups_[i] = name_) += kinds[i];
+        for (row const& r : rows_) hand_out(r, line, out);
     }
 
   private:
-    void read_task(json_value task) {
-        simdjson::dom::array attempts;
-        auto const [list, id] = task_members.in(task);
-        if (!list || list->get(attempts) != simdjson::SUCCESS)
-            return out_.leave_out(reason::not_a_record, line_);
-        if (attempts.size() > most_attempts) return out_.leave_out(reason::not_a_record, line_);
-        for (json_value const a : attempts) read_attempt(text_of(id), a, speculative_among(attempts, a));
+    struct row {
+        std::size_t kind;
+        std::string_view task{}, id{}, host{}, result{};
+        std::int64_t start = 0, end = 0; // up to 0: unknown
+        double bytes_read = 0;
+        std::optional<bool> speculative{};
+        bool is_record = true;
+    };
+
+    bool read_tasks(walked_value& list, std::size_t kind) {
+        return walk_objects(list, [this, kind](walked_object& task) { return read_task(task, kind); });
     }
 
-    void read_attempt(std::string_view task, json_value of, std::optional<bool> speculative) {
-        auto const [ended, id, host, start, end, bytes_read] = attempt_members.in(of);
-        std::string_view const result = text_of(ended);
+    bool read_task(walked_object& task, std::size_t kind) {
+        std::size_t const first = rows_.size();
+        std::string_view id;
+        bool listed = false;
+        bool const whole = walk(task, of_task, [&](std::size_t which, walked_value& value) {
+            if (which == 1) {
+                id = text_of(value);
+                return true;
+            }
+            listed = is_array(value);
+            return walk_objects(value, [this, kind](walked_object& a) { return read_attempt(a, kind); });
+        });
+        std::span<row> const attempts = std::span(rows_).subspan(first);
+        if (!listed || attempts.size() > most_attempts) {
+            rows_.resize(first);
+            rows_.push_back({.kind = kind, .is_record = false});
+        } else {
+            for (row& r : attempts) {
+                r.task = id;
+                r.speculative = speculative_among(attempts, r);
+            }
+        }
+        return whole;
+    }
+
+    bool read_attempt(walked_object& of, std::size_t kind) {
+        row& r = rows_.emplace_back(row{.kind = kind});
+        return walk(of, of_attempt, [&r](std::size_t which, walked_value& value) {
+            switch (which) {
+            case host_name:
+                r.host = text_of(value);
+                break;
+            case start_time:
+                r.start = whole_or(0, value);
+                break;
+            case result_name:
+                r.result = text_of(value);
+                break;
+            case finish_time:
+                r.end = whole_or(0, value);
+                break;
+            case attempt_id:
+                r.id = text_of(value);
+                break;
+            default:
+                r.bytes_read = number_of(value);
+            }
+            return true;
+        });
+    }
+
+    // An attempt that began while an older one ran is a copy: the trace itself does not tell.
+    static std::optional<bool> speculative_among(std::span<row const> attempts, row const& self) {
+        if (attempts.size() < 2 || self.start <= 0) return std::nullopt;
+        for (row const& other : attempts)
+            if (other.start > 0 && other.start < self.start && other.end > self.start) return true;
+        return false;
+    }
+
+    void hand_out(row const& r, std::size_t line, collector& out) const {
+        if (!r.is_record) return out.leave_out(reason::not_a_record, line);
         attempt a;
-        a.job = group_;
-        a.task = task;
-        a.node = hadoop_host(text_of(host));
-        a.number = hadoop_attempt_number(text_of(id));
-        a.speculative = speculative;
-        a.line = line_;
-        if (auto const ms = told(start)) a.start = ms_time(*ms);
-        if (auto const ms = told(end)) a.end = ms_time(*ms);
-        if (a.node.empty()) return out_.leave_out(reason::no_node, line_);
-        if (!a.start || (!a.end && !result.empty())) return out_.leave_out(reason::bad_time, line_);
-        if (result.empty() && !a.end)
+        a.job = groups_[r.kind];
+        a.task = r.task;
+        a.node = hadoop_host(r.host);
+        a.number = hadoop_attempt_number(r.id);
+        a.speculative = r.speculative;
+        a.line = line;
+        if (r.start > 0) a.start = ms_time(r.start);
+        if (r.end > 0) a.end = ms_time(r.end);
+        if (a.node.empty()) return out.leave_out(reason::no_node, line);
+        if (!a.start || (!a.end && !r.result.empty())) return out.leave_out(reason::bad_time, line);
+        if (r.result.empty() && !a.end)
             a.end_state = ending::running;
-        else if (result == "SUCCESS" || result == "SUCCEEDED")
+        else if (r.result == "SUCCESS" || r.result == "SUCCEEDED")
             a.end_state = ending::success;
         else
-            a.end_state = result == "KILLED" ? ending::killed : ending::failed;
-        auto const bytes = real(bytes_read);
-        if (bytes && *bytes > 0) a.input = bytes;
-        out_.take(a);
+            a.end_state = r.result == "KILLED" ? ending::killed : ending::failed;
+        if (r.bytes_read > 0) a.input = r.bytes_read;
+        out.take(a);
     }
 
     static constexpr std::size_t most_attempts = 10'000; // each is compared with the others
 
-    std::string name_, group_;
-    std::size_t line_;
-    collector& out_;
+    std::string_view name_;
+    std::array<std::string, kinds.size()> groups_;
+    std::vector<row> rows_;
 };
 
 } // namespace
 
 void read_rumen(text_window& text, collector& out) {
-    simdjson::dom::parser parser;
+    json_walker walker;
+    rumen_job job;
     json_items items(text);
     while (items.next()) {
         out.count_line();
         if (items.after_garbage()) out.leave_out(reason::not_a_record, items.line());
-        auto const job = parse_json(parser, items.item());
-        if (!job) {
+        if (walker.read(items.item(), [&](walked_object& object) { return job.read(object); }) ==
+            json_kind::object) {
+            job.hand_out(items.line(), out);
+        } else {
             out.leave_out(items.torn() ? reason::torn : reason::not_json, items.line());
             items.give_up();
-            continue;
         }
-        rumen_job(*job, items.line(), out).read(*job);
     }
 }
 

@@ -4,50 +4,193 @@
 #include "spark.hpp"
 
 #include "fields.hpp"
-#include "json.hpp"
+#include "json_walk.hpp"
 
-#include <array>
+#include <cmath>
+#include <limits>
 
 namespace readers {
 
+namespace {
+
+enum event_member : std::size_t {
+    event,
+    stage_id,
+    stage_attempt,
+    end_reason,
+    task_info,
+    task_metrics,
+    spark_version,
+    app_id,
+    event_members
+};
+member_names<event_members> const of_event({"Event", "Stage ID", "Stage Attempt ID", "Task End Reason",
+                                            "Task Info", "Task Metrics", "Spark Version", "App ID"});
+enum info_member : std::size_t {
+    task_id,
+    task_index,
+    attempt_number,
+    launch_time,
+    finish_time,
+    executor_id,
+    host_name,
+    speculative,
+    failed,
+    killed,
+    info_members
+};
+member_names<info_members> const of_info({"Task ID", "Index", "Attempt", "Launch Time", "Finish Time",
+                                          "Executor ID", "Host", "Speculative", "Failed", "Killed"});
+member_names<1> const of_reason({"Reason"});
+member_names<2> const of_metrics({"Input Metrics", "Shuffle Read Metrics"});
+member_names<1> const of_input({"Bytes Read"});
+member_names<2> const of_shuffle({"Remote Bytes Read", "Local Bytes Read"});
+
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// What a line may say of a task.
+struct task_event {
+    std::string_view kind, why, executor, host, version, application;
+    std::int64_t stage = none, of_stage = none, id = none, index = none, number = none, launched = none,
+                 finished = none;
+    bool has_info = false, is_copy = false, has_failed = false, was_killed = false;
+    double read = unknown, remote = unknown, local = unknown;
+
+    [[nodiscard]] bool starts() const { return kind == "SparkListenerTaskStart"; }
+    [[nodiscard]] bool ends() const { return kind == "SparkListenerTaskEnd"; }
+
+    bool walk_through(walked_object& line) {
+        clear();
+        return walk(line, of_event, [this](std::size_t which, walked_value& value) {
+            switch (which) {
+            case event:
+                kind = text_of(value);
+                return true;
+            case stage_id:
+                stage = whole_or(none, value);
+                return true;
+            case stage_attempt:
+                of_stage = whole_or(none, value);
+                return true;
+            case spark_version:
+                version = text_of(value);
+                return true;
+            case app_id:
+                application = text_of(value);
+                return true;
+            default:
+                return (!kind.empty() && !starts() && !ends()) || walk_into(which, value);
+            }
+        });
+    }
+
+    [[nodiscard]] ending how_ended() const {
+        if (why == "Success") return ending::success;
+        // A copy that may not commit has lost its race.
+        if (why == "TaskKilled" || why == "TaskCommitDenied") return ending::killed;
+        if (why.empty() && !has_failed) return was_killed ? ending::killed : ending::success;
+        return ending::failed;
+    }
+
+    // What the task read: from storage, and of what other stages wrote.
+    [[nodiscard]] std::optional<double> input() const {
+        if (std::isnan(read) && std::isnan(remote) && std::isnan(local)) return std::nullopt;
+        double sum = 0;
+        for (double const bytes : {read, remote, local})
+            if (!std::isnan(bytes)) sum += bytes;
+        return sum >= 0 ? std::optional(sum) : std::nullopt;
+    }
+
+  private:
+    // Piece by piece: all at once takes longer.
+    void clear() {
+        kind = why = executor = host = version = application = {};
+        stage = of_stage = id = index = number = launched = finished = none;
+        has_info = is_copy = has_failed = was_killed = false;
+        read = remote = local = unknown;
+    }
+
+    bool walk_into(std::size_t which, walked_value& value) {
+        has_info = has_info || which == task_info;
+        return walk_object(value, [this, which](walked_object& object) {
+            if (which == task_info)
+                return walk(object, of_info,
+                            [this](std::size_t i, walked_value& v) { return take_info(i, v); });
+            if (which == task_metrics)
+                return walk(object, of_metrics,
+                            [this](std::size_t i, walked_value& v) { return take_metric(i, v); });
+            return walk(object, of_reason, [this](std::size_t, walked_value& reason) {
+                why = text_of(reason);
+                return true;
+            });
+        });
+    }
+
+    bool take_info(std::size_t which, walked_value& value) {
+        switch (which) {
+        case task_id:
+            id = whole_or(none, value);
+            break;
+        case task_index:
+            index = whole_or(none, value);
+            break;
+        case attempt_number:
+            number = whole_or(none, value);
+            break;
+        case launch_time:
+            launched = whole_or(none, value);
+            break;
+        case finish_time:
+            finished = whole_or(none, value);
+            break;
+        case executor_id:
+            executor = text_of(value);
+            break;
+        case host_name:
+            host = text_of(value);
+            break;
+        case speculative:
+            is_copy = flag(value).value_or(false);
+            break;
+        case failed:
+            has_failed = flag(value).value_or(false);
+            break;
+        default:
+            was_killed = flag(value).value_or(false);
+        }
+        return true;
+    }
+
+    bool take_metric(std::size_t which, walked_value& value) {
+        return walk_object(value, [this, which](walked_object& object) {
+            if (which == 0)
+                return walk(object, of_input, [this](std::size_t, walked_value& bytes) {
+                    read = number_of(bytes);
+                    return true;
+                });
+            return walk(object, of_shuffle, [this](std::size_t i, walked_value& bytes) {
+                (i == 0 ? remote : local) = number_of(bytes);
+                return true;
+            });
+        });
+    }
+};
+
+std::uint32_t small(std::int64_t n) {
+    return n >= 0 && n <= 0x7fffffff ? static_cast<std::uint32_t>(n) : 0;
+}
+
+} // namespace
+
 struct spark_reader::parser {
-    simdjson::dom::parser json;
+    json_walker walker;
+    task_event event;
+    attempt ended; // what no event says stays unknown
 };
 
 spark_reader::spark_reader() : parser_(std::make_unique<parser>()) {}
 spark_reader::~spark_reader() = default;
-
-namespace {
-
-constexpr wanted_members event_members(std::array<std::string_view, 6>{
-    "Event", "Stage ID", "Stage Attempt ID", "Task Info", "Task End Reason", "Task Metrics"});
-constexpr wanted_members info_members(std::array<std::string_view, 8>{
-    "Task ID", "Index", "Attempt", "Launch Time", "Executor ID", "Host", "Speculative", "Finish Time"});
-
-ending ending_of(std::string_view reason_name, json_value info) {
-    if (reason_name == "Success") return ending::success;
-    // A copy that may not commit has lost its race.
-    if (reason_name == "TaskKilled" || reason_name == "TaskCommitDenied") return ending::killed;
-    if (reason_name.empty() && !flag_in(info, "Failed").value_or(false))
-        return flag_in(info, "Killed").value_or(false) ? ending::killed : ending::success;
-    return ending::failed;
-}
-
-// What the task read: from storage, and of what other stages wrote.
-std::optional<double> input_of(std::optional<json_value> metrics) {
-    if (!metrics) return std::nullopt;
-    std::optional<double> bytes = real_in(member(metrics, "Input Metrics"), "Bytes Read");
-    auto const shuffle = member(metrics, "Shuffle Read Metrics");
-    for (std::string_view const key : {"Remote Bytes Read", "Local Bytes Read"})
-        if (auto const more = real_in(shuffle, key)) bytes = bytes.value_or(0) + *more;
-    return bytes && *bytes >= 0 ? bytes : std::nullopt;
-}
-
-std::uint32_t small(std::optional<std::int64_t> n) {
-    return n && *n >= 0 && *n <= 0x7fffffff ? static_cast<std::uint32_t>(*n) : 0;
-}
-
-} // namespace
 
 bool looks_like_spark(std::string_view head) {
     std::string_view const line = head.substr(0, head.find('\n'));
@@ -88,69 +231,59 @@ void spark_reader::read(text_window& text, collector& out, std::string const& ap
 }
 
 void spark_reader::read_event(std::string_view line, std::size_t number, collector& out) {
-    auto const event = parse_json(parser_->json, line);
-    if (!event) return out.leave_out(reason::not_json, number);
-    auto const [event_name, stage_id, stage_attempt, info, end_reason, metrics] = event_members.in(event);
-    std::string_view const kind = text_of(event_name);
-    bool const starts = kind == "SparkListenerTaskStart";
-    if (!starts && kind != "SparkListenerTaskEnd") {
-        if (kind.empty()) return out.leave_out(reason::not_a_record, number);
-        if (kind == "SparkListenerLogStart") {
-            std::string_view const version = text_in(*event, "Spark Version");
+    task_event& e = parser_->event;
+    json_kind const is =
+        parser_->walker.read(line, [&e](walked_object& object) { return e.walk_through(object); });
+    if (is != json_kind::object)
+        return out.leave_out(is == json_kind::none ? reason::not_json : reason::not_a_record, number);
+    if (!e.starts() && !e.ends()) {
+        if (e.kind.empty()) return out.leave_out(reason::not_a_record, number);
+        if (e.kind == "SparkListenerLogStart") {
             if (told_) begin_application(out);
-            out.note_version(version);
-            if (version.size() < 2 || version[0] < '1' || version[0] > '4' || version[1] != '.')
+            out.note_version(e.version);
+            if (e.version.size() < 2 || e.version[0] < '1' || e.version[0] > '4' || e.version[1] != '.')
                 return out.leave_out(reason::unknown_version, number);
-        } else if (kind == "SparkListenerApplicationStart") {
+        } else if (e.kind == "SparkListenerApplicationStart") {
             if (told_) begin_application(out);
-            std::string_view const id = text_in(*event, "App ID");
-            if (!id.empty()) application_ = id;
+            if (!e.application.empty()) application_ = e.application;
             told_ = true;
             job_.clear();
-        } else if (kind == "SparkListenerApplicationEnd") {
+        } else if (e.kind == "SparkListenerApplicationEnd") {
             ended_ = true;
         }
         return out.leave_out(reason::other_event, number);
     }
-    auto const stage = whole(stage_id);
-    if (!info || !stage) return out.leave_out(reason::not_a_record, number);
-    name_job(*stage, whole(stage_attempt).value_or(0));
-    auto const [task_id, task_index, attempt_number, launch, on_executor, on_host, is_copy, finish_time] =
-        info_members.in(info);
-    auto const id = whole(task_id), index = whole(task_index), launched = whole(launch);
-    if (!index || !launched) return out.leave_out(reason::bad_number, number);
-    std::string_view const host = text_of(on_host), executor = text_of(on_executor);
-    bool const speculative = flag(is_copy).value_or(false);
-    if (starts) {
-        if (id && ms_time(*launched))
-            running_[*id] = {job_,
-                             std::string(host),
-                             std::string(executor),
-                             *index,
-                             *launched,
-                             small(whole(attempt_number)),
-                             speculative,
-                             number};
+    if (!e.has_info || e.stage == none) return out.leave_out(reason::not_a_record, number);
+    name_job(e.stage, e.of_stage == none ? 0 : e.of_stage);
+    if (e.index == none || e.launched == none) return out.leave_out(reason::bad_number, number);
+    if (e.starts()) {
+        if (e.id != none && ms_time(e.launched))
+            running_[e.id] = {job_,
+                              std::string(e.host),
+                              std::string(e.executor),
+                              e.index,
+                              e.launched,
+                              small(e.number),
+                              e.is_copy,
+                              number};
         return out.leave_out(reason::other_event, number);
     }
-    if (id) running_.erase(*id);
-    std::string_view const why = text_in(end_reason, "Reason");
-    if (why == "Resubmitted") return out.leave_out(reason::reported_again, number);
-    if (host.empty()) return out.leave_out(reason::no_node, number);
-    auto const finished = whole(finish_time);
-    attempt a;
-    a.start = ms_time(*launched);
-    a.end = finished ? ms_time(*finished) : std::nullopt;
-    if (!a.start || !a.end || *finished == 0) return out.leave_out(reason::bad_time, number);
-    task_ = std::to_string(*index);
+    if (e.id != none) running_.erase(e.id);
+    if (e.why == "Resubmitted") return out.leave_out(reason::reported_again, number);
+    if (e.host.empty()) return out.leave_out(reason::no_node, number);
+    attempt& a = parser_->ended;
+    a.start = ms_time(e.launched);
+    a.end = ms_time(e.finished); // below 0 is none
+    if (!a.start || !a.end || e.finished == 0) return out.leave_out(reason::bad_time, number);
+    task_ = std::to_string(e.index);
     a.job = job_;
     a.task = task_;
-    a.node = host;
-    a.executor = executor;
-    a.number = small(whole(attempt_number));
-    a.end_state = ending_of(why, *info);
-    a.speculative = speculative;
-    a.input = input_of(metrics);
+    a.node = e.host;
+    a.executor = e.executor;
+    a.number = small(e.number);
+    a.end_state = e.how_ended();
+    a.speculative = e.is_copy;
+    a.input = e.input();
     a.line = number;
     out.take(a);
 }
