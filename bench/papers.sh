@@ -35,7 +35,7 @@ ensure_packages build papers
 out=build/papers
 cmake --preset papers >/dev/null
 cmake --build --preset papers
-rm -f "$out"/*.csv "$out"/*.data "$out"/*.txt
+rm -f "$out"/*.csv "$out"/*.data # not *.txt, as CMakeCache.txt is one
 for paper in dsb evaluation riski together ml_na; do
     before=$SECONDS
     "$out/bench/papers/paper_$paper" "${how[@]}" --out "$out" | tee "$out/$paper.txt"
