@@ -1,9 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/blacklist/node_decisions.hpp>
+#include "obedient_cluster.hpp"
 
-#include <support/seed.hpp>
 #include <support/shared_data.hpp>
 
 #include <doctest/doctest.h>
@@ -27,69 +26,11 @@ using blacklist::cause;
 using blacklist::node_row;
 using blacklist::spared;
 using record::condition;
+using cluster = straggle_test::obedient_cluster;
 
 namespace {
 
 std::uint64_t const seed = straggle_test::seed_or(20261122);
-
-// A cluster that obeys: every step, each slot that may works off one task.
-struct cluster {
-    std::vector<double> factors; // by node
-    double sigma = 0.3;
-    double unit = 1;
-    std::uint32_t slots = 4;
-    std::uint64_t waiting = 0;
-    bool may_exclude = true;
-    std::vector<node_row> rows{};
-    node_decisions decisions{};
-    std::mt19937_64 engine{seed};
-    double now = 0;
-    std::uint64_t job = 0;
-    std::uint32_t busy = 2;
-    std::uint32_t resting = 99; // a node that nobody gives anything
-
-    explicit cluster(std::vector<double> by_node) : factors(std::move(by_node)) {
-        for (std::uint32_t n = 0; n < factors.size(); ++n) rows.push_back({.node = n, .slots = slots});
-    }
-    void step() {
-        std::normal_distribution<double> normal;
-        for (std::uint32_t n = 0; n < factors.size(); ++n) {
-            std::uint32_t const most = n == resting ? 0 : obeyed(n);
-            for (std::uint32_t k = 0; k < most; ++k) {
-                double const length = factors[n] * std::exp(sigma * normal(engine));
-                decisions.observe({n, job, n * 100u + k, now * unit, (now + length) * unit}, now * unit);
-            }
-            rows[n].busy = std::min(busy, most);
-        }
-        decisions.finish_job(job++);
-        now += 4;
-        decisions.decide(now * unit, {}, rows, {.waiting = waiting}, may_exclude);
-    }
-    [[nodiscard]] std::uint32_t obeyed(std::uint32_t n) const {
-        switch (decisions.state(n)) {
-        case node_state::excluded:
-        case node_state::away:
-            return 0;
-        case node_state::on_probation:
-            return decisions.probe_slots(n);
-        default:
-            return slots;
-        }
-    }
-    // Steps until a node is in a state; how many that took, or `most`.
-    int until(std::uint32_t node, node_state state, int most) {
-        for (int i = 1; i <= most; ++i) {
-            step();
-            if (decisions.state(node) == state) return i;
-        }
-        return most + 1;
-    }
-    [[nodiscard]] blacklist::node_verdict verdict(std::uint32_t node) const {
-        for (auto const& v : decisions.verdicts())
-            if (v.node == node) return v;
-        return {};
-    }
-};
 
 std::vector<double> ten(std::uint32_t slow = 99, double factor = 1) {
     std::vector<double> factors(10, 1.0);
@@ -234,7 +175,6 @@ TEST_CASE("nobody waits for ever for probes") {
 
 // Nodes of one slot, of which the third is slow, until that is on probation.
 void begin_trial_of_one_slot(cluster& c) {
-    c.slots = 1;
     c.busy = 0;
     c.sigma = 0.15;
     for (node_row& row : c.rows) row.slots = 1;

@@ -4,14 +4,11 @@
 // Exclusions over time, by what a cluster that obeys sees of them: trials, limits, restarts, and how often
 // states change.
 
-#include <straggle/blacklist/node_decisions.hpp>
-
-#include <support/seed.hpp>
+#include "obedient_cluster.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -22,95 +19,19 @@ using blacklist::cause;
 using blacklist::node_row;
 using blacklist::spared;
 using record::condition;
+using straggle_test::obedient_cluster;
 
 namespace {
 
 std::uint64_t const seed = straggle_test::seed_or(20261123);
 
-// Every step is four minutes, in which each slot that may works off one task of about a minute.
-struct fleet {
-    std::vector<double> factors, failing;
-    node_decisions decisions;
-    std::vector<node_row> rows{};
-    double sigma = 0.3;
-    bool copies_only = false; // what is on trial gets copies of tasks that have just begun
-    std::mt19937_64 engine{seed};
-    double now = 0;
-    std::uint64_t job = 1;
-
-    explicit fleet(std::size_t nodes, node_decisions_options const& options = {})
-        : factors(nodes, 1.0), failing(nodes, 0.0), decisions(options) {
-        for (std::uint32_t n = 0; n < nodes; ++n) rows.push_back({.node = n, .slots = 4, .busy = 2});
-    }
-    double length(std::uint32_t n) {
-        return factors[n] * std::exp(sigma * std::normal_distribution<>()(engine));
-    }
-    void step() {
-        std::uniform_real_distribution<double> any;
-        for (std::uint32_t n = 0; n < rows.size(); ++n) {
-            node_state const s = decisions.state(n);
-            if (s == node_state::excluded || s == node_state::away || rows[n].word == condition::away)
-                continue;
-            bool const on_trial = s == node_state::on_probation;
-            for (std::uint32_t k = 0; k < (on_trial ? decisions.probe_slots(n) : 4); ++k) {
-                std::uint64_t const task = n * 100u + k;
-                if (on_trial && copies_only) {
-                    race(n, task);
-                    continue;
-                }
-                bool const fails = any(engine) < failing[n];
-                decisions.observe(
-                    {n, job, task, now, now + length(n), fails ? ended_as::failed : ended_as::success}, now);
-            }
-        }
-        decisions.finish_job(job++);
-        now += 4;
-        decisions.decide(now, {}, rows, {});
-    }
-    // A copy on `n` against its original elsewhere, which began a moment before.
-    void race(std::uint32_t n, std::uint64_t task) {
-        std::uint32_t const other = n == 0 ? 1 : 0;
-        double const original = length(other), copy = 0.03 + length(n);
-        bool const wins = copy < original;
-        double const end = now + std::min(copy, original);
-        decisions.observe({other, job, task, now, end, wins ? ended_as::outrun : ended_as::success}, end);
-        decisions.observe({n, job, task, now + 0.03, end, wins ? ended_as::success : ended_as::outrun, true},
-                          end);
-    }
-    int until(std::uint32_t node, node_state state, int most) {
-        for (int i = 1; i <= most; ++i) {
-            step();
-            if (decisions.state(node) == state) return i;
-        }
-        return most + 1;
-    }
-    [[nodiscard]] blacklist::node_verdict verdict(std::uint32_t node) const {
-        for (auto const& v : decisions.verdicts())
-            if (v.node == node) return v;
-        return {};
-    }
-    // Changes of state of all nodes in so many steps.
-    int changes(int steps) {
-        int all = 0;
-        std::vector<node_state> before(rows.size());
-        for (std::uint32_t n = 0; n < rows.size(); ++n) before[n] = decisions.state(n);
-        for (int i = 0; i < steps; ++i) {
-            step();
-            for (std::uint32_t n = 0; n < rows.size(); ++n) {
-                all += decisions.state(n) != before[n];
-                before[n] = decisions.state(n);
-            }
-        }
-        return all;
-    }
-};
 constexpr int steps_per_day = 360;
 
 } // namespace
 
 TEST_CASE(
     "a trial by copies alone: lost races keep a slow node out, ever longer; one that recovered is back") {
-    fleet f(10);
+    obedient_cluster f(10);
     f.copies_only = true;
     f.factors[3] = 2.5;
     REQUIRE(f.until(3, node_state::excluded, 40) <= 40);
@@ -133,12 +54,12 @@ TEST_CASE(
 
 TEST_CASE("nobody flaps: changes of state per node and day") {
     for (double const sigma : {0.1, 0.3, 1.0}) {
-        fleet f(20);
+        obedient_cluster f(20);
         f.sigma = sigma;
         CHECK(f.changes(5 * steps_per_day) == 0); // healthy
     }
     for (double const factor : {1.2, 1.5, 3.0}) {
-        fleet f(20);
+        obedient_cluster f(20);
         f.factors[7] = factor;
         int const slow = f.changes(5 * steps_per_day);
         MESSAGE(factor << " times as slow for five days: " << slow / 5.0 << " changes a day on that node");
@@ -149,7 +70,7 @@ TEST_CASE("nobody flaps: changes of state per node and day") {
 }
 
 TEST_CASE("the last node of a failure domain stays") {
-    fleet f(20);
+    obedient_cluster f(20);
     for (std::uint32_t n = 0; n < 20; ++n) f.rows[n].domain = 1 + n / 2;
     for (int i = 0; i < 20; ++i) f.step();
     f.factors[4] = f.factors[5] = 3;
@@ -164,7 +85,7 @@ TEST_CASE("the last node of a failure domain stays") {
 }
 
 TEST_CASE("nodes that went together do not come back together") {
-    fleet f(40, {.first_exclusion = 20});
+    obedient_cluster f(40, {.first_exclusion = 20});
     for (int i = 0; i < 20; ++i) f.step();
     for (std::uint32_t n = 0; n < 6; ++n) f.failing[n] = 1;
     f.step();
@@ -181,10 +102,10 @@ TEST_CASE("nodes that went together do not come back together") {
 }
 
 TEST_CASE("at most a quarter of the nodes is excluded at once, whatever the limits allow") {
-    fleet f(40, {.share_of_slots = 1, .fail_open = 1});
+    obedient_cluster f(40, {.share_of_slots = 1, .fail_open = 1});
     for (int i = 0; i < 20; ++i) f.step();
-    for (std::uint32_t n = 0; n < 16; ++n) f.rows[n].busy = 0, f.factors[n] = 3;
-    for (std::uint32_t n = 16; n < 40; ++n) f.rows[n].busy = 0;
+    f.busy = 0;
+    for (std::uint32_t n = 0; n < 16; ++n) f.factors[n] = 3;
     std::size_t most = 0;
     bool was_capped = false;
     for (int i = 0; i < 12; ++i) {
@@ -226,11 +147,11 @@ TEST_CASE("an exclusion that begins before any task ended lasts until lengths ar
 TEST_CASE("restarted at any time it decides as it would have") {
     for (std::uint64_t round = 0; round < 12; ++round) {
         CAPTURE(round);
-        fleet a(12);
+        obedient_cluster a(12);
         a.engine.seed(seed + round);
         a.copies_only = round % 2 != 0;
         std::mt19937_64 draw(seed * 7 + round);
-        auto const disturb = [&](fleet& f, std::uint64_t r) {
+        auto const disturb = [&](obedient_cluster& f, std::uint64_t r) {
             std::uint32_t const n = static_cast<std::uint32_t>(r % 12);
             switch (r / 12 % 6) {
             case 0:
@@ -261,7 +182,7 @@ TEST_CASE("restarted at any time it decides as it would have") {
         }
         byte_writer out;
         a.decisions.write(out);
-        fleet b(12);
+        obedient_cluster b(12);
         byte_reader in(out.payload());
         REQUIRE(b.decisions.read(in) == status::ok);
         REQUIRE(in.at_end());
