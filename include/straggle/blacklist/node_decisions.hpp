@@ -191,6 +191,7 @@ class basic_node_decisions : private detail::node_trials {
         staying_ = beyond > 0 ? beyond / total_slots_ : 0.0;
         double out_slots = 0, out_capacity = 0, excess = 0;
         std::size_t out = 0;
+        bool back = false; // because of the load
         load_allows_ = true;
         for (candidate const& c : order_) {
             record& r = records_[c.node];
@@ -222,7 +223,10 @@ class basic_node_decisions : private detail::node_trials {
                 by = spared::by_caller;
             else if (!was_out && allowance_ < 1)
                 by = spared::by_action_cap;
-            if (by == spared::by_load) load_allows_ = false;
+            if (by == spared::by_load) {
+                load_allows_ = false;
+                back = back || was_out;
+            }
             r.spared_by = by;
             if (by != spared::no) {
                 node_state const kept =
@@ -235,18 +239,22 @@ class basic_node_decisions : private detail::node_trials {
             excess += more;
             ++out;
             if (!was_out || r.relapse) exclude(c.node, r);
+            if (!was_out && !urgent && pays_plainly_) load_.let_go_plainly();
         }
+        if (back) load_.bring_back();
     }
     // Whether a set of slow nodes costs more in service than out of it. In service, a job that meets one of
     // them ends later by about half of what a task takes longer there; out of service, every task waits
-    // longer. To exclude takes a gain of twice the cost, to keep out of service a gain.
-    [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) const noexcept {
+    // longer. To exclude takes a gain of twice the cost or more, to keep out of service a gain.
+    [[nodiscard]] bool pays(double slots, double capacity, double excess, bool was_out) noexcept {
         double const share = slots / total_slots_, slower = excess / slots;
         double const tasks = (std::max)(1.0, evidence_.usual_tasks());
         double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
         // Who meets one that has to stay anyway gains nothing.
         double const gain = met * std::pow(1 - (std::min)(staying_, 0.999), tasks) * slower / 2;
-        return gain > (was_out ? 1 : 2) * load_.wait_added(capacity_, capacity, out_);
+        double const cost = load_.wait_added(capacity_, capacity, out_);
+        pays_plainly_ = load_.is_plain(gain, cost);
+        return gain > load_.asked(was_out) * cost;
     }
     struct candidate {
         std::uint32_t node, slots, domain;
@@ -308,7 +316,7 @@ class basic_node_decisions : private detail::node_trials {
     std::vector<candidate> order_;
     std::vector<blacklist::node_verdict> verdicts_;
     double staying_ = 0; // share of the slots that something is held against and no limit has room for
-    bool decided_ = false, load_allows_ = true;
+    bool decided_ = false, load_allows_ = true, pays_plainly_ = false;
 };
 
 /// A `basic_node_decisions` that is instantiated where it is used.

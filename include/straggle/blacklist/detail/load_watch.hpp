@@ -10,6 +10,7 @@
 #include <straggle/base/finite.hpp>
 
 #include <cmath>
+#include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -54,12 +55,30 @@ class basic_load_watch {
         double const spare = 1 - today > 0.02 ? 1 - today : 0.02;
         return wait * spare / (1 - before) * (after - before) / (1 - after);
     }
+    // How many times its cost an exclusion has to gain: once, if the node is out; twice, if it is not, and
+    // twice as much again for every time that the load has brought nodes back. With them in service too
+    // little is seen of the queue that there is without: it grows faster than by the formula above, and at
+    // some load nodes would go and come for ever.
+    [[nodiscard]] double asked(bool was_out) const noexcept {
+        return was_out ? 1 : std::ldexp(2.0, static_cast<int>(brought_back_));
+    }
+    void bring_back() noexcept {
+        if (brought_back_ < most_brought_back) ++brought_back_;
+    }
+    // So much gain says that it is not the load of then.
+    [[nodiscard]] static bool is_plain(double gain, double cost) noexcept {
+        return gain > std::ldexp(2.0, static_cast<int>(most_brought_back)) * cost;
+    }
+    void let_go_plainly() noexcept {
+        if (brought_back_ > 0) --brought_back_;
+    }
     [[nodiscard]] double busy() const noexcept { return busy_; }
     [[nodiscard]] double waiting() const noexcept { return waiting_; }
 
     void write(byte_writer& out) const {
         for (double const x : {busy_, slots_, waiting_, weight_, last_}) out.real(x);
         out.flag(seen_);
+        out.u8(brought_back_);
     }
     status read(byte_reader& in) {
         for (double* const x : {&busy_, &slots_, &waiting_, &weight_, &last_}) {
@@ -67,14 +86,18 @@ class basic_load_watch {
             in.expect(is_finite(*x));
         }
         seen_ = in.flag();
+        brought_back_ = in.u8();
+        in.expect(brought_back_ <= most_brought_back);
         return in.reason();
     }
 
   private:
-    static constexpr double memory = 32; // usual durations
+    static constexpr double memory = 32;                 // usual durations
+    static constexpr std::uint8_t most_brought_back = 5; // times that are remembered
 
     double busy_ = 0, slots_ = 0, waiting_ = 0, weight_ = 0, last_ = 0;
     bool seen_ = false;
+    std::uint8_t brought_back_ = 0;
 };
 using load_watch = basic_load_watch<>;
 
