@@ -1,6 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include "real_histories.hpp"
+
 #include <straggle/blacklist/dynamic_blacklist.hpp>
 
 #include <support/seed.hpp>
@@ -11,18 +13,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 using namespace straggle;
 using blacklist::cause;
+using straggle_test::past_attempt;
 
 namespace {
 
@@ -113,35 +113,12 @@ struct fleet {
     }
 };
 
-// A real history.
-std::vector<attempt> read_history(std::filesystem::path const& path) {
-    std::vector<attempt> rows;
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    std::map<std::string, int> tasks;
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::istringstream parts(line);
-        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
-        if (cells.size() < 7 || cells[4].empty() || cells[5].empty()) continue;
-        rows.push_back(
-            {cells[0], cells[3],
-             tasks.emplace(cells[0] + '/' + cells[1], static_cast<int>(tasks.size())).first->second,
-             std::strtod(cells[4].c_str(), nullptr), std::strtod(cells[5].c_str(), nullptr),
-             cells[6] == "success"  ? attempt_status::success
-             : cells[6] == "failed" ? attempt_status::failed
-                                    : attempt_status::killed});
-    }
-    std::stable_sort(rows.begin(), rows.end(), [](auto const& a, auto const& b) { return a.end < b.end; });
-    return rows;
-}
 // The nodes that are ever called slow, deciding once per usual duration.
-std::set<std::string> called_slow(std::vector<attempt> const& history) {
-    dynamic_blacklist list(fields);
+std::set<std::string> called_slow(std::vector<past_attempt> const& history) {
+    dynamic_blacklist list(straggle_test::past_fields);
     std::set<std::string> named;
     double last = -1e300;
-    for (attempt const& a : history) {
+    for (past_attempt const& a : history) {
         list.observe(a);
         if (a.end - last < std::max(list.decisions().usual_duration(), 1e-3)) continue;
         last = a.end;
@@ -264,14 +241,10 @@ TEST_CASE("real histories: the culprit that its publishers name, and nobody wher
          {"bytedance-AR", "hadoop-19jobs", "hadoop-gridmix-a", "hadoop-sls", "spark-groupon"}) {
         auto const path = straggle_test::shared_file("data/" + file + ".csv");
         if (!path) continue;
-        std::vector<attempt> history = read_history(*path);
+        std::vector<past_attempt> history = straggle_test::read_history(*path);
         if (file == "bytedance-AR") CHECK(called_slow(history) == std::set<std::string>{"pp0-dp0"});
-        std::map<std::string, std::vector<std::size_t>> of_job;
-        for (std::size_t i = 0; i < history.size(); ++i) of_job[history[i].job].push_back(i);
         for (int run = 0; run < (history.size() < 5000 ? 4 : 1); ++run, ++runs) {
-            for (auto const& [job, rows] : of_job)
-                for (std::size_t k = rows.size(); k > 1; --k)
-                    std::swap(history[rows[k - 1]].node, history[rows[engine() % k]].node);
+            straggle_test::shuffle_nodes(history, engine);
             names += called_slow(history).size();
         }
     }
@@ -457,4 +430,14 @@ TEST_CASE("records with durations are timed by the caller; what is missing is co
     // The clock never goes back.
     list.decide(now - 5);
     CHECK(list.decision().avoids(3));
+}
+
+TEST_CASE("merged with one whose clock has nothing in common with its own it can still be stored") {
+    dynamic_blacklist a(fields), b(fields), c(fields);
+    a.observe({"j", "n", 1, 1e308, 1e308});
+    a.decide(1e308);
+    b.observe({"j", "m", 2, -1e308, -1e308});
+    b.decide(-1e308);
+    a.merge(b);
+    CHECK(c.restore(a.serialize()) == status::ok);
 }

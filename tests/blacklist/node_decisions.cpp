@@ -2,6 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 #include "obedient_cluster.hpp"
+#include "real_histories.hpp"
 
 #include <support/shared_data.hpp>
 
@@ -11,13 +12,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +23,7 @@ using blacklist::cause;
 using blacklist::node_row;
 using blacklist::spared;
 using record::condition;
+using straggle_test::past_attempt;
 using cluster = straggle_test::obedient_cluster;
 
 namespace {
@@ -38,35 +36,13 @@ std::vector<double> ten(std::uint32_t slow = 99, double factor = 1) {
     return factors;
 }
 
-// A real history, as it is read: job, task, node, start, end, status, speculative.
-struct history_row {
-    std::string job, task, node, status;
-    double start, end;
-    bool copy;
-};
-std::vector<history_row> read_history(std::filesystem::path const& path) {
-    std::vector<history_row> rows;
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::istringstream parts(line);
-        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
-        if (cells.size() < 7 || cells[4].empty() || cells[5].empty()) continue;
-        rows.push_back({cells[0], cells[1], cells[3], cells[6], std::strtod(cells[4].c_str(), nullptr),
-                        std::strtod(cells[5].c_str(), nullptr), cells.size() > 7 && cells[7] == "1"});
-    }
-    std::stable_sort(rows.begin(), rows.end(), [](auto const& a, auto const& b) { return a.end < b.end; });
-    return rows;
-}
 // The nodes that something is ever held against, with the causes.
-std::map<std::string, unsigned> named_in(std::vector<history_row> const& history) {
+std::map<std::string, unsigned> named_in(std::vector<past_attempt> const& history) {
     std::map<std::string, std::uint32_t> nodes;
     std::map<std::string, std::uint64_t> jobs, tasks;
     std::vector<std::string> names;
     std::vector<node_row> rows;
-    for (history_row const& r : history) {
+    for (past_attempt const& r : history) {
         if (!nodes.emplace(r.node, names.size()).second) continue;
         rows.push_back({.node = static_cast<std::uint32_t>(names.size())});
         names.push_back(r.node);
@@ -74,12 +50,12 @@ std::map<std::string, unsigned> named_in(std::vector<history_row> const& history
     node_decisions d;
     std::map<std::string, unsigned> named;
     double last = -1e300;
-    for (history_row const& r : history) {
-        ended_as const as = r.status == "success"  ? ended_as::success
-                            : r.status == "failed" ? ended_as::failed
-                                                   : ended_as::killed;
+    for (past_attempt const& r : history) {
+        ended_as const as = r.status == attempt_status::success  ? ended_as::success
+                            : r.status == attempt_status::failed ? ended_as::failed
+                                                                 : ended_as::killed;
         d.observe({nodes[r.node], jobs.emplace(r.job, jobs.size()).first->second,
-                   tasks.emplace(r.task, tasks.size()).first->second, r.start, r.end, as, r.copy},
+                   tasks.emplace(r.task, tasks.size()).first->second, r.start, r.end, as, r.is_copy},
                   r.end);
         if (r.end - last < std::max(d.usual_duration(), 1e-3)) continue;
         last = r.end;
@@ -98,19 +74,15 @@ TEST_CASE("real histories: the one culprit its publishers name, and nobody where
          {"bytedance-AR", "hadoop-19jobs", "hadoop-gridmix-a", "hadoop-sls", "spark-groupon"}) {
         auto const path = straggle_test::shared_file("data/" + file + ".csv");
         if (!path) continue;
-        std::vector<history_row> history = read_history(*path);
+        std::vector<past_attempt> history = straggle_test::read_history(*path);
         std::map<std::string, unsigned> const named = named_in(history);
         if (file == "bytedance-AR") {
             REQUIRE(named.size() == 1);
             CHECK(named.begin()->first == "pp0-dp0");
             CHECK(named.begin()->second == static_cast<unsigned>(cause::slow));
         }
-        std::map<std::string, std::vector<std::size_t>> of_job;
-        for (std::size_t i = 0; i < history.size(); ++i) of_job[history[i].job].push_back(i);
         for (int run = 0; run < 2; ++run, ++runs) {
-            for (auto const& [job, rows] : of_job)
-                for (std::size_t k = rows.size(); k > 1; --k)
-                    std::swap(history[rows[k - 1]].node, history[rows[engine() % k]].node);
+            straggle_test::shuffle_nodes(history, engine);
             for (auto const& [node, causes] : named_in(history))
                 shuffled_names += (causes & static_cast<unsigned>(cause::slow)) != 0;
         }

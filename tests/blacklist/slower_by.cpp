@@ -1,6 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include "real_histories.hpp"
+
 #include <straggle/blacklist/blacklister.hpp>
 #include <straggle/blacklist/dominated.hpp>
 #include <straggle/blacklist/limits.hpp>
@@ -17,11 +19,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -179,32 +177,6 @@ TEST_CASE("worst first, with a verdict that tells the slowdown; of two or three 
     CHECK(avoided(blacklist::slower_by{}, few) == 0);
 }
 
-namespace {
-
-struct row {
-    std::string job, node;
-    double took = 0;
-};
-constexpr attempt_fields row_fields{.job = &row::job, .node = &row::node, .duration = &row::took};
-
-std::vector<row> read_history(std::filesystem::path const& path) {
-    std::vector<row> rows;
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::istringstream parts(line);
-        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
-        if (cells.size() < 7 || cells[4].empty() || cells[5].empty() || cells[6] != "success") continue;
-        rows.push_back({cells[0], cells[3],
-                        std::strtod(cells[5].c_str(), nullptr) - std::strtod(cells[4].c_str(), nullptr)});
-    }
-    return rows;
-}
-
-} // namespace
-
 TEST_CASE("real histories: one culprit where there is one, nobody where nodes are shuffled") {
     std::mt19937_64 engine(seed);
     std::size_t names = 0, runs = 0;
@@ -212,21 +184,17 @@ TEST_CASE("real histories: one culprit where there is one, nobody where nodes ar
                                    "spark-groupon", "spark-speculation"}) {
         auto const path = straggle_test::shared_file("data/" + file + ".csv");
         if (!path) continue;
-        std::vector<row> rows = read_history(*path);
+        std::vector<straggle_test::past_attempt> rows = straggle_test::read_history(*path);
         if (file == "bytedance-AR") {
-            auto const d = blacklister{}.decide(rank_nodes(rows, row_fields));
+            auto const d = blacklister{}.decide(rank_nodes(rows, straggle_test::past_fields));
             REQUIRE(d.blacklisted().size() == 1);
             CHECK(d.blacklisted()[0].id == "pp0-dp0");
             CHECK(d.blacklisted()[0].slow.low > 1.5); // on average: not all of its operations are slow
             CHECK(d.spared().empty());
         }
-        std::map<std::string, std::vector<std::size_t>> of_job;
-        for (std::size_t i = 0; i < rows.size(); ++i) of_job[rows[i].job].push_back(i);
         for (int run = 0; run < 10; ++run, ++runs) {
-            for (auto const& [job, places] : of_job)
-                for (std::size_t k = places.size(); k > 1; --k)
-                    std::swap(rows[places[k - 1]].node, rows[places[engine() % k]].node);
-            auto const d = blacklister{}.decide(rank_nodes(rows, row_fields));
+            straggle_test::shuffle_nodes(rows, engine);
+            auto const d = blacklister{}.decide(rank_nodes(rows, straggle_test::past_fields));
             names += d.blacklisted().size() + d.spared().size();
         }
     }

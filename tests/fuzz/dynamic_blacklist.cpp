@@ -62,20 +62,8 @@ void work(Blacklist& b, std::int64_t since) {
 }
 
 void become(std::span<std::byte const> bytes) {
-    auto b = make();
-    b.observe({"before", 1, 5, 9, 1});
-    std::vector<std::byte> const before = b.serialize();
-    if (b.restore(bytes) != straggle::status::ok) {
-        demand(b.serialize() == before);
-        return;
-    }
-    std::vector<std::byte> const stored = b.serialize();
-    auto again = make();
-    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
-    auto other = make();
-    other.merge(b);
-    work(other, 100);
-    work(b, 100);
+    fuzzing::become(
+        bytes, make, [](auto& b) { b.observe({"before", 1, 5, 9, 1}); }, [](auto& b) { work(b, 100); });
 }
 
 // What one that has worked stores, but for a few bytes.

@@ -50,4 +50,25 @@ inline std::vector<std::byte> edited(std::vector<std::byte> bytes, std::uint8_t 
     return bytes;
 }
 
+// What is made either says why it cannot become what the bytes describe and stays as it was, or it works, and
+// what it stores reads back as the same bytes. `begin` gives it something to lose, `work` is the rest of its
+// life.
+template <class Make, class Begin, class Work>
+void become(std::span<std::byte const> bytes, Make const& make, Begin const& begin, Work const& work) {
+    auto one = make();
+    begin(one);
+    std::vector<std::byte> const before = one.serialize();
+    if (one.restore(bytes) != straggle::status::ok) {
+        demand(one.serialize() == before);
+        return;
+    }
+    std::vector<std::byte> const stored = one.serialize();
+    auto again = make();
+    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
+    auto other = make();
+    other.merge(one);
+    work(other);
+    work(one);
+}
+
 } // namespace fuzzing

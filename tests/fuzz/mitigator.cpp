@@ -66,20 +66,8 @@ void work(Mitigator& m) {
 }
 
 void become(std::span<std::byte const> bytes) {
-    auto m = make();
-    m.observe({"before", 1, 5, 9, 1}, 9);
-    std::vector<std::byte> const before = m.serialize();
-    if (m.restore(bytes) != straggle::status::ok) {
-        demand(m.serialize() == before);
-        return;
-    }
-    std::vector<std::byte> const stored = m.serialize();
-    auto again = make();
-    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
-    auto other = make();
-    other.merge(m);
-    work(other);
-    work(m);
+    fuzzing::become(
+        bytes, make, [](auto& m) { m.observe({"before", 1, 5, 9, 1}, 9); }, [](auto& m) { work(m); });
 }
 
 // What a mitigator that has worked would store, but for a few bytes.

@@ -20,18 +20,9 @@
 using namespace straggle;
 using mitigate::plan_note;
 using straggle_test::health;
+using straggle_test::no_one_alone;
 using straggle_test::small_cluster;
 using straggle_test::small_cluster_options;
-
-namespace {
-
-mitigator_options no_one_alone() {
-    mitigator_options o;
-    o.effects.left_alone = 0;
-    return o;
-}
-
-} // namespace
 
 TEST_CASE("mitigator: a slow node is found, excluded with its reason, and comes back when it is well again") {
     small_cluster c({.nodes = 20}, no_one_alone());

@@ -54,6 +54,13 @@ inline constexpr straggle::node_fields told_host_fields{.node = &told_host::name
 using small_mitigator = decltype(straggle::mitigator(ended_fields, running_task_fields, told_host_fields,
                                                      straggle::mitigator_options{}));
 
+/// Options by which no job is left without copies to compare with.
+inline straggle::mitigator_options no_one_alone() {
+    straggle::mitigator_options o;
+    o.effects.left_alone = 0;
+    return o;
+}
+
 /// What a node is like.
 enum class health : std::uint8_t { well, slow, hangs, fails, gone };
 

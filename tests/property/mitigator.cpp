@@ -21,16 +21,11 @@
 using namespace straggle;
 using mitigate::plan_note;
 using straggle_test::health;
+using straggle_test::no_one_alone;
 using straggle_test::small_cluster;
 using straggle_test::small_cluster_options;
 
 namespace {
-
-mitigator_options no_one_alone() {
-    mitigator_options o;
-    o.effects.left_alone = 0;
-    return o;
-}
 
 std::vector<std::string> log_of(small_cluster_options how, int steps = 1500) {
     how.is_checked = false;

@@ -205,11 +205,7 @@ class dynamic_blacklist {
         STRAGGLE_EXPECTS(&other != this);
         clock_.adopt_origin(other.clock_);
         double const later = clock_.line().later_by(other.clock_.line());
-        std::vector<std::uint32_t> map(other.nodes_.ids().bound(), detail::no_index);
-        for (std::uint32_t i = 0; i < map.size(); ++i)
-            if (other.nodes_.ids().contains(i))
-                map[i] = nodes_.ids().insert(other.nodes_.ids()[i], other.nodes_.ids().last_seen(i) + later);
-        decisions_.merge(other.decisions_, map, later);
+        decisions_.merge(other.decisions_, nodes_.ids().take_in(other.nodes_.ids(), later), later);
     }
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.
@@ -293,12 +289,7 @@ class dynamic_blacklist {
     }
     decision_type const& finish(cluster_load load) {
         if (!is_told_) nodes_.name_all(attempts_running_);
-        if (load.slots == 0)
-            for (blacklist::node_row const& n : nodes_.rows()) {
-                if (n.word == record::condition::away) continue;
-                load.slots += n.slots;
-                load.busy += n.busy < n.slots ? n.busy : n.slots;
-            }
+        if (load.slots == 0) nodes_.count_slots(load);
         decisions_.decide(clock_.now(), attempts_running_, nodes_.rows(), load);
         write();
         std::swap(decision_, next_);

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
+#include <straggle/record/cluster_load.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>
@@ -94,6 +95,14 @@ class node_rows {
             for (auto const& r : running)
                 if (r.node < busy_.size()) ++busy_[r.node];
             for (auto& row : rows_) row.busy = busy_[row.node];
+        }
+    }
+    // The slots of the cluster, where the caller has not told them.
+    void count_slots(cluster_load& load) const noexcept {
+        for (auto const& n : rows_) {
+            if (n.word == record::condition::away) continue;
+            load.slots += n.slots;
+            load.busy += n.busy < n.slots ? n.busy : n.slots;
         }
     }
     // Forgets nodes that were not seen since a point of time, neither here nor by their attempts.

@@ -270,8 +270,8 @@ class mitigator {
     void merge(mitigator const& other) {
         STRAGGLE_EXPECTS(&other != this);
         if (!line_.is_set()) line_ = other.line_;
-        loop_.merge(other.loop_, fleet_.indices_of(other.fleet_, loop_.guard().now()),
-                    line_.later_by(other.line_));
+        double const later = line_.later_by(other.line_);
+        loop_.merge(other.loop_, fleet_.ids().take_in(other.fleet_.ids(), later), later);
     }
 
     /// All that was learnt and decided, as bytes that `restore` reads on any machine.

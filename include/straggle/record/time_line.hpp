@@ -84,8 +84,9 @@ class time_line {
             auto const apart = static_cast<double>(later ? a - b : b - a) * epoch_number<Time>::unit;
             return later ? apart : -apart;
         } else {
-            return (static_cast<double>(other.origin_) - static_cast<double>(origin_)) *
-                   epoch_number<Time>::unit;
+            double const apart = (static_cast<double>(other.origin_) - static_cast<double>(origin_)) *
+                                 epoch_number<Time>::unit;
+            return is_finite(apart) ? apart : 0.0; // clocks that have nothing in common
         }
     }
     // What the caller's clock reads at its own epoch's distance: for what is shared with others.

@@ -11,7 +11,6 @@
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
-#include <straggle/record/cluster_load.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/record_reader.hpp>
@@ -77,21 +76,6 @@ class node_reader : public node_rows<Node, Fields> {
             place.row = at;
             if (place.free != 0 && place.state != node_state::away) out.push_back(place);
         }
-    }
-    // The slots of the cluster, where the caller has not told them.
-    void count_slots(cluster_load& load) const noexcept {
-        for (auto const& n : rows_) {
-            if (n.word == record::condition::away) continue;
-            load.slots += n.slots;
-            load.busy += n.busy < n.slots ? n.busy : n.slots;
-        }
-    }
-    // The index here of each node of another one.
-    [[nodiscard]] std::vector<std::uint32_t> indices_of(node_reader const& other, double now) {
-        std::vector<std::uint32_t> map(other.tables_.ids.bound(), no_index);
-        for (std::uint32_t i = 0; i < map.size(); ++i)
-            if (other.tables_.ids.contains(i)) map[i] = tables_.ids.insert(other.tables_.ids[i], now);
-        return map;
     }
     // What other threads are to know of a plan.
     void fill(mitigate::node_states<node_id>& view, std::span<mitigate::planned_node const> planned) const {

@@ -54,23 +54,24 @@ class basic_slowdown_estimate {
         compare();
         settle_variances();
         std::size_t known = 0;
-        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
-            while (last < order_.size() && rows[order_[last]].component == rows[order_[first]].component)
-                ++last;
-            if (last - first >= 2) known += last - first;
-        }
+        visit_components([&](auto const& nodes) { known += nodes.size(); });
         if (known == 0) return;
         double const tail = 0.025 / static_cast<double>(known); // of two sides, for all of them
         double const limit = stats::student_t_quantile_upper(tail, 1e9).value_or(8.0);
-        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
-            while (last < order_.size() && rows[order_[last]].component == rows[order_[first]].component)
-                ++last;
-            if (last - first >= 2)
-                tell(std::span<std::uint32_t const>(order_).subspan(first, last - first), tail, limit);
-        }
+        visit_components([&](auto const& nodes) { tell(nodes, tail, limit); });
     }
 
   private:
+    // Judged nodes that can be compared with one another, by value.
+    template <class Visit>
+    void visit_components(Visit const& visit) const {
+        for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
+            while (last < order_.size() && rows[order_[last]].component == rows[order_[first]].component)
+                ++last;
+            if (last - first >= 2) visit(std::span<std::uint32_t const>(order_).subspan(first, last - first));
+        }
+    }
+
     static constexpr double grid = 0x1p20;
     // Order of summands does not matter.
     static void bring(std::uint64_t& to, double x) noexcept {

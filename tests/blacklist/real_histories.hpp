@@ -1,0 +1,75 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Real histories of the reference data, as they are and with their nodes shuffled: then nobody is to blame.
+#pragma once
+
+#include <straggle/record/attempt.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace straggle_test {
+
+/// An attempt that has a beginning and an end.
+struct past_attempt {
+    std::string job, task, node;
+    double start = 0, end = 0;
+    straggle::attempt_status status = straggle::attempt_status::success;
+    bool is_copy = false;
+
+    [[nodiscard]] double took() const { return end - start; }
+};
+
+inline constexpr straggle::attempt_fields past_fields{.job = &past_attempt::job,
+                                                      .node = &past_attempt::node,
+                                                      .duration = &past_attempt::took,
+                                                      .start = &past_attempt::start,
+                                                      .end = &past_attempt::end,
+                                                      .status = &past_attempt::status,
+                                                      .task = &past_attempt::task};
+
+/// By their ends. The columns are job, task, attempt, node, start, end, status and, in some, whether it is a
+/// copy.
+inline std::vector<past_attempt> read_history(std::filesystem::path const& path) {
+    using straggle::attempt_status;
+    std::vector<past_attempt> rows;
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+        std::vector<std::string> cells;
+        std::istringstream parts(line);
+        for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+        if (cells.size() < 7 || cells[4].empty() || cells[5].empty()) continue;
+        rows.push_back({cells[0], cells[1], cells[3], std::strtod(cells[4].c_str(), nullptr),
+                        std::strtod(cells[5].c_str(), nullptr),
+                        cells[6] == "success"  ? attempt_status::success
+                        : cells[6] == "failed" ? attempt_status::failed
+                                               : attempt_status::killed,
+                        cells.size() > 7 && cells[7] == "1"});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](auto const& a, auto const& b) { return a.end < b.end; });
+    return rows;
+}
+
+/// Gives the nodes of each job's attempts to one another at random.
+inline void shuffle_nodes(std::vector<past_attempt>& history, std::mt19937_64& engine) {
+    std::map<std::string, std::vector<std::size_t>> of_job;
+    for (std::size_t i = 0; i < history.size(); ++i) of_job[history[i].job].push_back(i);
+    for (auto const& [job, rows] : of_job)
+        for (std::size_t k = rows.size(); k > 1; --k)
+            std::swap(history[rows[k - 1]].node, history[rows[engine() % k]].node);
+}
+
+} // namespace straggle_test
