@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -95,11 +97,51 @@ std::vector<double> run_there(char const* name, std::uint64_t seed) {
     return {m.mean, m.p99, m.wasted / (m.wasted + m.useful), static_cast<double>(r.copies)};
 }
 
+// Waits for three seconds, keeps the first machine for the last, and stops the first task once.
+class contrary final : public cluster::policy {
+  public:
+    bool is_last_resort(std::uint32_t node) const override { return node == 0; }
+    std::size_t place_task(cluster::waiting_task const&, std::span<std::uint32_t const>,
+                           double now) override {
+        return now < 3 ? wait : 0;
+    }
+    void step(cluster::cluster_view const& view, cluster::requests& out) override {
+        for (cluster::attempt_view const& a : view.phases.front().attempts)
+            if (a.who.task == 0 && a.who.number == 0 && a.progress.value_or(0) > 0.5)
+                out.kills.push_back({a.who.phase, a.who.task, a.who.node});
+    }
+};
+
+// Three machines of one slot and three tasks: 1 if all of what `contrary` wants was done.
+std::vector<double> is_obeyed() {
+    cluster::plan p;
+    p.breath_noise = 0;
+    p.nodes.assign(3, {.slots = 1});
+    p.jobs.push_back({.kind = "three", .phases = {{.tasks = {3, {.flops = 20e9}}}}});
+    contrary decides;
+    auto const attempts = cluster::run(p, decides).attempts;
+    auto const stopped = std::find_if(attempts.begin(), attempts.end(), [](auto const& a) {
+        return a.how == cluster::ending::killed && a.task == 0 && !a.outrun && a.start >= 3;
+    });
+    auto const again = std::find_if(attempts.begin(), attempts.end(), [](auto const& a) {
+        return a.how == cluster::ending::finished && a.task == 0 && a.number == 1 && !a.copy;
+    });
+    bool const last = std::any_of(attempts.begin(), attempts.end(),
+                                  [](auto const& a) { return a.node == 0 && a.task == 2; });
+    bool const all = attempts.size() == 4 && stopped != attempts.end() && again != attempts.end() && last &&
+                     again->start >= stopped->end;
+    return {all ? 1.0 : 0.0};
+}
+
 } // namespace
 
 int main() {
     constexpr std::size_t seeds = 16;
     bool alike = true;
+    if (cluster::run_isolated({is_obeyed}, 1)[0][0] < 1) {
+        std::puts("SimGrid's cluster does not wait, keep a machine for the last, or stop an attempt as told");
+        return 1;
+    }
     for (char const* name : {"nothing", "spark", "late", "flink", "library_nodes_only", "library"}) {
         auto const runs = cluster::run_grid(
             2, seeds,
