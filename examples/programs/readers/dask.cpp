@@ -14,28 +14,6 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-// In the order in which the plugin writes them, those of a kind together.
-enum member : std::size_t {
-    event,
-    key,
-    prefix,
-    group,
-    worker,
-    name,
-    to,
-    distributed, // texts
-    start,
-    stop,
-    input, // numbers
-    copy,
-    version,
-    members
-};
-constexpr std::size_t texts = start, numbers = copy - start;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-member_names<members> const wanted({"event", "key", "prefix", "group", "worker", "name", "to", "distributed",
-                                    "start", "stop", "input", "copy", "version"});
-
 class task_line {
   public:
     // Whether it is an object.
@@ -89,6 +67,29 @@ class task_line {
     }
 
   private:
+    // In the order in which the plugin writes them, those of a kind together.
+    enum member : std::size_t {
+        event,
+        key,
+        prefix,
+        group,
+        worker,
+        name,
+        to,
+        distributed, // the last text
+        start,
+        stop,
+        input, // the last number
+        copy,
+        version,
+        members
+    };
+    static constexpr std::size_t texts = start, numbers = copy - start;
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    static inline member_names<members> const wanted =
+        member_names<members>({"event", "key", "prefix", "group", "worker", "name", "to", "distributed",
+                               "start", "stop", "input", "copy", "version"});
+
     [[nodiscard]] std::string_view text(member which) const { return texts_[which]; }
     [[nodiscard]] double number(member which) const { return numbers_[which - texts]; }
 

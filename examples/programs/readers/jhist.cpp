@@ -35,20 +35,6 @@ member_names<1> const of_counters({"groups"});
 member_names<2> const of_group({"name", "counts"});
 member_names<2> const of_count({"name", "value"});
 member_names<2> const of_line({"type", "event"});
-enum body_member : std::size_t {
-    task_id,
-    task_type,
-    attempt_id,
-    start_time,
-    tracker_name,
-    avataar,
-    finish_time,
-    host_name,
-    counters,
-    body_members
-};
-member_names<body_members> const of_body({"taskid", "taskType", "attemptId", "startTime", "trackerName",
-                                          "avataar", "finishTime", "hostname", "counters"});
 
 // A text, or Avro's {"string": text} for one that may be missing.
 bool read_avro_text(walked_value& value, std::string_view& to) {
@@ -136,6 +122,22 @@ struct attempt_event {
     }
 
   private:
+    enum body_member : std::size_t {
+        task_id,
+        task_type,
+        attempt_id,
+        start_time,
+        tracker_name,
+        avataar,
+        finish_time,
+        host_name,
+        counters,
+        body_members
+    };
+    static inline member_names<body_members> const of_body =
+        member_names<body_members>({"taskid", "taskType", "attemptId", "startTime", "trackerName", "avataar",
+                                    "finishTime", "hostname", "counters"});
+
     // The body has the name of its class.
     bool read_event(walked_value& event) {
         return walk_object(event, [this](walked_object& object) {

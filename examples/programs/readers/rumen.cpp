@@ -38,17 +38,6 @@ constexpr std::array<std::string_view, 3> kinds{"/map", "/reduce", "/other"};
 
 member_names<4> const of_job({"mapTasks", "reduceTasks", "otherTasks", "jobID"});
 member_names<2> const of_task({"attempts", "taskID"});
-enum attempt_member : std::size_t {
-    host_name,
-    start_time,
-    result_name,
-    finish_time,
-    attempt_id,
-    bytes_read,
-    attempt_members
-};
-member_names<attempt_members> const of_attempt({"hostName", "startTime", "result", "finishTime", "attemptID",
-                                                "hdfsBytesRead"});
 
 // A job is read to its end before it hands anything out: a damaged one might be found again within itself.
 class rumen_job {
@@ -70,6 +59,18 @@ class rumen_job {
     }
 
   private:
+    enum attempt_member : std::size_t {
+        host_name,
+        start_time,
+        result_name,
+        finish_time,
+        attempt_id,
+        bytes_read,
+        attempt_members
+    };
+    static inline member_names<attempt_members> const of_attempt = member_names<attempt_members>(
+        {"hostName", "startTime", "result", "finishTime", "attemptID", "hdfsBytesRead"});
+
     struct row {
         std::size_t kind;
         std::string_view task{}, id{}, host{}, result{};

@@ -13,44 +13,11 @@ namespace readers {
 
 namespace {
 
-enum event_member : std::size_t {
-    event,
-    stage_id,
-    stage_attempt,
-    end_reason,
-    task_info,
-    task_metrics,
-    spark_version,
-    app_id,
-    event_members
-};
-member_names<event_members> const of_event({"Event", "Stage ID", "Stage Attempt ID", "Task End Reason",
-                                            "Task Info", "Task Metrics", "Spark Version", "App ID"});
-enum info_member : std::size_t {
-    task_id,
-    task_index,
-    attempt_number,
-    launch_time,
-    finish_time,
-    executor_id,
-    host_name,
-    speculative,
-    failed,
-    killed,
-    info_members
-};
-member_names<info_members> const of_info({"Task ID", "Index", "Attempt", "Launch Time", "Finish Time",
-                                          "Executor ID", "Host", "Speculative", "Failed", "Killed"});
-member_names<1> const of_reason({"Reason"});
-member_names<2> const of_metrics({"Input Metrics", "Shuffle Read Metrics"});
-member_names<1> const of_input({"Bytes Read"});
-member_names<2> const of_shuffle({"Remote Bytes Read", "Local Bytes Read"});
-
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
 // What a line may say of a task.
 struct task_event {
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
     std::string_view kind, why, executor, host, version, application;
     std::int64_t stage = none, of_stage = none, id = none, index = none, number = none, launched = none,
                  finished = none;
@@ -103,6 +70,43 @@ struct task_event {
     }
 
   private:
+    enum event_member : std::size_t {
+        event,
+        stage_id,
+        stage_attempt,
+        end_reason,
+        task_info,
+        task_metrics,
+        spark_version,
+        app_id,
+        event_members
+    };
+    static inline member_names<event_members> const of_event =
+        member_names<event_members>({"Event", "Stage ID", "Stage Attempt ID", "Task End Reason", "Task Info",
+                                     "Task Metrics", "Spark Version", "App ID"});
+    enum info_member : std::size_t {
+        task_id,
+        task_index,
+        attempt_number,
+        launch_time,
+        finish_time,
+        executor_id,
+        host_name,
+        speculative,
+        failed,
+        killed,
+        info_members
+    };
+    static inline member_names<info_members> const of_info =
+        member_names<info_members>({"Task ID", "Index", "Attempt", "Launch Time", "Finish Time",
+                                    "Executor ID", "Host", "Speculative", "Failed", "Killed"});
+    static inline member_names<1> const of_reason = member_names<1>({"Reason"});
+    static inline member_names<2> const of_metrics =
+        member_names<2>({"Input Metrics", "Shuffle Read Metrics"});
+    static inline member_names<1> const of_input = member_names<1>({"Bytes Read"});
+    static inline member_names<2> const of_shuffle =
+        member_names<2>({"Remote Bytes Read", "Local Bytes Read"});
+
     // Piece by piece: all at once takes longer.
     void clear() {
         kind = why = executor = host = version = application = {};
@@ -253,11 +257,11 @@ void spark_reader::read_event(std::string_view line, std::size_t number, collect
         }
         return out.leave_out(reason::other_event, number);
     }
-    if (!e.has_info || e.stage == none) return out.leave_out(reason::not_a_record, number);
-    name_job(e.stage, e.of_stage == none ? 0 : e.of_stage);
-    if (e.index == none || e.launched == none) return out.leave_out(reason::bad_number, number);
+    if (!e.has_info || e.stage == e.none) return out.leave_out(reason::not_a_record, number);
+    name_job(e.stage, e.of_stage == e.none ? 0 : e.of_stage);
+    if (e.index == e.none || e.launched == e.none) return out.leave_out(reason::bad_number, number);
     if (e.starts()) {
-        if (e.id != none && ms_time(e.launched))
+        if (e.id != e.none && ms_time(e.launched))
             running_[e.id] = {job_,
                               std::string(e.host),
                               std::string(e.executor),
@@ -268,7 +272,7 @@ void spark_reader::read_event(std::string_view line, std::size_t number, collect
                               number};
         return out.leave_out(reason::other_event, number);
     }
-    if (e.id != none) running_.erase(e.id);
+    if (e.id != e.none) running_.erase(e.id);
     if (e.why == "Resubmitted") return out.leave_out(reason::reported_again, number);
     if (e.host.empty()) return out.leave_out(reason::no_node, number);
     attempt& a = parser_->ended;
