@@ -8,10 +8,12 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/monitor/detail/pair_table.hpp>
+#include <straggle/monitor/detail/used_nodes.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -23,6 +25,67 @@ struct job_span {
     pair_table<Pair> table;
     std::uint32_t next = none; // of the same job, among those that are not the first of theirs
     float longest = 0;         // attempt
+};
+// Spans that are not the first of their jobs: each job has a list of them.
+template <class Pair>
+class later_spans {
+  public:
+    using span_type = job_span<Pair>;
+    static constexpr std::uint32_t none = span_type::none;
+
+    // What follows a span, or nothing.
+    [[nodiscard]] span_type const* after(span_type const& s) const noexcept {
+        return s.next == none ? nullptr : &spans_[s.next];
+    }
+    [[nodiscard]] span_type* after(span_type const& s) noexcept {
+        return s.next == none ? nullptr : &spans_[s.next];
+    }
+    [[nodiscard]] span_type* find(span_type& first, std::uint32_t slot) noexcept {
+        if (first.table.size() == 0) return nullptr;
+        span_type* s = &first;
+        while (s != nullptr && s->table.slot != slot) s = after(*s);
+        return s;
+    }
+    void make_room() {
+        if (free_ == none) make_room_for_one(spans_);
+    }
+    // Where a span is that was the first. @pre there is room
+    [[nodiscard]] std::uint32_t push(span_type const& first) noexcept {
+        std::uint32_t const at = free_;
+        if (at == none) {
+            spans_.push_back(first);
+            return static_cast<std::uint32_t>(spans_.size() - 1);
+        }
+        free_ = std::exchange(spans_[at], first).next;
+        return at;
+    }
+    // Takes a span without pairs out of the list of a job.
+    void unlink(span_type& first, span_type& span) noexcept {
+        std::uint32_t const next = span.next;
+        if (&span != &first) {
+            span_type* before = &first;
+            while (after(*before) != &span) before = after(*before);
+            free(std::exchange(before->next, next));
+        } else if (next == none) {
+            first = {};
+        } else {
+            first = spans_[next];
+            free(next);
+        }
+    }
+    void swap(later_spans& other) noexcept {
+        spans_.swap(other.spans_);
+        std::swap(free_, other.free_);
+    }
+
+  private:
+    void free(std::uint32_t span) noexcept {
+        spans_[span] = {};
+        spans_[span].next = std::exchange(free_, span);
+    }
+
+    std::vector<span_type> spans_;
+    std::uint32_t free_ = none;
 };
 // What is looked at for each attempt.
 template <class Pair>
@@ -57,7 +120,7 @@ class new_names {
     new_names& operator=(new_names const&) = delete;
     ~new_names() {
         if (new_job_ != none) s_.jobs_.erase(new_job_);
-        if (new_node_ != none) s_.nodes_.erase(new_node_);
+        if (new_node_ != none) s_.nodes_.take_back(new_node_);
     }
     std::uint32_t job(job_key id) {
         room_for_all(s_.rows_, s_.jobs_);
@@ -69,11 +132,9 @@ class new_names {
         return job;
     }
     std::uint32_t node(node_key id) {
-        room_for_all(s_.node_uses_, s_.nodes_);
-        make_room_for_one(s_.order_);
-        std::size_t const before = s_.nodes_.size();
-        std::uint32_t const node = s_.nodes_.insert(id);
-        if (s_.nodes_.size() != before) new_node_ = node;
+        bool is_new = false;
+        std::uint32_t const node = s_.nodes_.insert(id, is_new);
+        if (is_new) new_node_ = node;
         return node;
     }
     void keep() noexcept {
@@ -81,22 +142,11 @@ class new_names {
             s_.pasts_[new_job_].seen = s_.n_.jobs_seen++;
             s_.rows_[new_job_].origin = origin_;
         }
-        if (new_node_ != none) {
-            s_.node_uses_[new_node_] = 0;
-            s_.order_.push_back(new_node_); // node() made room
-        }
+        if (new_node_ != none) s_.nodes_.keep(new_node_);
         new_job_ = new_node_ = none;
     }
 
   private:
-    // Every index of the table, the next one too, has its place in `rows`.
-    template <class Row, class Table>
-    static void room_for_all(std::vector<Row>& rows, Table const& table) {
-        if (table.bound() < rows.size()) return;
-        make_room_for_one(rows);
-        rows.resize(table.bound() + 1);
-    }
-
     Store& s_;
     origin_type origin_;
     std::uint32_t new_job_ = none, new_node_ = none;

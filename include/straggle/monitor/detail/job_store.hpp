@@ -15,6 +15,7 @@
 #include <straggle/monitor/detail/job_node_sums.hpp>
 #include <straggle/monitor/detail/job_rows.hpp>
 #include <straggle/monitor/detail/pair_table.hpp>
+#include <straggle/monitor/detail/used_nodes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -48,23 +49,17 @@ class job_store {
           rows_(other.rows_),
           pasts_(other.pasts_),
           spans_(other.spans_),
-          free_span_(other.free_span_),
           listed_(other.listed_),
-          node_uses_(other.node_uses_),
-          order_(other.order_),
           wide_(other.wide_),
           idle_(other.idle_),
           slots_(other.slots_),
           memory_(other.memory_),
-          n_(other.n_),
-          order_stale_(other.order_stale_) {
+          n_(other.n_) {
         if (memory_.any()) idle_.reserve(jobs_.bound());
         for (std::uint32_t job = 0; job < jobs_.bound(); ++job) {
             if (!jobs_.contains(job) || !is_in_ring(job)) continue;
-            for (job_span* s = &rows_[job].first;; s = &spans_[s->next]) {
+            for (job_span* s = &rows_[job].first; s != nullptr; s = spans_.after(*s))
                 s->table = s->table.copy(arena_);
-                if (s->next == none) break;
-            }
         }
     }
     // The other one is empty then, and of as much use as before.
@@ -79,27 +74,23 @@ class job_store {
 
     void swap(job_store& other) noexcept {
         std::swap(jobs_, other.jobs_);
-        std::swap(nodes_, other.nodes_);
+        nodes_.swap(other.nodes_);
         rows_.swap(other.rows_);
         pasts_.swap(other.pasts_);
         spans_.swap(other.spans_);
-        std::swap(free_span_, other.free_span_);
         arena_.swap(other.arena_);
         listed_.swap(other.listed_);
-        node_uses_.swap(other.node_uses_);
-        order_.swap(other.order_);
         std::swap(wide_, other.wide_);
         std::swap(idle_, other.idle_);
         std::swap(slots_, other.slots_);
         std::swap(memory_, other.memory_);
         std::swap(n_, other.n_);
-        std::swap(order_stale_, other.order_stale_);
     }
 
     [[nodiscard]] interner<JobId> const& jobs() const noexcept { return jobs_; }
-    [[nodiscard]] interner<NodeId> const& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] interner<NodeId> const& nodes() const noexcept { return nodes_.names(); }
     // The nodes in order of first appearance.
-    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return order_; }
+    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return nodes_.order(); }
     [[nodiscard]] job_row const& row(std::uint32_t job) const noexcept { return rows_[job]; }
     [[nodiscard]] job_past const& past(std::uint32_t job) const noexcept { return pasts_[job]; }
     [[nodiscard]] job_past& past(std::uint32_t job) noexcept { return pasts_[job]; }
@@ -107,9 +98,7 @@ class job_store {
         return rows_[job].first.table.size() != 0;
     }
     // What follows a span of a job, or nothing.
-    [[nodiscard]] job_span const* after(job_span const& s) const noexcept {
-        return s.next == none ? nullptr : &spans_[s.next];
-    }
+    [[nodiscard]] job_span const* after(job_span const& s) const noexcept { return spans_.after(s); }
     [[nodiscard]] typename Pair::wide_type const& wide() const noexcept { return wide_; }
     [[nodiscard]] typename Pair::wide_type& wide() noexcept { return wide_; }
     [[nodiscard]] std::size_t slots() const noexcept { return slots_; }
@@ -158,7 +147,7 @@ class job_store {
     // The pair, new if need be. `origin`: of the job, if that is new. Strong guarantee.
     [[nodiscard]] place find_or_insert(job_key job, node_key node, std::uint32_t slot, origin_type origin,
                                        store_bounds const& bounds) {
-        return find_or_insert(jobs_.find(job), nodes_.find(node), job, node, slot, origin, bounds);
+        return find_or_insert(jobs_.find(job), nodes().find(node), job, node, slot, origin, bounds);
     }
 
     // A job, which may be new; nothing when it is one too many. Strong guarantee.
@@ -182,12 +171,9 @@ class job_store {
         names.keep();
         return n;
     }
-    void use_node(std::uint32_t node) noexcept { ++node_uses_[node]; }
+    void use_node(std::uint32_t node) noexcept { nodes_.use(node); }
     void leave_node(std::uint32_t node) noexcept {
-        if (--node_uses_[node] != 0) return;
-        nodes_.erase(node);
-        ++n_.erasures;
-        order_stale_ = true;
+        if (nodes_.leave(node)) ++n_.erasures;
     }
 
     static void lengthen(job_span& span, value_type value) noexcept {
@@ -207,7 +193,7 @@ class job_store {
             past.last = (std::max)(past.last, number);
             past.longest = (std::max)(past.longest, span->longest);
             drop_pairs(*span);
-            unlink(job, *span);
+            spans_.unlink(rows_[job].first, *span);
             if (!is_in_ring(job)) rest(job);
         }
         listed_[slot].clear();
@@ -236,19 +222,15 @@ class job_store {
     void erase(std::uint32_t job) noexcept {
         while (is_in_ring(job)) {
             drop_pairs(rows_[job].first);
-            unlink(job, rows_[job].first);
+            spans_.unlink(rows_[job].first, rows_[job].first);
         }
         drop(job);
     }
 
     // Nodes that went must go from the order before their numbers are given to others.
-    void tidy() noexcept {
-        if (!order_stale_) return;
-        std::erase_if(order_, [this](std::uint32_t node) { return !nodes_.contains(node); });
-        order_stale_ = false;
-    }
+    void tidy() noexcept { nodes_.tidy(); }
     // Puts the nodes in another order. @pre it is a permutation
-    void set_order(std::vector<std::uint32_t> order) noexcept { order_ = std::move(order); }
+    void set_order(std::vector<std::uint32_t> order) noexcept { nodes_.set_order(std::move(order)); }
 
     // The live jobs in order of first appearance.
     [[nodiscard]] std::vector<std::uint32_t> jobs_in_order() const {
@@ -295,7 +277,7 @@ class job_store {
         job_span* const span = j != none ? find_span(j, slot) : nullptr;
         if (span != nullptr && n != none)
             if (Pair* const pair = span->table.find(n)) return {pair, span, j};
-        if (n_.pairs >= bounds.pairs || (n == none && nodes_.size() >= bounds.nodes)) return {};
+        if (n_.pairs >= bounds.pairs || (n == none && nodes().size() >= bounds.nodes)) return {};
         if (span != nullptr && span->table.size() >= pair_table<Pair>::most) return {};
         bool const must_evict = j == none && jobs_.size() >= bounds.jobs;
         if (must_evict && !can_evict()) return {};
@@ -305,7 +287,7 @@ class job_store {
         if (j == none) j = names.job(job);
         place const at = span != nullptr ? place{&span->table.insert(n, arena_), span, j} : begin(j, n, slot);
         names.keep();
-        ++node_uses_[n];
+        nodes_.use(n);
         ++n_.pairs;
         pasts_[j].is_finished = false; // it goes on
         if (must_evict) evict();
@@ -316,21 +298,12 @@ class job_store {
     place begin(std::uint32_t job, std::uint32_t node, std::uint32_t slot) {
         make_room_in_list(slot);
         bool const is_only = !is_in_ring(job);
-        if (!is_only && free_span_ == none) make_room_for_one(spans_);
+        if (!is_only) spans_.make_room();
         pair_table<Pair> table;
         table.slot = static_cast<std::uint8_t>(slot);
         Pair* const pair = &table.insert(node, arena_);
         job_span& first = rows_[job].first;
-        std::uint32_t next = none;
-        if (!is_only) {
-            if (free_span_ == none) {
-                next = static_cast<std::uint32_t>(spans_.size());
-                spans_.push_back(first);
-            } else {
-                next = free_span_;
-                free_span_ = std::exchange(spans_[next], first).next;
-            }
-        }
+        std::uint32_t const next = is_only ? none : spans_.push(first);
         first = {table, next, 0};
         if (slots_ > 1) listed_[slot].push_back(job);
         return {pair, &first, job};
@@ -353,13 +326,7 @@ class job_store {
 
     // @pre the job has a number
     [[nodiscard]] job_span* find_span(std::uint32_t job, std::uint32_t slot) noexcept {
-        job_span* s = &rows_[job].first;
-        if (s->table.size() == 0) return nullptr;
-        while (s->table.slot != slot) {
-            if (s->next == none) return nullptr;
-            s = &spans_[s->next];
-        }
-        return s;
+        return spans_.find(rows_[job].first, slot);
     }
 
     void drop_pairs(job_span& span) noexcept {
@@ -370,26 +337,6 @@ class job_store {
         n_.pairs -= span.table.size();
         span.table.release(arena_);
     }
-    // Takes a span without pairs out of its job.
-    void unlink(std::uint32_t job, job_span& span) noexcept {
-        std::uint32_t const next = span.next;
-        job_span& first = rows_[job].first;
-        if (&span != &first) {
-            job_span* before = &first;
-            while (&spans_[before->next] != &span) before = &spans_[before->next];
-            free(std::exchange(before->next, next));
-        } else if (next == none) {
-            first = {};
-        } else {
-            first = spans_[next];
-            free(next);
-        }
-    }
-    void free(std::uint32_t span) noexcept {
-        spans_[span] = {};
-        spans_[span].next = std::exchange(free_span_, span);
-    }
-
     [[nodiscard]] bool is_current(idle_jobs::row const& r) const noexcept {
         return jobs_.contains(r.job) && pasts_[r.job].seen == r.seen;
     }
@@ -429,21 +376,17 @@ class job_store {
     }
 
     interner<JobId> jobs_;
-    interner<NodeId> nodes_;
+    used_nodes<NodeId> nodes_;
     std::vector<job_row> rows_;   // by job
     std::vector<job_past> pasts_; // by job
-    std::vector<job_span> spans_; // those that are not the first of their jobs
-    std::uint32_t free_span_ = none;
+    later_spans<Pair> spans_;
     block_arena arena_;
     std::vector<std::vector<std::uint32_t>> listed_; // by slot: jobs with pairs there, and some without
-    std::vector<std::uint64_t> node_uses_;           // by node: pairs and finished scores that name it
-    std::vector<std::uint32_t> order_;               // nodes by first appearance
     typename Pair::wide_type wide_;
     idle_jobs idle_;
     std::size_t slots_;
     remembered_steps memory_;
     tallies n_;
-    bool order_stale_ = false;
 };
 
 } // namespace straggle::detail
