@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Clones of all tasks of small jobs, from their start: for whom no sibling can tell in time who is late.
+/// Clones of all tasks of small jobs, from their start: too few siblings to tell in time which task is late.
 #pragma once
 
 #include <straggle/base/config.hpp>
