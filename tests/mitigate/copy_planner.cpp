@@ -658,3 +658,24 @@ TEST_CASE("copy_planner: where company makes tasks slower, a new task goes where
         CHECK(restored.crowding().slope() == planner.crowding().slope());
     }
 }
+
+TEST_CASE("copy_planner: where only nodes with a free slot are told, the others are those of the last plan") {
+    bench b;
+    b.history();
+    for (place_row& p : b.places) p.free = 0;
+    place_row& last = b.places[4];
+    last.state = node_state::last_resort;
+    last.slow = {3, 2.9, 3.1, 1000};
+    last.free = 1;
+    std::vector<assign::ranked_place> all, only;
+    b.planner.rank_places(7, 1, 0, {&last, 1}, {}, only);
+    CHECK(only.size() == 1); // nothing else is known
+    b.plan(100);
+    // 76 healthy slots: one is free in a moment.
+    b.planner.rank_places(7, 1, 0, b.places, {}, all);
+    b.planner.rank_places(7, 1, 0, {&last, 1}, {}, only);
+    CHECK(all.empty());
+    CHECK(only.empty());
+    b.planner.rank_places(7, 1, 0, {&last, 1}, {.waiting = 1000}, only);
+    CHECK(only.size() == 1);
+}

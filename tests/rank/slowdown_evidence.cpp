@@ -310,6 +310,38 @@ TEST_CASE("attempts that run count: a node on which nothing ends is seen, others
     }
 }
 
+TEST_CASE("what was found to hang is not acquitted by having nothing left that runs") {
+    std::mt19937_64 engine(straggle_test::seed_or(20261123));
+    std::normal_distribution<double> normal;
+    slowdown_evidence evidence;
+    std::vector<std::uint32_t> const slots(10, 4);
+    double now = 0;
+    std::uint64_t task = 0;
+    auto const work = [&](std::uint32_t nodes) {
+        for (std::uint32_t n = 0; n < nodes; ++n)
+            for (unsigned k = 0; k < 4; ++k)
+                evidence.observe({n, 0, ++task, now, now + std::exp(0.3 * normal(engine))});
+        now += 1.5;
+    };
+    for (int step = 0; step < 6; ++step) work(9);
+    double const began = now;
+    std::vector<running_attempt> running;
+    for (unsigned k = 0; k < 4; ++k)
+        running.push_back({.node = 9, .job = 0, .task = 5000 + k, .start = began});
+    work(9), work(9), work(9);
+    evidence.update(now, running, slots);
+    double const found = evidence.hung_evidence(9);
+    CHECK(found > 9);
+    evidence.charge_hung(9);
+    for (running_attempt const& r : running) evidence.observe({9, 0, r.task, r.start, now, ended_as::killed});
+    work(9);
+    evidence.update(now, {}, slots);
+    CHECK(evidence.hung_evidence(9) > 9);
+    for (int step = 0; step < 4; ++step) work(10); // what ends there acquits it
+    evidence.update(now, {}, slots);
+    CHECK(evidence.hung_evidence(9) < 0);
+}
+
 TEST_CASE("cancelled attempts took at least so long") {
     std::mt19937_64 engine(straggle_test::seed_or(20261122));
     std::normal_distribution<double> normal;

@@ -18,6 +18,7 @@
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/cluster_load.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -89,7 +90,11 @@ class basic_copy_planner {
         scan_.look(now, running, places, book_);
         detail::slot_supply supply = supply_of(places, load);
         std::uint64_t slots = 0;
-        for (place_row const& p : places) slots += p.state != node_state::away ? p.slots : 0;
+        healthy_busy_ = 0;
+        for (place_row const& p : places) {
+            slots += p.state != node_state::away ? p.slots : 0;
+            healthy_busy_ += healthy_busy(p);
+        }
         price_.observe(now, load.waiting, slots, supply.free, scan_.usual(), scan_.tasks_per_job());
         supply.price = price_.price();
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
@@ -113,7 +118,7 @@ class basic_copy_planner {
 
     /// A new task: where does it run best? Between two plans.
     /// @param job and `kind`, `input`: of the task
-    /// @param places all nodes, with what is free now
+    /// @param places all nodes, with what is free now; nodes without a free slot may be left out
     /// @param load of the cluster; `waiting` tasks come before this one
     /// @param out written, best first; see `assign::rank_places`
     void rank_places(std::uint64_t job, std::uint32_t kind, double input, std::span<place_row const> places,
@@ -123,9 +128,11 @@ class basic_copy_planner {
         for (place_row const& p : places) {
             free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow),
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
-            if (p.state == node_state::healthy && !p.hung && p.slots > p.free) busy += p.slots - p.free;
+            busy += healthy_busy(p);
         }
-        // Busy healthy slots come free once in usual / busy.
+        // Busy healthy slots come free once in usual / busy. Who tells only nodes with a free slot has
+        // others.
+        busy = (std::max)(busy, healthy_busy_);
         double const wait = busy > 0 ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / busy
                                      : std::numeric_limits<double>::infinity();
         assign::rank_places(free_, scan_.usual_of(job, kind, input), wait, turn_++, out);
@@ -178,6 +185,9 @@ class basic_copy_planner {
         races_.observe(n.kind, n.claim, took, first && e.is_copy);
         n.counted = true;
     }
+    [[nodiscard]] static double healthy_busy(place_row const& p) noexcept {
+        return p.state == node_state::healthy && !p.hung && p.slots > p.free ? p.slots - p.free : 0;
+    }
     [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
                                                 cluster_load const& load) const noexcept {
         detail::slot_supply supply;
@@ -215,6 +225,7 @@ class basic_copy_planner {
     detail::task_book book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
     double planned_ = 1e300;                       // when it last planned
+    double healthy_busy_ = 0;                      // slots of healthy nodes that were busy then
     bool begun_ = false;
     std::uint64_t turn_ = 0;
     std::vector<assign::free_place> free_{};

@@ -158,6 +158,9 @@ class basic_slowdown_evidence {
     /// Remembers of what slowdown a node was found guilty: recovery is proved against it.
     /// @pre `node < max_nodes`
     void charge(std::uint32_t node, double guilty_of) { store_.charge(node, guilty_of); }
+    /// Remembers that a node was found to hang: only attempts that end there prove otherwise, not that there
+    /// are none any more.
+    void charge_hung(std::uint32_t node) noexcept { store_.charge_hung(node); }
     /// Forgets what a node did before: what begins from now on shall decide. Its copies count, too.
     void begin_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, true); }
     /// The same for a node that is back in service: it begins anew.

@@ -153,6 +153,7 @@ class basic_node_trials {
         r.why = why;
         r.guilty_of = s;
         r.struck = false;
+        if (c == cause::hung) evidence_.charge_hung(node);
         if (c == cause::slow)
             evidence_.charge(node,
                              (std::max)(s.low / classes_.usual(node), options_.evidence.least_slowdown));

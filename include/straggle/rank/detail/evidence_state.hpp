@@ -85,6 +85,9 @@ class basic_evidence_state {
         beliefs_[node].charge = guilty_of > 1 ? std::log(guilty_of) : 0.0;
         nodes_[node].restored.reset();
     }
+    void charge_hung(std::uint32_t node) noexcept {
+        if (node < nodes_.size()) nodes_[node].hung.raise(hung_evidence(node));
+    }
     void begin_trial(std::uint32_t node, double now, bool probing) {
         room_for_node(node);
         beliefs_[node].since = now;
@@ -127,6 +130,7 @@ class basic_evidence_state {
         builder_.tolerated = least_;
     }
 
+    static constexpr double no_evidence = -50; // for or against
     struct node_watch {
         slow_detector slow, restored;
         hung_detector hung;
@@ -135,7 +139,7 @@ class basic_evidence_state {
         double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
-        double all_old = 0;            // log of the evidence that all its slots hold old attempts
+        double all_old = no_evidence;  // log of the evidence that all its slots hold old attempts
         double young = 0;              // the largest share of attempts older than one that runs there
         std::uint32_t running = 0;     // attempts that are no copies
     };
@@ -204,8 +208,7 @@ class basic_evidence_state {
             std::uint32_t const all = i < slots.size() ? slots[i] : 1;
             n.all_old = n.running >= all && n.young > 0
                             ? -static_cast<double>(n.running) * std::log(n.young) - 0.6931471805599453
-                            : 0.0;
-            n.all_old = (std::max)(n.all_old, 0.0);
+                            : no_evidence;
         }
     }
     void take_prices() noexcept {

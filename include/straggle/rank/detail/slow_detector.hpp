@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -152,6 +153,10 @@ class hung_detector : public log_evidences<2, -20> {
     void add(double exposed, double ended) noexcept {
         for (std::size_t k = 0; k < log_ratio.size(); ++k)
             add_to(k, ended * log_ratio[k] + (1 - ratio[k]) * exposed);
+    }
+    // What has led to a decision stays until attempts end.
+    void raise(double log_evidence) noexcept {
+        for (double& l : log_sum_) l = (std::max)(l, log_evidence);
     }
     [[nodiscard]] double log_evidence() const noexcept {
         return log_sum(log_sum_[0], log_sum_[1]) - 0.6931471805599453;
