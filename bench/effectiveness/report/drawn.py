@@ -22,6 +22,10 @@ def read_draws(path):
     return draws
 
 
+def seed_of(scenario):
+    return scenario.split("-")[1]  # drawn-SEED-NUMBER
+
+
 def sure_harm(all_runs, scenario, column):
     """All of the interval lies above 0, and the change is above what may be."""
     c = all_runs.compare(scenario, POLICY, column)
@@ -44,7 +48,7 @@ def text(all_runs, list_path):
         logs = [math.log(all_runs.runs[s][POLICY][k]["mean"] / all_runs.runs[s][r.BASE][k]["mean"])
                 for k in all_runs.seeds(s, POLICY)]
         signs["better" if max(logs) < 0 else "worse" if min(logs) > 0 else "mixed"] += 1
-    lines = [f"`effectiveness --drawn {len(names)} --draw-seed 1001`: fleets of 2 to 400 nodes, loads of 30 to 130 %, tasks "
+    lines = [f"`effectiveness --drawn {len(names)} --draw-seed {seed_of(names[0])}`: fleets of 2 to 400 nodes, loads of 30 to 130 %, tasks "
              "of 10 ms to an hour, jobs of one task to a thousand, faults of any kind, size and length, crowded nodes and "
              f"links, tasks far from their data, bursts of jobs, decisions seldom or often; {seeds} seeds each. "
              "`bench/effectiveness/scenarios/drawn.cpp` says from what they are drawn; nobody looked at these before the "
