@@ -148,12 +148,11 @@ class basic_censored_times {
         bool ended;
         std::uint32_t node;
         double mass = 0;
-        double survival = 0; // after it
-        double hazard = 0;   // up to and with it
-        std::array<double, 2>
-            area{};          // under the curve from here on; the same without the node with the longest
-        double others = 0;   // hazard without the node with the longest attempt
-        double sum_from = 0; // of mass times place, from here on
+        double survival = 0;          // after it
+        double hazard = 0;            // up to and with it
+        double others = 0;            // the same without the node with the longest attempt
+        std::array<double, 2> area{}; // under both curves, from here on
+        double sum_from = 0;          // of mass times place, from here on
     };
 
     void sum_areas(std::size_t which) noexcept {

@@ -130,7 +130,8 @@ class basic_evidence_state {
         builder_.tolerated = least_;
     }
 
-    static constexpr double no_evidence = -50; // for or against
+    static constexpr double no_evidence = -50;        // for or against
+    static constexpr double ln2 = 0.6931471805599453; // the better of two witnesses counts
     struct node_watch {
         slow_detector slow, restored;
         hung_detector hung;
@@ -206,8 +207,8 @@ class basic_evidence_state {
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             node_watch& n = nodes_[i];
             std::uint32_t const all = i < slots.size() ? slots[i] : 1;
-            n.all_old = n.running >= all && n.young > 0
-                            ? -static_cast<double>(n.running) * std::log(n.young) - 0.6931471805599453
+            n.all_old = n.running != 0 && n.running >= all
+                            ? -static_cast<double>(n.running) * std::log((std::max)(n.young, 1e-300)) - ln2
                             : no_evidence;
         }
     }
