@@ -4,7 +4,7 @@
 /// @file
 /// What a `dynamic_blacklist` finds by its defaults, how soon, and how often it is wrong: the tables of
 /// docs/reference/evidence.md, see bench/evidence.sh. Arguments: how many runs there are, in units of 20, and
-/// one table of windows, stuck, running, detection, errors, recovery.
+/// one table of windows, stuck, episodes, running, detection, errors, recovery.
 
 #include <blacklist/fleets.hpp>
 
@@ -96,7 +96,13 @@ void stuck(unsigned runs) {
                 std::vector<double> took;
                 double const since = (std::max)(120.0, 8 * s.task);
                 for (unsigned run = 0; run < runs; ++run) {
-                    cluster c({s.task, s.window, factor, since, t.kind, t.cv}, run + 1);
+                    cluster c({.task = s.task,
+                               .window = s.window,
+                               .factor = factor,
+                               .since = since,
+                               .kind = t.kind,
+                               .cv = t.cv},
+                              run + 1);
                     while (c.now() < since) c.step();
                     unsigned windows = 0;
                     bool is_past = false;
@@ -115,6 +121,35 @@ void stuck(unsigned runs) {
                             took[took.size() / 2], took.back());
                 std::fflush(stdout);
             }
+}
+
+// A node is slow for 10 to 40 minutes; tasks that began then take as long as they take. Decided on every
+// minute.
+void episodes(unsigned runs) {
+    std::printf("| slowdown | episodes | weak minutes | named in | episodes it was named in "
+                "|\n|---|---|---|---|---|\n");
+    for (double const factor : {2.0, 3.0, 5.0}) {
+        double weak = 0, named = 0;
+        unsigned found = 0;
+        engine random(7);
+        for (unsigned run = 0; run < runs; ++run) {
+            double const length = std::uniform_real_distribution<double>(10, 40)(random);
+            cluster c({.task = 1, .window = 1, .factor = factor, .since = 60, .until = 60 + length}, run + 1);
+            while (c.now() < 60) c.step();
+            bool any = false;
+            while (c.now() < 60 + length) {
+                c.step();
+                bool const is = c.decisions.state(c.slow) != node_state::healthy;
+                weak += 1;
+                named += is;
+                any = any || is;
+            }
+            found += any;
+        }
+        std::printf("| %.1f | %u | %.0f | %.1f %% | %.1f %% |\n", factor, runs, weak, 100 * named / weak,
+                    100.0 * found / runs);
+        std::fflush(stdout);
+    }
 }
 
 // Nothing is wrong: whether attempts that run, told, blame anybody who would not be blamed without.
@@ -262,6 +297,7 @@ int main(int count, char** values) {
     std::string const only = count > 2 ? values[2] : "";
     if (only.empty() || only == "windows") windows(std::max(scale / 5, 1u));
     if (only.empty() || only == "stuck") stuck(2 * scale);
+    if (only.empty() || only == "episodes") episodes(20 * scale);
     if (only.empty() || only == "running") running(std::max(scale / 5, 1u));
     if (only.empty() || only == "detection") detection(20 * scale);
     if (only.empty() || only == "errors") false_exclusions(scale);

@@ -54,9 +54,9 @@ struct share {
 
 // Ten nodes with four slots each, 80 tasks every five minutes, first come first served; nobody obeys.
 struct shop {
-    double task = 8, window = 10; // minutes
-    double factor = 1;            // of the slow node
-    double since = 0;             // it has been slow
+    double task = 8, window = 10;    // minutes
+    double factor = 1;               // of the slow node
+    double since = 0, until = 1e300; // it is slow
     durations kind = durations::lognormal;
     double cv = 0.3;
     bool tells_running = true;
@@ -97,7 +97,7 @@ class cluster {
                 auto const [job, task] = waits_.front();
                 waits_.pop_front();
                 double const took = of_.task * draw(of_.kind, of_.cv, random_) *
-                                    (node == slow && at >= of_.since ? of_.factor : 1.0);
+                                    (node == slow && at >= of_.since && at < of_.until ? of_.factor : 1.0);
                 runs_.push_back({node, job, task, at, at + took});
             }
         }
