@@ -57,7 +57,7 @@ struct cluster {
 [[nodiscard]] cluster read_cluster(options const& o, history const& past, snapshot const& now,
                                    name_table& names, bool show_progress);
 
-/// Marks whom the user, and whom the history, says to avoid.
+/// Marks the nodes that the user, or the history, says to avoid.
 void avoid(cluster& c, options const& o, history const& past, name_table const& names);
 
 } // namespace straggle_backup

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// From ranked nodes to the decision whom to avoid, and its reasons in words.
+/// From ranked nodes to the decision which to avoid, and its reasons in words.
 #pragma once
 
 #include "fleet.hpp"
