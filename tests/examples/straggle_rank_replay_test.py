@@ -171,6 +171,50 @@ class Replay(Folder):
         refuses("5: not a log", *changed(4, lambda l: l.pop("spared")))
         refuses("5: not a log", *changed(4, lambda l: l.update(blacklisted="n3")))
 
+    def test_a_slowdown_that_differs(self):
+        log = self.logged(SLURM, "--window", "5m", "--select", "slower_by")
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        line = next(line for line in lines[1:] if line["blacklisted"])
+        line["blacklisted"][0]["slowdown"][3] += 1
+        log.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        done = run("--replay", log)
+        self.assertEqual((done.returncode, done.stderr), (1, b""))
+        self.assertRegex(done.stdout.decode(), r": slowdown is \[.*\] in the log, \[.*\] when decided again\n")
+
+    def test_attempts_that_are_none(self):
+        log = self.logged(SLURM, "--window", "1m", "--select", "slowdown")
+        lines = log.read_text().splitlines()
+
+        def replay(change):
+            line = json.loads(lines[2])
+            change(line)
+            log.write_text("\n".join([*lines[:2], json.dumps(line, ensure_ascii=False)]) + "\n")
+            return run("--replay", log)
+        for place, value in ((0, 2**32), (0, -1), (0, 0.5), (0, True), (1, -5e99), (2, 2**32), (3, "1"), (5, 2**32)):
+            done = replay(lambda line: line["ended"][0].__setitem__(place, value))
+            self.assertEqual((done.returncode, done.stdout), (2, b""), (place, value))
+            self.assertRegex(done.stderr, rb"log\.jsonl:3: not a log: .* of an attempt is ")
+        deep = []
+        for _ in range(900):
+            deep = [deep]
+        done = replay(lambda line: line.update(blacklisted=deep))
+        self.assertIn(b"3: not a log: too many brackets", done.stderr)
+        done = replay(lambda line: line.update(blacklisted=[{"node": "a\u202eb"}]))
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("\u202e", done.stdout.decode())
+
+    def test_the_corpus_of_the_fuzzer(self):
+        logs = sorted((pathlib.Path(__file__).parents[1] / "fuzz/corpus/replay_log").iterdir())
+        self.assertGreaterEqual(len(logs), 10)
+        for log in logs:
+            done = run("--replay", log)
+            if done.returncode == 2:
+                self.assertEqual((done.stdout, done.stderr.count(b"\n")), (b"", 1), log)
+                self.assertTrue(done.stderr.startswith(f"straggle-rank: {log}:".encode()), done.stderr)
+            else:
+                self.assertIn(done.returncode, (0, 1), log)
+                self.assertRegex(done.stdout, rb"decisions?( differ|, all the same)\n$")
+
     def test_names_that_are_no_text(self):
         """Two different names whose bytes are no characters stay two nodes."""
         rows = b"".join(b"j%d,%s,%d,%d\n" % (j, name, 1000 * j + i, 100 + (7 * j + i) % 11 + (300 if name == b"\xff" else 0))

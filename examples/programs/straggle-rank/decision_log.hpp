@@ -26,13 +26,4 @@ class log_writer final : public window_sink {
     bool by_attempts_; ///< not by rankings
 };
 
-/// What came out of making the decisions of a log again.
-struct replay_result {
-    std::uint64_t decisions = 0, different = 0;
-    std::string first; ///< the first difference, in words
-};
-
-/// Makes the decisions of a log again. A `failure` names the line that is no line of a log.
-[[nodiscard]] replay_result replay_log(std::string const& file);
-
 } // namespace straggle_rank

@@ -10,6 +10,7 @@
 #include "decide.hpp"
 #include "decision_log.hpp"
 #include "output.hpp"
+#include "replay_log.hpp"
 #include "timeline_picture.hpp"
 #include "window_output.hpp"
 

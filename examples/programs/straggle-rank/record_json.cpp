@@ -5,6 +5,7 @@
 
 #include "../common/text.hpp"
 #include "exclusion.hpp"
+#include "json_numbers.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -70,18 +71,11 @@ ordered_json verdicts_json(std::vector<verdict_record> const& verdicts, std::spa
 
 // Reading: every member has to be there, and to fit its type.
 template <std::integral T>
-T integer(json const& from, char const* key) {
-    json const& value = from.at(key);
-    if (!value.is_number_integer()) throw std::runtime_error(std::string(key) + " is no integer");
-    bool const fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
-                                                 : std::in_range<T>(value.get<std::int64_t>());
-    if (!fits) throw std::runtime_error(std::string(key) + " is out of range");
-    return value.get<T>();
+T integer(json const& from, std::string const& key) {
+    return integer_of<T>(from.at(key), key.c_str());
 }
-double real(json const& from, char const* key) {
-    json const& value = from.at(key);
-    if (!value.is_number()) throw std::runtime_error(std::string(key) + " is no number");
-    return value.get<double>();
+double real(json const& from, std::string const& key) {
+    return real_of(from.at(key), key.c_str());
 }
 std::string word(json const& from, char const* key) {
     json const& value = from.at(key);
@@ -115,8 +109,8 @@ Enum named(json const& from, char const* key, std::array<Enum, N> const& values)
 straggle::slowdown slowdown_from(json const& from) {
     if (from.is_null()) return {};
     if (!from.is_array() || from.size() != 4) throw std::runtime_error("slowdown is no list of four");
-    return {from.at(0).get<double>(), from.at(1).get<double>(), from.at(2).get<double>(),
-            from.at(3).get<std::uint64_t>()};
+    return {real_of(from[0], "slowdown"), real_of(from[1], "slowdown"), real_of(from[2], "slowdown"),
+            integer_of<std::uint64_t>(from[3], "slowdown's tasks")};
 }
 
 verdict_record verdict_from(json const& v, straggle::interner<std::string> const& names) {

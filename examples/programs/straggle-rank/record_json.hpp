@@ -11,6 +11,9 @@
 
 namespace straggle_rank {
 
+/// Of the lines of a log.
+inline constexpr int decision_log_version = 2;
+
 /// A record as an object that fits on a line. Doubles read back as the same.
 /// @param names of the nodes, in UTF-8
 [[nodiscard]] nlohmann::ordered_json record_json(decision_record const& r,
