@@ -60,6 +60,7 @@ class window_scorer {
     struct row {
         std::uint32_t job, node;
         reading value;
+        std::size_t at; // in the order in which they came: floating sums are of that order
     };
 
     template <class Time>
@@ -77,14 +78,15 @@ class window_scorer {
             if (!inside) return;
             if (!in_window_[j]) jobs_in_order_.push_back(j);
             in_window_[j] = true;
-            rows_.push_back({j, nodes_.insert(node), value});
+            rows_.push_back({j, nodes_.insert(node), value, rows_.size()});
         });
         if (inside) counts_ += tally;
     }
 
     [[nodiscard]] ranking_type result(Options const& options) {
-        std::stable_sort(rows_.begin(), rows_.end(), [](row const& a, row const& b) {
-            return a.job != b.job ? a.job < b.job : a.node < b.node;
+        std::sort(rows_.begin(), rows_.end(), [](row const& a, row const& b) {
+            if (a.job != b.job) return a.job < b.job;
+            return a.node != b.node ? a.node < b.node : a.at < b.at;
         });
         std::vector<scores_type> scores(nodes_.size());
         std::vector<std::size_t> begin(jobs_.size() + 1);
