@@ -335,7 +335,8 @@ def ml_na(results):
     names = list(dict.fromkeys(r["series"] for r in results.rows("ml-na-table-2")))
     two = [[n, *(percent_range(r) + told(r["paper"]) for x in ("precision", "recall", "accuracy") for r in [results.at("ml-na-table-2", group, n, x)])] for n in names]
     months = [f"month {m}" for m in range(2, 10)]
-    six = [[f"{g}, {s}", *(share(results.at("ml-na-figure-6", g, s, m)["median"]) + (f"; paper {share(p)}" if not math.isnan(p := results.at("ml-na-figure-6", g, s, m)["paper"]) else "") for m in months)]
+    six = [[f"{g}, {s}", *(f"{share(r['median'])} ({share(r['low'])} to {share(r['high'])})" + (f"; paper {share(p)}" if not math.isnan(p := r["paper"]) else "")
+                           for m in months for r in [results.at("ml-na-figure-6", g, s, m)])]
            for g in dict.fromkeys(r["group"] for r in results.rows("ml-na-figure-6")) for s in ("least", "mean", "most")]
     readings = ("idle days carried on", "every idle day is NaN")
     seven = [[x, *(how(results.at("ml-na-figure-7", "month 7", s, x)) for s in readings), paper] for x, how, paper in (
@@ -377,7 +378,7 @@ Table III in short: right, where no learning is right, precision and recall:
 
 {table(["", "right", "all are what most were", "as in the month before", "precision", "recall"], three)}
 
-Figure 6, accuracy in per cent by month over all windows to learn from, medians of the runs; (a) the paper's setting, (b) its other one, and (a)
+Figure 6, accuracy in per cent by month over all windows to learn from; (a) the paper's setting, (b) its other one, and (a)
 where every idle day is empty:
 
 {table(["", *(m.split()[1] for m in months)], six)}
