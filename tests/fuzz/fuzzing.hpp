@@ -50,11 +50,22 @@ inline std::vector<std::byte> edited(std::vector<std::byte> bytes, std::uint8_t 
     return bytes;
 }
 
-// What is made either says why it cannot become what the bytes describe and stays as it was, or it works, and
-// what it stores reads back as the same bytes. `begin` gives it something to lose, `work` is the rest of its
-// life.
-template <class Make, class Begin, class Work>
-void become(std::span<std::byte const> bytes, Make const& make, Begin const& begin, Work const& work) {
+// Draws that are the same on every machine.
+struct engine {
+    using result_type = std::uint64_t;
+    std::uint64_t state = 1;
+    static constexpr std::uint64_t min() { return 0; }
+    static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
+    std::uint64_t operator()() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return state ^ (state >> 29);
+    }
+};
+
+// What is made either says why it cannot become what the bytes describe and stays as it was, or what it
+// stores reads back as the same bytes, and `use` gets both. `begin` gives it something to lose.
+template <class Make, class Begin, class Use>
+void restore(std::span<std::byte const> bytes, Make const& make, Begin const& begin, Use const& use) {
     auto one = make();
     begin(one);
     std::vector<std::byte> const before = one.serialize();
@@ -65,10 +76,18 @@ void become(std::span<std::byte const> bytes, Make const& make, Begin const& beg
     std::vector<std::byte> const stored = one.serialize();
     auto again = make();
     demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
-    auto other = make();
-    other.merge(one);
-    work(other);
-    work(one);
+    use(one, again);
+}
+
+// The same, and it works, merged into another one or not. `work` is the rest of its life.
+template <class Make, class Begin, class Work>
+void become(std::span<std::byte const> bytes, Make const& make, Begin const& begin, Work const& work) {
+    restore(bytes, make, begin, [&](auto& one, auto&) {
+        auto other = make();
+        other.merge(one);
+        work(other);
+        work(one);
+    });
 }
 
 } // namespace fuzzing

@@ -28,17 +28,6 @@ inline straggle::predict::profile_store fuzz_store(std::uint64_t kind) {
     return straggle::predict::profile_store(fuzz_kinds(kind), {.capacity = 40});
 }
 
-struct fuzz_engine {
-    using result_type = std::uint64_t;
-    std::uint64_t state = 1;
-    static constexpr std::uint64_t min() { return 0; }
-    static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
-    std::uint64_t operator()() {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        return state ^ (state >> 29);
-    }
-};
-
 using fuzzing::demand;
 
 inline void check_nearest(straggle::predict::profile_store const& store) {
@@ -61,34 +50,30 @@ inline void check_nearest(straggle::predict::profile_store const& store) {
 }
 
 inline void become_store(std::uint64_t kind, std::span<std::byte const> bytes) {
-    straggle::predict::profile_store store = fuzz_store(kind);
-    std::vector<double> const row(store.factors(), 3.0);
-    (void)store.add(row, 1);
-    std::vector<std::byte> const before = store.serialize();
-    if (store.restore(bytes) != straggle::status::ok) {
-        demand(store.serialize() == before);
-        return;
-    }
-    std::vector<std::byte> const stored = store.serialize();
-    straggle::predict::profile_store again = fuzz_store(kind);
-    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
-    check_nearest(store);
-    fuzz_engine one, other;
-    for (int i = 0; i < 60; ++i) { // until all that were read are gone
-        (void)(i % 2 == 0 ? store.add(row, i, one) : store.add(row, i));
-        (void)(i % 2 == 0 ? again.add(row, i, other) : again.add(row, i));
-    }
-    check_nearest(store);
-    demand(store.size() == store.capacity() && store.serialize() == again.serialize());
-    store.clear();
-    demand(store.empty());
+    using store_type = straggle::predict::profile_store;
+    auto const make = [&] { return fuzz_store(kind); };
+    std::vector<double> const row(make().factors(), 3.0);
+    fuzzing::restore(
+        bytes, make, [&](store_type& store) { (void)store.add(row, 1); },
+        [&](store_type& store, store_type& again) {
+            check_nearest(store);
+            fuzzing::engine one, other;
+            for (int i = 0; i < 60; ++i) { // until all that were read are gone
+                (void)(i % 2 == 0 ? store.add(row, i, one) : store.add(row, i));
+                (void)(i % 2 == 0 ? again.add(row, i, other) : again.add(row, i));
+            }
+            check_nearest(store);
+            demand(store.size() == store.capacity() && store.serialize() == again.serialize());
+            store.clear();
+            demand(store.empty());
+        });
 }
 
 // A valid store, for the tests and to begin from.
 [[maybe_unused]] inline std::vector<std::byte> sample_store(std::uint64_t kind, std::uint64_t records) {
     straggle::predict::profile_store store = fuzz_store(kind);
     std::vector<double> row(store.factors());
-    fuzz_engine engine;
+    fuzzing::engine engine;
     for (std::uint64_t i = 0; i < records; ++i) {
         for (double& x : row)
             x = engine() % 8 == 0 ? straggle::predict::missing_factor

@@ -24,6 +24,7 @@
 namespace fuzz_similar_tasks {
 
 using fuzzing::demand;
+using fuzzing::engine;
 using input = straggle::byte_reader; // zeros behind the last byte
 
 struct task {
@@ -48,17 +49,6 @@ inline history new_history() {
                     .capacity = most_tasks,
                     .weights = {.fit = {.memory = 64}, .node_memory = 16, .most_nodes = most_nodes}});
 }
-
-struct engine {
-    using result_type = std::uint64_t;
-    std::uint64_t state = 1;
-    static constexpr std::uint64_t min() { return 0; }
-    static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
-    std::uint64_t operator()() {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        return state ^ (state >> 29);
-    }
-};
 
 // Any bits seldom are one of the numbers that matter.
 inline double real(input& in) {
@@ -151,18 +141,12 @@ inline void live_on(history& one, history& other) {
 }
 
 inline void become(std::span<std::byte const> bytes) {
-    history one = new_history();
-    demand(one.observe({"before", "n1", 1.0, true, 2.0}));
-    std::vector<std::byte> const before = one.serialize();
-    if (one.restore(bytes) != straggle::status::ok) {
-        demand(one.serialize() == before);
-        return;
-    }
-    std::vector<std::byte> const stored = one.serialize();
-    history again = new_history();
-    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
-    check(one);
-    live_on(one, again);
+    fuzzing::restore(
+        bytes, new_history, [](history& one) { demand(one.observe({"before", "n1", 1.0, true, 2.0})); },
+        [](history& one, history& again) {
+            check(one);
+            live_on(one, again);
+        });
 }
 
 // A history of what tasks the bytes tell of; the first byte is how many.
