@@ -186,13 +186,13 @@ class basic_copy_planner {
         n.counted = true;
     }
     [[nodiscard]] static double healthy_busy(place_row const& p) noexcept {
-        return p.state == node_state::healthy && !p.hung && p.slots > p.free ? p.slots - p.free : 0;
+        return detail::is_open(p) && p.slots > p.free ? p.slots - p.free : 0;
     }
     [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
                                                 cluster_load const& load) const noexcept {
         detail::slot_supply supply;
         for (place_row const& p : places)
-            if (p.state == node_state::healthy && !p.hung) supply.free += p.free;
+            if (detail::is_open(p)) supply.free += p.free;
         // Slots that those who wait are about to take are for copies that save more than they take.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
         supply.copies = static_cast<double>(scan_.copies_running_);

@@ -10,6 +10,7 @@
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/time_outlook.hpp>
 #include <straggle/record/comparison.hpp>
+#include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
 #include <cmath>
@@ -30,6 +31,11 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 [[nodiscard]] inline mitigate::time_range range_of(predict::time_points const& t, double scale) noexcept {
     return {t.quantile(0.1) * scale, t.quantile(0.5) * scale, t.quantile(0.9) * scale};
+}
+
+// Whether tasks may be sent there at once.
+[[nodiscard]] inline bool is_open(mitigate::place_row const& p) noexcept {
+    return p.state == node_state::healthy && !p.hung;
 }
 
 // A late task that may get a copy.

@@ -171,9 +171,8 @@ class basic_copy_offers {
         free_.clear();
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
-            bool const open = p.state == node_state::healthy && !p.hung;
             free_.push_back(
-                {static_cast<std::uint32_t>(i), open ? p.free : 0, p.slots, p.state, believed(p.slow)});
+                {static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state, believed(p.slow)});
         }
         assign::rank_places(free_, 1, 0, turn_++, ranked_);
         order_.clear();
