@@ -25,14 +25,14 @@ template <class = void>
 class basic_censored_times {
   public:
     void clear() noexcept {
-        points_.clear();
+        times_.clear();
         events_ = 0;
         is_summed_ = {};
         longest_ = second_ = {-1e300, 0};
     }
     // An attempt that ended, or that has taken so long so far.
     void add(double log_time, bool ended, std::uint32_t node) {
-        points_.push_back({log_time, ended, node});
+        times_.push_back({log_time, node, ended});
         if (log_time > longest_.at) {
             if (node != longest_.node) second_ = longest_;
             longest_ = {log_time, node, ended};
@@ -43,40 +43,39 @@ class basic_censored_times {
 
     // Takes in what was added. O(n log n)
     void fit() {
-        std::sort(points_.begin(), points_.end(), [](point const& a, point const& b) {
+        std::sort(times_.begin(), times_.end(), [](time const& a, time const& b) {
             return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
         });
-        std::size_t const n = points_.size();
+        std::size_t const n = times_.size();
+        points_.resize(n);
         double survival = 1, hazard = 0, others = 0;
         events_ = 0;
         std::size_t own = 0; // of the node with the longest attempt, still at risk
-        for (point const& p : points_) own += p.node == longest_.node ? 1 : 0;
+        for (time const& t : times_) own += t.node == longest_.node ? 1 : 0;
         for (std::size_t i = 0; i < n; ++i) {
-            point& p = points_[i];
+            time const& t = times_[i];
             auto const at_risk = static_cast<double>(n - i);
             double mass = 0;
-            if (p.ended) {
+            if (t.ended) {
                 mass = survival / at_risk;
                 hazard += 1 / (at_risk + 1); // with few siblings the estimate is uncertain: rather too little
                 ++events_;
             } else if (i + 1 == n) {
                 mass = survival;
             }
-            if (p.node == longest_.node)
+            if (t.node == longest_.node)
                 --own;
-            else if (p.ended)
+            else if (t.ended)
                 others += 1 / (at_risk - static_cast<double>(own) + 1);
             survival -= mass;
-            p.mass = mass;
-            p.survival = survival;
-            p.hazard = hazard;
-            p.others = others;
+            points_[i] = {mass, survival, hazard, others};
         }
         double sum = 0, squares = 0;
         for (std::size_t i = n; i-- > 0;) {
             point& p = points_[i];
-            sum += p.mass * p.at;
-            squares += p.mass * p.at * p.at;
+            double const at = times_[i].at;
+            sum += p.mass * at;
+            squares += p.mass * at * at;
             p.sum_from = sum;
         }
         mean_ = sum;
@@ -133,9 +132,9 @@ class basic_censored_times {
         double const survival = std::exp(-hazard(log_time, node));
         double const beyond = elsewhere - log_time;
         if (!(beyond > 0)) return (std::max)(survival, a.tail * std::exp((tail_index - 1) * beyond) / a.all);
-        point const& next = points_[after(log_time)];
-        double const until = (std::min)(next.at, elsewhere);
-        double const area = survival * (std::exp(until) - std::exp(log_time)) + next.area[which];
+        std::size_t const next = after(log_time);
+        double const until = (std::min)(times_[next].at, elsewhere);
+        double const area = survival * (std::exp(until) - std::exp(log_time)) + points_[next].area[which];
         return (std::max)(survival, area / a.all);
     }
 
@@ -143,10 +142,13 @@ class basic_censored_times {
     struct areas {
         double all = 0, tail = 0; // under the survival curve; beyond the longest time
     };
-    struct point {
+    struct time {
         double at;
-        bool ended;
         std::uint32_t node;
+        bool ended;
+    };
+    // What is known at one of the times.
+    struct point {
         double mass = 0;
         double survival = 0;          // after it
         double hazard = 0;            // up to and with it
@@ -165,12 +167,12 @@ class basic_censored_times {
         a.tail = (i == 0 ? 1.0 : survival(points_[i - 1])) * std::exp(elsewhere) / (tail_index - 1);
         double sum = a.tail, next = elsewhere;
         for (std::size_t k = points_.size(); k-- > 0;) {
-            point& p = points_[k];
-            if (p.at < next) {
-                sum += survival(p) * (std::exp(next) - std::exp(p.at));
-                next = p.at;
+            double const at = times_[k].at;
+            if (at < next) {
+                sum += survival(points_[k]) * (std::exp(next) - std::exp(at));
+                next = at;
             }
-            p.area[which] = sum;
+            points_[k].area[which] = sum;
         }
         a.all = sum + std::exp(next);
         is_summed_[which] = true;
@@ -178,9 +180,9 @@ class basic_censored_times {
 
     // The first that takes longer.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
-        auto const it = std::upper_bound(points_.begin(), points_.end(), log_time,
-                                         [](double t, point const& p) { return t < p.at; });
-        return static_cast<std::size_t>(it - points_.begin());
+        auto const it = std::upper_bound(times_.begin(), times_.end(), log_time,
+                                         [](double at, time const& t) { return at < t.at; });
+        return static_cast<std::size_t>(it - times_.begin());
     }
 
     struct extreme {
@@ -189,6 +191,7 @@ class basic_censored_times {
         bool ended = false;
     };
 
+    std::vector<time> times_; // as they come, then in order
     std::vector<point> points_;
     std::size_t events_ = 0;
     extreme longest_, second_; // on two nodes

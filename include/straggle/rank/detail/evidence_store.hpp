@@ -323,21 +323,22 @@ class basic_evidence_store : public evidence_state {
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
-                ratios_.push_back({r.node, std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin()});
+                double const log_ratio = std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin();
+                ratios_.push_back({r.node, log_ratio});
                 if (r.start < b.since) continue;
+                double const slow = builder_.slowest(b);
                 node_watch& n = nodes_[r.node];
                 ++n.running;
-                n.young = (std::max)(n.young, builder_.share_older(r.age, r.node, b));
-                nodes_[r.node].exposed +=
-                    builder_.hazard(r.age, r.node, b) - builder_.hazard(r.age - (now - before), r.node, b);
+                n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow));
+                n.exposed += builder_.exposure(r.age, now - before, r.node, slow);
             }
             for (timed_attempt const& a : job.attempts) {
                 if (!(a.end > before) || a.copy) continue;
                 double const length = std::exp(a.ticks * nats_per_tick);
                 node_belief const& b = beliefs_[a.node];
                 if (a.end - length < b.since) continue;
-                nodes_[a.node].exposed += builder_.hazard(length, a.node, b) -
-                                          builder_.hazard(length - (a.end - before), a.node, b);
+                nodes_[a.node].exposed +=
+                    builder_.exposure(length, a.end - before, a.node, builder_.slowest(b));
                 if (a.censored) continue;
                 nodes_[a.node].ended += 1;
                 learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());

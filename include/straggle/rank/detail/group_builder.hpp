@@ -90,19 +90,23 @@ class basic_group_builder {
     [[nodiscard]] std::span<race_score const> races() const noexcept { return races_; }
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
 
-    // The cumulative hazard of an age on a node, as its siblings show it, if it may be as slow as is
-    // tolerated, or as it has been with what ended: a node that is slow does not hang. @pre build() returned
-    // true
-    [[nodiscard]] double hazard(double age, std::uint32_t node, node_belief const& belief) const noexcept {
-        return age > 0 ? siblings_.hazard(std::log(age) - origin_ - slowest(belief), node) : 0.0;
-    }
-    // Which share of the attempts that run at any time on a node, as its siblings show it, is older. @pre as
-    // above
-    [[nodiscard]] double share_older(double age, std::uint32_t node, node_belief const& belief) noexcept {
-        return age > 0 ? siblings_.share_older(std::log(age) - origin_ - slowest(belief), node) : 1.0;
-    }
+    // The log of how slow a node may be: as is tolerated, or as it has been with what ended there. A node
+    // that is slow does not hang.
     [[nodiscard]] double slowest(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, proved_pace(b));
+    }
+    // The hazard that an attempt of some age was exposed to in the last while, on a node that is so slow, as
+    // its siblings show it. @pre build() returned true
+    [[nodiscard]] double exposure(double age, double last, std::uint32_t node, double slow) const noexcept {
+        auto const until = [&](double a) {
+            return a > 0 ? siblings_.hazard(std::log(a) - origin_ - slow, node) : 0.0;
+        };
+        return until(age) - until(age - last);
+    }
+    // Which share of the attempts that run at any time on such a node is older than a logarithm of an age
+    // over the usual time. @pre as above
+    [[nodiscard]] double share_older(double log_ratio, std::uint32_t node, double slow) noexcept {
+        return siblings_.share_older(log_ratio - slow, node);
     }
     // The log of how slow a node has been at least with what ended there lately.
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
