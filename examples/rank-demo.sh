@@ -2,7 +2,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-# Ranks the nodes of a recorded cluster run, decides minute by minute whom to avoid, and draws the report; installs
+# Ranks the nodes of a recorded cluster run, decides minute by minute which to avoid, and draws the report; installs
 # what is missing first. Works from any folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -46,7 +46,7 @@ int main() {
 
     //! [rank]
     auto const ranking = straggle::rank_nodes(attempts, fields); // eq. 1 -> algorithm 2 -> algorithm 3
-    for (auto const& node : ranking.level(0))                    // the weakest: nobody is provably slower
+    for (auto const& node : ranking.level(0))                    // the weakest: none is provably slower
         std::cout << node.id << ": " << node.n << " tasks, mean " << node.mean << ", 95 % sure it is in ["
                   << node.ci.low << ", " << node.ci.high << "]\n";
     //! [rank]

@@ -11,7 +11,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/version.hpp>
 
-// First, so that a diagnostic about fields does not begin with a dozen lines of who includes whom.
+// First, so that a diagnostic about fields does not begin with a dozen lines of which header includes which.
 #include <straggle/record.hpp>
 
 #include <straggle/assign.hpp>

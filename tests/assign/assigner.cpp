@@ -324,7 +324,7 @@ TEST_CASE("assigner: of the attempts on nodes that are not healthy only one coun
     CHECK(gets_copy({"a", "b", "c"}, {avoided, tried, tried}, 2));
 }
 
-TEST_CASE("assigner: limits admit the best, refuse the rest, and say whom") {
+TEST_CASE("assigner: limits admit the best, refuse the rest, and say which") {
     std::vector<task> tasks;
     for (double const worth : {5.9, 9.9, 7.9, 8.9})
         tasks.push_back({.hosts = {"a"}, .worth = {0, worth, worth}});

@@ -69,7 +69,7 @@ TEST_CASE("a decision that is filled again says nothing of before") {
     CHECK(decision.state("slow") == node_state::healthy);
 }
 
-TEST_CASE("a decision tells whom to avoid, worst first, and why") {
+TEST_CASE("a decision tells which nodes to avoid, worst first, and why") {
     auto const ranking = ranked_fleet();
     auto const decision = blacklister(blacklist::dominated{}, record::unlimited{}).decide(ranking);
     CHECK(decision.rule() == "dominated");

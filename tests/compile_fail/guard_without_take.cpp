@@ -1,4 +1,4 @@
-// A limit has to be told whom it let through.
+// A limit has to be told what it let through.
 // expect: guard_without_take\.cpp:\d+:\d+
 // expect: a limit needs take\(request\)
 #include <straggle/blacklist/blacklister.hpp>

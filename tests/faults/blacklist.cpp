@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// Failed allocations while it is decided whom to avoid.
+// Failed allocations while it is decided which nodes to avoid.
 
 #include "blacklist/windows.hpp"
 #include "support/fault_cases.hpp"

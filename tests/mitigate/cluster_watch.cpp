@@ -126,7 +126,7 @@ TEST_CASE("without a window every call decides") {
     CHECK(watch.decide(0).window() == 3);
 }
 
-TEST_CASE("a watch that nothing was shown decides to avoid nobody") {
+TEST_CASE("a watch that nothing was shown decides to avoid no node") {
     cluster_watch watch(monitor_type(fields, {.window = 100, .slide = 10}), keeper_type{});
     auto const before = watch.latest();
     CHECK(before->blacklisted().empty());

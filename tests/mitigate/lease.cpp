@@ -34,6 +34,9 @@ TEST_CASE("lease: one holder at a time, who may hold on to it, and give it back"
     for (double const bad : {0.0, -1.0, std::nan(""), HUGE_VAL}) CHECK_FALSE(l.take(7, 160, bad));
     CHECK_FALSE(l.take(0, 160, 30));
     CHECK_FALSE(l.take(7, std::nan(""), 30));
+    lease far;
+    CHECK_FALSE(far.take(7, 1.7e308, 1e308)); // an end that could not be read again
+    CHECK(far == lease{});
 }
 
 TEST_CASE("lease: it comes back from bytes") {

@@ -259,7 +259,7 @@ class small_cluster {
             auto const& n = plan.nodes()[row];
             CHECK(n.row == row);
             CHECK((n.slow.low <= n.slow.value && n.slow.value <= n.slow.high));
-            CHECK(n.served >= 0);
+            CHECK(n.lasted >= 0);
             CHECK(n.left >= 0);
             bool const is_gone = healths[node_of(row)] == health::gone;
             CHECK((n.state == node_state::away) == is_gone);

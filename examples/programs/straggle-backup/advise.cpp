@@ -108,7 +108,7 @@ class adviser {
             if (slowness_[n.id].known) n.slowness = slowness_[n.id].factor;
     }
 
-    // Who is suspected, job by job.
+    // What is suspected, job by job.
     void detect() {
         std::vector<std::optional<double>> const* usual = nullptr; // of the job it looks at
         auto const usual_time = [&usual](straggle::detect::running_task const& t,

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Who is late, and is a copy worth it? Where the files meet the library.
+/// Which tasks are late, and is a copy worth it? Where the files meet the library.
 #pragma once
 
 #include "cluster.hpp"

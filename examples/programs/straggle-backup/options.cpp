@@ -138,7 +138,7 @@ void declare_nodes(CLI::App& app, arguments& a) {
 }
 
 void declare_decision(CLI::App& app, arguments& a) {
-    auto const late = "Who is late";
+    auto const late = "What is late";
     app.add_option("--detector", a.detector, "see below (default node_aware)")
         ->type_name("NAME[:KEY=VALUE,...]")
         ->group(late);

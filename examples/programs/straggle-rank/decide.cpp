@@ -154,7 +154,7 @@ std::string remark(decision const& d, ranking const& r) {
     switch (d.note()) {
     case straggle::blacklist::selection_note::all_overlap:
         return r.nodes().size() < 2 ? "only one node could be ranked"
-                                    : "the intervals of all nodes overlap: nobody is slower beyond doubt";
+                                    : "the intervals of all nodes overlap: none is slower beyond doubt";
     case straggle::blacklist::selection_note::too_few_nodes:
         return "too few nodes could be ranked (" + std::to_string(r.nodes().size()) + ") for this policy";
     case straggle::blacklist::selection_note::unreachable_threshold:

@@ -96,7 +96,7 @@ void print_text(std::ostream& out, learning const& l, options const& o, std::siz
         if (p.found == straggle::status::ok)
             out << p.weak << "  of the weakest of " << p.groups << " groups\n";
         else
-            out << '-' << "  nobody stands out (" << to_string(p.found) << ")\n";
+            out << '-' << "  no node stands out (" << to_string(p.found) << ")\n";
     }
     if (l.days_left_out > 0)
         out << "The first " << counted(l.days_left_out, "day")

@@ -56,14 +56,14 @@ from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a 
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 
-Who is weak (--select):
+Which nodes are weak (--select):
   slowdown:LEAST            tasks provably take more than LEAST times as long as elsewhere (default 1.1), or
                             do not end, or fail; by attempts, which add up over windows. The default
   slower_by:LEAST           the same by the ranking of each window alone
   dominated:Q[:MEAN]        slower, beyond doubt, than a share Q of the other nodes, by however little,
                             and with a mean of MEAN at least
   dominated_fdr:Q:ALPHA     the same, with the rate of false alarms in the fleet below ALPHA
-  weakest_level             every node nobody is provably slower than (the paper's)
+  weakest_level             every node that none is provably slower than (the paper's)
   top_k:K[:SEED]            at most K of those (the paper's); SEED: its random fill
   median_mad:K[:LOW]        mean above the median by K deviations, and above LOW (HDFS)
   leave_top_k_out:K[:SIGMAS] at most K nodes clear of the rest (LogDevice)
@@ -73,7 +73,7 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
   --select weakest_level --no-limits --exclusions rerank, the paper on dynamic server blacklisting to
   the letter. Options override a preset.
 
-Decisions over time (--window): a window ends every --slide, and a keeper decides on it. Lengths are
+Decisions over time (--window): a window ends every --slide, and is decided on. Lengths are
 a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
 nobody obeyed these decisions, so the timeline shows what would have been decided, and a node that
 would have been avoided still has evidence here. For how long it is avoided, in windows
@@ -87,7 +87,7 @@ hysteresis alone is hysteresis+probation+escalating, probation alone probation+e
 windows overlap, what is in several of them counts once: a node with an exclusion or a strike is heard
 again when the window has moved on by its whole length.
 
-Who will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
+Which nodes will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
 out in each, and learns what such nodes looked like in the period before. --forecast asks the model
 about the last period of a history: nodes that are likely to be weak in the next one are selected,
 too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
@@ -155,7 +155,7 @@ void declare(CLI::App& app, arguments& a) {
         ->group(ranking);
 
     auto const deciding = "Decision";
-    app.add_option("--select", a.select, "who is weak; see below (default slowdown:1.1)")
+    app.add_option("--select", a.select, "which nodes are weak; see below (default slowdown:1.1)")
         ->type_name("POLICY")
         ->group(deciding);
     app.add_option("--max-fraction", a.max_fraction, "most slots to take out (default 0.2)")
@@ -166,7 +166,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--domain", a.domain, "keep a node per failure domain: group 1, or all, of the match")
         ->type_name("REGEX")
         ->group(deciding);
-    app.add_option("--fail-open", a.fail_open, "avoid nobody if more than this share looks weak")
+    app.add_option("--fail-open", a.fail_open, "avoid no node if more than this share looks weak")
         ->type_name("F")
         ->group(deciding);
     app.add_flag("--no-limits", a.no_guards, "no limit but those given")->group(deciding);
@@ -193,7 +193,7 @@ void declare(CLI::App& app, arguments& a) {
         ->group(over_time);
 
     auto const future = "Forecast";
-    app.add_option("--learn", a.learn, "learn who becomes weak, and write the model; no ranking")
+    app.add_option("--learn", a.learn, "learn which nodes become weak, and write the model; no ranking")
         ->type_name("MODEL")
         ->group(future);
     app.add_option("--period", a.period, "days of a period (default 30)")->type_name("N")->group(future);
@@ -204,7 +204,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--seed", a.seed, "of the groups nodes are put into (default 1)")
         ->type_name("N")
         ->group(future);
-    app.add_option("--forecast", a.forecast, "select those who will be weak, by a model, too")
+    app.add_option("--forecast", a.forecast, "select the nodes that will be weak, by a model, too")
         ->type_name("MODEL")
         ->group(future);
     app.add_option("--least", a.least, "probability from which on they are (default 0.5)")

@@ -133,7 +133,7 @@ class table {
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
         if (avoid.empty())
-            out_ << paint(bold, "Avoid nobody.") << '\n';
+            out_ << paint(bold, "Avoid no node.") << '\n';
         else
             out_ << paint(bold, "Avoid " + counted(avoid.size(), "node") + ":") << '\n';
         std::string const note =
@@ -150,7 +150,7 @@ class table {
         if (r_.expected != nullptr) print_forecast(*r_.expected);
     }
 
-    // Why nobody is to be avoided.
+    // Why no node is to be avoided.
     [[nodiscard]] std::string nobody() const {
         auto const& all = r_.weighed->slowdowns;
         std::optional<std::uint32_t> worst;
@@ -180,7 +180,7 @@ class table {
         return text;
     }
 
-    // Those who fail more than others do.
+    // Those that fail more than others do.
     void print_failures() {
         if (r_.weighed == nullptr) return;
         auto const& all = r_.weighed->failures;

@@ -52,7 +52,7 @@ class table_printer final : public window_printer {
             << grouped(t.idle) << " of them without a task.\n"
             << "What would have been decided; nobody obeyed it.\n\n";
         if (changed_ == 0) {
-            out << paint(bold, "Nobody is ever to be avoided.") << "\n\n";
+            out << paint(bold, "No node is ever to be avoided.") << "\n\n";
         } else {
             std::string const head = "WINDOW ENDS";
             std::size_t const time = calendar_.when(calendar_.end_ms(t.last)).size();

@@ -40,8 +40,8 @@ PROGRESS has a row per report: job, task, attempt, time, and progress from 0 to 
 only rules that go by elapsed time can say much; the others see tasks that never report.
 Bad records are counted by reason and left out.
 
-At every look each job is shown as a scheduler would have seen it then, and the detectors name whom
-they suspect. Attempts of a task that overlap are an original and its copies; the original of the
+At every look each job is shown as a scheduler would have seen it then, and the detectors name the
+tasks they suspect. Attempts of a task that overlap are an original and its copies; the original of the
 run that succeeded first is judged. One killed because a copy won is judged by its last report.
 Nothing of the future is shown but how many tasks a job has.
 
@@ -98,7 +98,7 @@ void declare(CLI::App& app, arguments& a) {
         ->type_name("LENGTH")
         ->group(watching);
 
-    auto const judging = "Who is a straggler";
+    auto const judging = "What is a straggler";
     app.add_option("--usual", a.usual,
                    "a quantile of the times in the job (default 0.5), or a length for all: 60s")
         ->type_name("Q|LENGTH")

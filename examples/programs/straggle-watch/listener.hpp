@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The Unix socket: who may connect, and what goes to whom.
+/// The Unix socket: who may connect, and which answer goes where.
 #pragma once
 
 #include "line_buffer.hpp"

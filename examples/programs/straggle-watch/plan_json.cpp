@@ -63,7 +63,7 @@ json node_json(mitigate::planned_node const& n, std::string const& name, double 
             {"causes", std::move(causes)},
             {"strikes", n.strikes},
             {"probe_slots", n.probe_slots},
-            {"since", now - finite(n.served, 0)},
+            {"since", now - finite(n.lasted, 0)},
             {"until", ends ? json(now + n.left) : json()},
             {"reason", mitigate::reason(n)}};
 }

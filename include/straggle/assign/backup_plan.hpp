@@ -27,12 +27,12 @@ enum class backup_refusal : std::uint8_t {
     excluded,        ///< the node is to be avoided
     no_slot,         ///< no slot is free, or none that a copy may take
     on_probation,    ///< the task does not run, and the node is not to be trusted with the only attempt
-    no_prediction,   ///< nobody knows how long it would take there, or what that is worth
+    no_prediction,   ///< it is not known how long it would take there, or what that is worth
     not_profitable,  ///< it would cost as much as it brings, or more
     unlikely_to_win, ///< the profit policy does not accept it, though it is profitable
     no_straggler,    ///< of the straggler itself: its node or its remaining time is missing or makes no sense
     no_nodes,        ///< there are no nodes at all
-    slots_taken,     ///< the slots went to others, who bring more
+    slots_taken,     ///< the slots went to copies that bring more
     over_limit,      ///< a limit refused it
 };
 /// How many of the reasons are about one node.
@@ -50,7 +50,7 @@ inline constexpr std::size_t node_refusal_count = 8;
 struct backup_option {
     std::uint32_t node = 0; ///< its place in the range of nodes
     backup_value value{};   ///< as the profit policy has it
-    bool kill = false;      ///< kill the straggler as the copy is launched; else whoever is later
+    bool kill = false;      ///< kill the straggler as the copy is launched; else the attempt that is later
     /// Why it would not do even if slots and limits were no matter; only of a runner-up.
     std::optional<backup_refusal> refusal{};
     friend bool operator==(backup_option const&, backup_option const&) = default;

@@ -3,7 +3,7 @@
 
 /// @file
 /// Limits: how many copies a cluster can bear, whatever each of them promises. Limits compose; a copy is
-/// launched only if every one of them admits it, and a straggler that gets none is told who refused it.
+/// launched only if every one of them admits it, and a straggler that gets none is told which limit refused.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// A copy somebody would like to launch.
+/// A copy that is asked for.
 struct backup_request {
     std::uint32_t straggler = 0; ///< its place among the stragglers
     /// Attempts of the task that run now, of those on nodes that are not healthy only one; 0: it does not run
@@ -75,7 +75,7 @@ class speculative_cap {
     double copies_ = 0;
 };
 
-/// How fast an `retry_budget` bucket fills, and what it holds.
+/// How fast the bucket of a `retry_budget` fills, and what it holds.
 struct retry_budget_options {
     double per_task =
         0.05;            ///< copies for each task started: 0.05 is 5 % more attempts than tasks; at least 0
@@ -120,13 +120,13 @@ class retry_budget {
     bool begun_ = false;
 };
 
-/// Admits nobody when too many running tasks are suspects: then not the tasks are slow, but what they are
+/// Admits no copy when too many running tasks are suspects: then not the tasks are slow, but what they are
 /// compared with is wrong, or the whole cluster is slow, and copies would make it slower. Reads `running` and
 /// `suspects`.
 class suspect_share_limit {
   public:
     static constexpr std::string_view name = "suspect_share_limit";
-    /// @param above with a larger share of suspects among the running tasks nobody is admitted
+    /// @param above with a larger share of suspects among the running tasks no copy is admitted
     /// @pre `above` is in [0, 1]
     explicit constexpr suspect_share_limit(double above = 0.3) : above_(above) {
         STRAGGLE_EXPECTS(above >= 0.0 && above <= 1.0);

@@ -37,7 +37,7 @@ struct copy_worth {
 
     /// What is saved in slot time of the other node: a slot of a slow node yields less.
     [[nodiscard]] double saved_there() const noexcept { return saved * relative; }
-    /// Whether the task then takes less in all than without a copy: nobody has to wait for it.
+    /// Whether the task then takes less in all than without a copy: no other work has to wait for it.
     [[nodiscard]] bool saves() const noexcept { return saved_there() > taken; }
 };
 

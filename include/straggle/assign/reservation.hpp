@@ -27,7 +27,7 @@ struct node_slots {
 /// Copies that are to start early need slots to start on; what is kept for them is missing elsewhere.
 /// Source: evaluation framework (Phan et al. 2019), section 7.1: a fraction x of 1, 0.95, 0.9, 0.75 or 0.5 of
 /// all slots for normal tasks and the rest for copies, "evenly reserved across the nodes", or *Shared*, where
-/// any slot is for anybody, which did best there.
+/// any slot is for tasks and copies alike, which did best there.
 ///
 /// Ours: slots are whole. Of the first c slots of the cluster (1 - x) c are reserved, cut to a whole number,
 /// and each node keeps what it adds to that: together never more than the share, and less than one slot below
@@ -39,9 +39,9 @@ struct node_slots {
 /// for_copies is what is free
 class reservation {
   public:
-    /// Any slot is for anybody; the default.
+    /// Any slot is for tasks and copies alike; the default.
     [[nodiscard]] static constexpr reservation shared() noexcept { return reservation(); }
-    /// Any slot is for anybody.
+    /// Any slot is for tasks and copies alike.
     constexpr reservation() noexcept = default;
     /// @param for_tasks x: the fraction of the slots for normal tasks
     /// @pre `for_tasks` is in [0, 1]
@@ -49,7 +49,7 @@ class reservation {
         STRAGGLE_EXPECTS(for_tasks >= 0.0 && for_tasks <= 1.0);
     }
 
-    /// Whether any slot is for anybody.
+    /// Whether any slot is for tasks and copies alike.
     [[nodiscard]] constexpr bool is_shared() const noexcept { return shared_; }
 
     /// How many slots of a node are kept for copies; none where they are shared.

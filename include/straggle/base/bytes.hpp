@@ -148,7 +148,7 @@ class byte_writer {
 
     /// Puts the frame around the payload and hands it over. The writer is done then, or `clear`ed for
     /// another.
-    /// @param kind what the payload is, chosen by who writes it: see `frame_kind`
+    /// @param kind what the payload is; the writer chooses it, see `frame_kind`
     /// @param version how it is to be read, from 1
     /// @pre `version != 0`; not sealed before
     [[nodiscard]] std::vector<std::byte> seal(std::uint32_t kind, std::uint32_t version) && {
@@ -383,8 +383,8 @@ struct opened_frame {
 /// one pass over the bytes (a good GB/s); allocates nothing
 /// @par Guarantees
 /// finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
-/// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: who can write can
-/// forge one.
+/// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: whoever can write
+/// the bytes can forge one.
 [[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,
                                                          std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);

@@ -3,8 +3,8 @@
 
 /// @file
 /// Gives each distinct identifier a small dense index in order of first appearance, so that everything after
-/// the first look at a record works on plain arrays. Identifiers that are no longer needed can be erased; who
-/// comes next takes over their places.
+/// the first look at a record works on plain arrays. Identifiers that are no longer needed can be erased; new
+/// ones take over their places.
 #pragma once
 
 #include <straggle/base/config.hpp>

@@ -30,7 +30,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// a policy and limits; naming limits replaces the default one, `unlimited{}` removes it.
 ///
 /// @par Cost
-/// of `decide`: the policy's, plus O(nodes log nodes) when somebody is weak; allocates nothing in
+/// of `decide`: the policy's, plus O(nodes log nodes) when a node is weak; allocates nothing in
 /// the steady state when given a decision to fill
 /// @par Guarantees
 /// deterministic (but for a random fill). Only allocation can throw; a decision being filled

@@ -35,7 +35,7 @@ struct cooldown_options {
 /// detector has suspected it, and the assigner finds that another node would do the work sooner. To tell the
 /// node of every suspect is too much for a detector that also names those that are a little late: on the
 /// simulated cluster of the experiments it made jobs a third longer. A node that stays slow makes its next
-/// task late and is blocked again, until the blacklist knows it. While tasks wait nobody is blocked: a slow
+/// task late and is blocked again, until the blacklist knows it. While tasks wait none is blocked: a slow
 /// slot is better than none.
 ///
 /// Source: Flink's `slow-task-detector` with its blocklist (since 1.16): the nodes of slow tasks get nothing
@@ -105,7 +105,7 @@ class cooldown {
     /// Whether a node is blocked at a time.
     /// @param node which one
     /// @param now the caller's clock
-    /// @param waiting tasks that have no slot: then nobody is blocked
+    /// @param waiting tasks that have no slot: then no node is blocked
     [[nodiscard]] bool avoids(node_key node, double now, std::uint64_t waiting = 0) const noexcept {
         if (waiting != 0) return false;
         for (entry const& e : entries_)
@@ -122,7 +122,7 @@ class cooldown {
     [[nodiscard]] std::uint64_t spared() const noexcept { return spared_; }
     /// The options.
     [[nodiscard]] cooldown_options const& options() const noexcept { return options_; }
-    /// Blocks nobody any more.
+    /// Ends all blocks.
     void clear() noexcept {
         entries_.clear();
         spared_ = 0;

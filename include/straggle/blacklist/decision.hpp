@@ -120,7 +120,7 @@ class blacklist_decision {
     void away() const&& = delete;         // keep the decision in a variable first
 
     /// Where a node stands: `excluded`, `on_probation`, `last_resort` for a weak one that was spared, `away`,
-    /// and `healthy` for every other, a node that nobody has heard of included. What is spared because too
+    /// and `healthy` for every other, unknown nodes included. What is spared because too
     /// many look weak at once is healthy: there the measurement is not believed.
     /// @par Cost
     /// O(1) expected, however many nodes there are

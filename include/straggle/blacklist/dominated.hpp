@@ -23,7 +23,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// ceil(q * others), at least one: "slower than nobody" proves nothing. The small step back keeps 0.07 * 100
+// ceil(q * others), at least one: "slower than none" proves nothing. The small step back keeps 0.07 * 100
 // from becoming 8 by rounding.
 inline std::size_t nodes_to_dominate(double q, std::size_t others) noexcept {
     double const exact = std::ceil(q * static_cast<double>(others) - 1e-9);
@@ -69,7 +69,7 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// Weak is a node whose whole interval lies above the whole intervals of at least ceil(q * (ranked - 1))
 /// other nodes; q = 1/2 unless said otherwise. `slower_by` asks how much slower, too.
 ///
-/// Source: ours. The paper's level 0 is absence of evidence ("nobody is provably slower"); this asks for
+/// Source: ours. The paper's level 0 is absence of evidence ("no node is provably slower"); this asks for
 /// evidence. Twenty equal nodes with fifty tasks each: level 0 selects 96 % of them, `dominated{0.5}` 0.01 %,
 /// and it still finds 99.8 % of the nodes that are slow by one deviation.
 ///
@@ -99,7 +99,7 @@ struct dominated {
 ///
 /// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
 /// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the
-/// interval is too short, and who looks at thirty nodes every hour avoids a healthy one every few hours.
+/// interval is too short: of thirty nodes looked at every hour, a healthy one is avoided every few hours.
 ///
 /// Source: the design effect of Kish 1965, Survey Sampling, 8.2: 1 + (m - 1) rho for groups of m with the
 /// correlation rho; tasks that come by fours with rho = 1/3 have 2. The constant is ours. On the simulated

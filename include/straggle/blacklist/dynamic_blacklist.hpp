@@ -142,7 +142,7 @@ class dynamic_blacklist {
         read_running(running);
         return finish({});
     }
-    /// Decides by what ended, what runs, and all nodes of the cluster; who is not among them is gone.
+    /// Decides by what ended, what runs, and all nodes of the cluster; a node that is not among them is gone.
     /// @param now by the clock of the records
     /// @param running all attempts that run now; an empty range where that is not known
     /// @param nodes all nodes there are, full and excluded ones too

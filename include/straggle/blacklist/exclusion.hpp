@@ -151,7 +151,7 @@ struct rerank_every_window {
 /// 37602); and they decay by evidence only: by time, a node that fails whenever it is let back is always a
 /// first offender (Envoy issue 21142).
 ///
-/// What a excluded node still reports was begun before its exclusion or is finished in spite of it, and
+/// What an excluded node still reports was begun before its exclusion or is finished in spite of it, and
 /// counts neither way.
 /// @pre `1 <= base <= max`
 struct escalating {

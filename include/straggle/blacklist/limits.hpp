@@ -67,10 +67,10 @@ class fleet_view {
 
 /// A limit on what may be taken out: a `record::limit` that sees a `fleet_view` and is asked about nodes.
 ///
-/// A blacklister asks about the candidates, worst first. A dynamic blacklist asks about nodes already out
+/// A blacklister asks about the candidates, worst first. A `ranked_blacklist` asks about nodes already out
 /// before it asks about newcomers: first those excluded, then those on probation, the most recent exclusion
 /// first, so that a limit that shrinks releases the oldest. Only a newcomer that is provably slower than one
-/// of them takes its turn. To a blacklister, which has no memory, everybody is new.
+/// of them takes its turn. To a blacklister, which has no memory, every node is new.
 template <class Limit, class NodeId = std::uint64_t>
 concept node_limit = record::limit<Limit, fleet_view<NodeId>, NodeId>;
 
@@ -275,7 +275,7 @@ class one_per_domain {
     std::vector<std::size_t> healthy_;
 };
 
-/// Distrusts the measurement when too many nodes look weak at once: then nobody is taken out, until few look
+/// Distrusts the measurement when too many nodes look weak at once: then none is taken out, until few look
 /// weak again.
 ///
 /// Looking weak is a matter of this window: the share is that of the nodes the selection policy names among
@@ -307,7 +307,7 @@ class fail_open {
     template <class NodeId>
     void take(NodeId const&) noexcept {}
 
-    /// True while nobody is taken out.
+    /// True while no node is taken out.
     [[nodiscard]] constexpr bool is_open() const noexcept { return open_; }
 
   private:

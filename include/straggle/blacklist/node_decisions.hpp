@@ -167,7 +167,8 @@ class basic_node_decisions : private detail::node_trials {
     }
 
   private:
-    // Who of those that something is held against is out: who is out already first, then the worst.
+    // Which of those that something is held against are out: first those that are out already, then the
+    // worst.
     void admit(std::span<blacklist::node_row const> rows, bool may_exclude) {
         order_.clear();
         double doubted = 0;
@@ -250,7 +251,7 @@ class basic_node_decisions : private detail::node_trials {
         double const share = slots / total_slots_, slower = excess / slots;
         double const tasks = (std::max)(1.0, evidence_.usual_tasks());
         double const met = 1 - std::pow(1 - (std::min)(share, 0.999), tasks);
-        // Who meets one that has to stay anyway gains nothing.
+        // What meets one that has to stay anyway gains nothing.
         double const gain = met * std::pow(1 - (std::min)(staying_, 0.999), tasks) * slower / 2;
         double const cost = load_.wait_added(capacity_, capacity, out_);
         pays_plainly_ = load_.is_plain(gain, cost);
@@ -260,7 +261,7 @@ class basic_node_decisions : private detail::node_trials {
         std::uint32_t node, slots, domain;
         condition word;
     };
-    // Who is denied; who is out already; what makes things worst.
+    // Which are denied; which are out already; which make things worst.
     [[nodiscard]] bool goes_before(candidate const& a, candidate const& b) const noexcept {
         record const &x = records_[a.node], &y = records_[b.node];
         auto const rank = [](candidate const& c, record const& r) {

@@ -25,7 +25,7 @@ struct node_decisions_options {
     double longest_exclusion = 160;  ///< windows
     std::size_t most_out = SIZE_MAX; ///< nodes that may be out at a time
     double least_slots = 0;          ///< slots that stay in service
-    double fail_open = 0.5;          ///< with a larger share of the slots in doubt, nobody is excluded
+    double fail_open = 0.5;          ///< with a larger share of the slots in doubt, no node is excluded
 };
 
 } // namespace straggle

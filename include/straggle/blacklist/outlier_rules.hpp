@@ -48,7 +48,7 @@ struct median_mad {
     double deviations = 3;     ///< scaled MADs above the median
     double low = 0;            ///< nodes below are never weak; in units of score
     double ratio = 3;          ///< times the median
-    std::size_t min_nodes = 3; ///< below that nobody is an outlier
+    std::size_t min_nodes = 3; ///< below that no node is an outlier
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch& scratch,
@@ -121,7 +121,7 @@ struct mean_plus_sigmas {
     static constexpr std::string_view name = "mean_plus_sigmas";
 
     double sigmas = 1.9;       ///< population deviations above the mean
-    std::size_t min_nodes = 5; ///< below that nobody is an outlier
+    std::size_t min_nodes = 5; ///< below that no node is an outlier
 
     template <class Node>
     selection_note select(std::span<Node const> nodes, selection_scratch&,

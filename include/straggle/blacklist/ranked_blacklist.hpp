@@ -45,7 +45,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Decides which nodes to avoid, window after window, by rankings and with policies of your own.
 ///
 /// `dynamic_blacklist` is what to use where attempts can be told: it knows those that run and fail, evidence
-/// adds up, and it asks what an exclusion would cost. This one is for papers, and for those who bring rules.
+/// adds up, and it asks what an exclusion would cost. This one is for papers, and for rules of your own.
 ///
 /// Each window the selection policy names the weak nodes, the exclusion policy says what becomes of every
 /// node, and the limits see to it that not too many are out: avoided or on probation. A node they do not
@@ -64,7 +64,7 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have
-/// nothing to report that is too few, and nodes may be taken back early; in one in which nobody has, limits
+/// nothing to report that is too few, and nodes may be taken back early; in one in which none has, limits
 /// are not asked and only time passes.
 ///
 /// @par Cost

@@ -29,12 +29,12 @@ struct candidate {
     std::string_view rule{}; ///< which part of a policy made of several named the node; empty: the policy
 };
 
-/// What a policy has to say about the whole fleet, mostly when it selects nobody.
+/// What a policy has to say about the whole fleet, mostly when it selects no node.
 enum class selection_note : std::uint8_t {
     none,                  ///< nothing out of the ordinary
     all_overlap,           ///< one level only: no node is provably slower than another
     too_few_nodes,         ///< fewer ranked nodes than the policy needs to judge
-    unreachable_threshold, ///< the policy cannot select anybody in a fleet of this size, whatever the data
+    unreachable_threshold, ///< the policy cannot select any node in a fleet of this size, whatever the data
 };
 
 /// The name of a note as it stands in the source, for logs and JSON.
@@ -153,11 +153,11 @@ constexpr double largest_low(std::span<Node const> nodes) noexcept {
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 
-/// Every node of level 0: *P-Cores without number*. When all nodes are in one level it selects nobody.
+/// Every node of level 0: *P-Cores without number*. When all nodes are in one level it selects none.
 ///
-/// Source: DSB section 4.2.3, algorithm 3. Note what it means: "nobody is provably slower" is not "provably
+/// Source: DSB section 4.2.3, algorithm 3. Note what it means: "no node is provably slower" is not "provably
 /// slow". With twenty equal nodes of fifty tasks each it selects nearly every node that happens not to be
-/// beaten; `dominated` is the library's default for that reason.
+/// beaten; that is why the library's default is `slower_by`.
 ///
 /// Verdict: value = upper end of the interval, threshold = largest lower end of all.
 /// @par Cost

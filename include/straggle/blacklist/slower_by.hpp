@@ -23,13 +23,13 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// node. The default of a `blacklister` and of a `ranked_blacklist`.
 ///
 /// With enough tasks every difference is beyond doubt, and most are not worth avoiding a node: a fleet whose
-/// nodes differ by one per cent has nobody to avoid. `dominated` asks for the proof alone.
+/// nodes differ by one per cent has none to avoid. `dominated` asks for the proof alone.
 ///
 /// Source: ours. The interval is `ranked_node::slow`: it holds for all nodes of the ranking at once. A
 /// ranking knows neither running attempts nor failures, and forgets between windows: where attempts can be
 /// told, decide by a `dynamic_blacklist`.
 ///
-/// An interval of 95 % is wrong in one ranking of twenty. Who decides again and again asks for a `margin`: a
+/// An interval of 95 % is wrong in one ranking of twenty. To decide again and again, ask for a `margin`: a
 /// `ranked_blacklist` by itself has `over_windows()`, as it does not know either whether the others can carry
 /// what a node does.
 ///

@@ -74,7 +74,7 @@ concept slot_demand = requires(Needed& needed) {
 };
 
 /// Gives nodes back when they are needed: as many slots stay in service as the caller says are needed now. If
-/// there are too few, the oldest exclusions end first, and nobody new is taken out.
+/// there are too few, the oldest exclusions end first, and no other node is taken out.
 ///
 /// The first node that cannot be spared is the last one asked about: those after it are older exclusions or
 /// newcomers, and stay in service even if they are smaller.

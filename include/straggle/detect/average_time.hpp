@@ -19,7 +19,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///
 /// Source: RiskI (2014), section 6.1: "by comparing the average execution time of all the running tasks and
 /// the passed running time". An execution time is known of finished tasks only, so these are what is averaged
-/// (`basis::running` is the exclusion to the letter). The factor is ours: others call a task a straggler
+/// (`basis::running` is that sentence to the letter). The factor is ours: others call a task a straggler
 /// at 1.2 or 1.5 times the usual. RiskI takes what this finds for candidates and decides by expected profit;
 /// on its own it names nearly half of the tasks sooner or later.
 ///

@@ -82,7 +82,7 @@ enum class task_scope : std::uint8_t {
     all,     ///< those and the ones that still wait
 };
 
-/// What a detector has to say about the job as a whole, mostly when it suspects nobody.
+/// What a detector has to say about the job as a whole, mostly when it suspects no task.
 enum class detection_note : std::uint8_t {
     none,             ///< nothing out of the ordinary
     too_early,        ///< the job, or every task, is too young to judge

@@ -38,7 +38,7 @@ struct flink {
 
     double multiplier = 1.5;   ///< `baseline-multiplier`
     double ratio = 0.75;       ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
-    double lower_bound = 60.0; ///< `baseline-lower-bound`: nobody younger is slow; a minute, if in seconds
+    double lower_bound = 60.0; ///< `baseline-lower-bound`: no younger task is slow; a minute, if in seconds
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;

@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// Source: Phan et al., the *Hierarchical* mechanism of the evaluation framework (2019), section 5.5: speed
 /// of a task = progress * input / elapsed, of a node the mean over its running tasks, of the cluster the mean
 /// over the nodes that run any. The paper puts it on top of `progress_gap`. A task that has just begun
-/// (elapsed 0) has no speed and is left out of its node's mean; on a node without any speed nobody is
+/// (elapsed 0) has no speed and is left out of its node's mean; on a node without any speed no task is
 /// suspected. On top of the base it can only lose suspects, in their order.
 ///
 /// Verdict: the base's.
@@ -64,7 +64,7 @@ struct hierarchical {
             sum += speed[n];
             known += 1.0;
         }
-        // Where no node has a speed this is NaN, and nobody is below it.
+        // Where no node has a speed this is NaN, and none is below it.
         double const slow = share * (sum / known);
         detail::keep_suspects(out, first, [&](suspect const& s) {
             std::uint32_t const node = job.running[s.task].node;

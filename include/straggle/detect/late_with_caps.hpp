@@ -33,7 +33,7 @@ enum class late_scale : std::uint8_t {
 /// `TaskInProgress`): thresholds in deviations, over the rates of finished tasks too, and a cap of max(10, 1
 /// % of the slots, 10 % of the running tasks).
 ///
-/// Unlike the other rules it answers what to copy rather than who is slow: tasks that have a copy are left
+/// Unlike the other rules it answers what to copy rather than what is slow: tasks that have a copy are left
 /// out (but count against the cap), and the last suspects may be cut off (`detection_note::cap_reached`).
 /// Where the copies must not go `slow_nodes` says.
 ///

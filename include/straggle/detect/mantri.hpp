@@ -82,7 +82,7 @@ struct mantri {
         if (job.finished.size() < min_finished) return detection_note::too_few_finished;
         double const usual = probability_of(job.finished, {job.mean_finished, 0}, 2);
         std::size_t const first = out.size(), n = job.finished.size();
-        // So many of the finished times have to be short enough; who is not longer than the last of them is
+        // So many of the finished times have to be short enough; what is not longer than the last of them is
         // no suspect, whatever the others say.
         std::size_t needed = static_cast<std::size_t>(delta * static_cast<double>(n));
         while (needed > 0 && static_cast<double>(needed) / static_cast<double>(n) > delta) --needed;

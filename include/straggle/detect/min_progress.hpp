@@ -36,7 +36,7 @@ struct min_progress {
 
     Base base{};         ///< the rule
     double least = 0.05; ///< share done, in [0, 1]
-    double most = 1.0;   ///< share done, in [0, 1]; 1 leaves nobody out
+    double most = 1.0;   ///< share done, in [0, 1]; 1 leaves none out
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
         std::size_t const first = out.size();

@@ -129,9 +129,9 @@ struct node_aware {
     /// started, a container, the first input to be fetched. Not told: learnt where usual times and nodes are
     /// known, else 0, as it is then part of what is found to be usual.
     std::optional<double> start_up{};
-    /// Only tasks that a copy could still overtake. Without it every straggler is named, for who wants to
-    /// know them rather than to copy them: with history, in the experiments' scenarios, recall is then 0.99
-    /// to 1 instead of 0.94 to 0.98, and precision 0.89 to 0.97 instead of 0.96 to 1.
+    /// Only tasks that a copy could still overtake. Without it every straggler is named, for those who want
+    /// to know them rather than to copy them: with history, in the experiments' scenarios, recall is then
+    /// 0.99 to 1 instead of 0.94 to 0.98, and precision 0.89 to 0.97 instead of 0.96 to 1.
     bool in_time = true;
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 

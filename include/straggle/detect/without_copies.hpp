@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Only tasks that have no copy yet: from "who is slow" to "who needs help".
+/// Only tasks that have no copy yet: from "what is slow" to "what needs a copy".
 #pragma once
 
 #include <straggle/base/config.hpp>

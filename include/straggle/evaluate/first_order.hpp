@@ -208,7 +208,7 @@ struct first_order_cost {
 }
 
 /// What the tasks cost with a detector as it was measured. Uses the counts themselves, so that a detector
-/// that names nobody, or only the wrong tasks, has a cost too.
+/// that names no task, or only the wrong ones, has a cost too.
 /// @return `status::insufficient_evidence` when no task was judged; else as `predict_cost` of shares
 /// @pre `options.valid()`
 /// @par Cost

@@ -117,7 +117,7 @@ struct schedule_energy {
 /// `energy_sweep sweep; for (auto const& a : attempts) sweep.observe(a.node, a.start, a.end);`
 /// `auto spent = sweep.energy(power_model{.static_watts = 65, .dynamic_watts = 17, .cores = 4});`
 /// @par Cost
-/// add O(1) amortised; energy O(n log n) on the first call and O(n) when nothing was added since;
+/// `observe` O(1) amortised; `energy` O(n log n) on the first call and O(n) when nothing was added since;
 /// 32 bytes per attempt, allocated by `observe` and `reserve` and kept by `clear`
 /// @par Accuracy
 /// 4 units in the last place: every piece of time between two events of a node is multiplied by

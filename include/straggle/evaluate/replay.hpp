@@ -304,7 +304,7 @@ class replayer {
         if (tape().attempts.empty()) return;
         Time const origin = tape().attempts.front().start;
         span_type const length = tape().attempts[tape().by_end.back()].end - origin;
-        ticks const last = whole_steps(length); // later ones would see nobody
+        ticks const last = whole_steps(length); // later ones would see no task
         ticks quiet_since = 0;
         for (ticks step = 0;;) {
             Time const now = after(origin, step);
@@ -312,7 +312,7 @@ class replayer {
             stage_.advance(announce, now);
             counts_.looks += stage_.present_all(now, show);
             if (stage_.is_over()) return;
-            // With nobody running, on to the next start.
+            // With nothing running, on to the next start.
             ticks next = static_cast<ticks>(step + 1);
             ticks const quiet = static_cast<ticks>(step - quiet_since);
             if (quiet >= quiet_steps) {

@@ -17,7 +17,7 @@ namespace straggle::inline STRAGGLE_ABI::failures {
 enum class envoy_dialect : std::uint8_t {
     envoy,      ///< one more host may be ejected if with it no more than the limit are
     envoy_2020, ///< before version 1.18: if without it fewer than the limit are
-    grpc, ///< as that; a host comes back after its time, not at its end, and intervals judge before that
+    grpc,       ///< as `envoy_2020`, but an interval judges first and then lets back hosts whose time is over
 };
 
 /// What a host is ejected by.

@@ -53,7 +53,7 @@ struct boosted_trees_options {
 /// the ratio of the largest to the smallest slope is below 2^29. The defaults are those of ML-NA (eta 0.1,
 /// depth 12).
 ///
-/// Rows whose value is missing (NaN) go where they do best, and a feature that nobody lacks sends them left.
+/// Rows whose value is missing (NaN) go where they do best, and a feature that no row lacks sends them left.
 /// @par Cost
 /// `fit` O(columns * rows * (log rows + rounds * depth)), a few ns per value, round and level;
 /// memory of 16 bytes per value and about 40 per row, kept. Allocates nothing once it has twice fitted as

@@ -118,7 +118,7 @@ class node_days {
         return true;
     }
     /// Takes in the scores of several attempts of a node, such as a shard has summed them up.
-    /// @return as `add`; for no scores false
+    /// @return as `observe`; for no scores false
     bool merge(node_key node, std::size_t day, stats::moments const& scores) {
         if (scores.count() == 0 || !detail::is_finite(scores.mean()) ||
             !detail::is_finite(scores.sum_of_squared_deviations()) || day >= days_)

@@ -210,7 +210,7 @@ class forecaster {
 struct forecast_cell {
     std::size_t first = 0;              ///< first period learned from, from 0
     std::size_t count = 0;              ///< how many; the one tested is `first + count`
-    status learned = status::ok;        ///< why nothing was learned; the forecast is then that of nobody
+    status learned = status::ok;        ///< why nothing was learned; the forecast then names no node
     stats::confusion_matrix forecast{}; ///< the classifier, at a probability of one half
     stats::confusion_matrix majority{}; ///< "all are what most were": the class of most labels learned from
     stats::confusion_matrix repeat{};   ///< "all are what they were in the last period learned from"

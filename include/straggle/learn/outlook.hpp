@@ -53,7 +53,7 @@ struct forecast_record {
 /// `observe` while a day goes on, `close_day` when it is over, `forecast` at any time. With the last day of a
 /// period its weak nodes are found, the forecast that was made for it is judged, and the next one is learned.
 /// A forecast that was no better so far than "as it was before" is not given: `forecast` says
-/// `status::insufficient_evidence`, and `so_far` how it has done. So nobody is avoided for it.
+/// `status::insufficient_evidence`, and `so_far` how it has done. So no node is avoided for it.
 ///
 /// Source: ML-NA (Ouyang et al. 2017) in a loop. Ours: what is forecast is the future, the few last days tell
 /// it, and the comparison with a forecast that needs no learning.

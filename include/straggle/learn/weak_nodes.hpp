@@ -95,7 +95,7 @@ class weak_node_finder {
 
     /// @param table of `node_days`, or of any columns in its order; NaN where something is not known
     /// @param engine for the seeds of the groups
-    /// @param out replaced; nobody is weak in it unless the status is ok
+    /// @param out replaced; no node is weak in it unless the status is ok
     /// @return `status::insufficient_evidence` for too few nodes, or where the weakest group is too large
     /// however many there are; `status::no_spread` where the nodes do not differ; `status::out_of_domain` for
     /// infinite values, `status::out_of_range` for too large ones

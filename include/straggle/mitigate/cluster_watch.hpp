@@ -18,7 +18,7 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A monitor and a `ranked_blacklist` that know each other, and their latest decision for everybody to read.
+/// A monitor and a `ranked_blacklist` that know each other, and their latest decision for any thread to read.
 ///
 /// Source: DSB algorithm 1 with all its steps.
 /// @tparam Monitor a `monitor`

@@ -45,9 +45,10 @@ struct runs_anywhere {
 /// at the price of slot time: see `assign::worth_of`, `assign::slot_price`, `assign::race_record`. It goes to
 /// the free healthy node where it ends first, never where the task runs.
 ///
-/// **A probe** is a copy on a node on probation. It costs nobody a slot and needs no gain.
+/// **A probe** is a copy on a node on probation. It takes no slot that other work could have and needs no
+/// gain.
 ///
-/// State follows what is seen, not what was advised: a plan nobody obeys changes nothing.
+/// State follows what is seen, not what was advised: a plan that is not obeyed changes nothing.
 ///
 /// Source: ours.
 /// @par Cost
@@ -130,8 +131,8 @@ class basic_copy_planner {
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             busy += healthy_busy(p);
         }
-        // Busy healthy slots come free once in usual / busy. Who tells only nodes with a free slot has
-        // others.
+        // Busy healthy slots come free once in usual / busy. A caller that tells only nodes with a free slot
+        // has others.
         busy = (std::max)(busy, healthy_busy_);
         double const wait = busy > 0 ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / busy
                                      : std::numeric_limits<double>::infinity();
@@ -193,7 +194,7 @@ class basic_copy_planner {
         detail::slot_supply supply;
         for (place_row const& p : places)
             if (detail::is_open(p)) supply.free += p.free;
-        // Slots that those who wait are about to take are for copies that save more than they take.
+        // Slots that waiting tasks are about to take are for copies that save more than they take.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
         supply.copies = static_cast<double>(scan_.copies_running_);
         return supply;

@@ -70,8 +70,8 @@ struct effect_options {
 /// Robbins, Statistical methods related to the law of the iterated logarithm, 1970,
 /// doi:10.1214/aoms/1177696786): it may be looked at as often as one likes.
 ///
-/// Known weakness: what an action does to everybody at once, such as a queue that grows because slots are
-/// gone, is the same for those who are left alone and does not show.
+/// Known weakness: what an action does to all jobs at once, such as a queue that grows because slots are
+/// gone, is the same for those that are left alone and does not show.
 /// @par Cost
 /// `observe` O(1), `effect_of` O(strata); 24 KB, allocates nothing
 /// @par Guarantees

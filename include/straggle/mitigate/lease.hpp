@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Who decides: of several schedulers that watch one cluster only one may take nodes out of service. Two that
-/// each exclude a fifth take out two fifths, and neither sees why the cluster is full.
+/// Which scheduler decides: of several that watch one cluster only one may take nodes out of service. Two
+/// that each exclude a fifth take out two fifths, and neither sees why the cluster is full.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -17,13 +17,13 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 /// The right to decide for a cluster until a point of time. A plain value, which the deciders share by
 /// whatever they have: a row with compare-and-swap, a key in a store, a file under a lock.
 ///
-/// Take it before each decision, and hand it to the other side only when nobody holds it. The library knows
-/// no clock: all holders have to read the same one, or clocks that differ by less than the length of the
-/// lease.
+/// Take it before each decision, store it where the others read it, and show it to the mitigator (`hold`).
+/// The library knows no clock: all deciders have to read the same one, or clocks that differ by less than the
+/// length of the lease.
 /// @par Example
-/// `if (shared.take(my_id, now, 30)) m.decide(now, running, nodes, load); else m.stand_by();`
+/// `shared.take(my_id, now, 30); m.hold(shared); auto const& plan = m.decide(now, running, nodes, load);`
 struct lease {
-    std::uint64_t holder = 0; ///< who decides; 0: nobody
+    std::uint64_t holder = 0; ///< which decider decides; 0: none
     std::uint64_t term = 0;   ///< goes up by one with each new holder: what came with an older one is void
     double until = 0;         ///< when it ends, in the unit of the caller's clock
 
@@ -33,14 +33,15 @@ struct lease {
     /// @param length how long it lasts, above 0
     /// @return false, with nothing changed, where another one holds it, or where a number makes no sense
     constexpr bool take(std::uint64_t who, double now, double length) noexcept {
-        if (who == 0 || !detail::is_finite(now) || !(length > 0) || !detail::is_finite(length)) return false;
+        if (who == 0 || !detail::is_finite(now) || !(length > 0) || !detail::is_finite(now + length))
+            return false;
         if (holder != who && held_by_another(who, now)) return false;
         if (holder != who || !(now < until)) ++term;
         holder = who;
         until = now + length;
         return true;
     }
-    /// Gives it back early, so that the next one need not wait; does nothing for who does not hold it.
+    /// Gives it back early, so that the next one need not wait; does nothing unless `who` holds it.
     constexpr void release(std::uint64_t who) noexcept {
         if (holder == who) holder = 0;
     }

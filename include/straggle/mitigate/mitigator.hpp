@@ -199,14 +199,13 @@ class mitigator {
     /// none where it does better to wait. Between two decisions; tell the busy slots as they are now.
     /// @param job of the task
     /// @param nodes the caller's, all or those that come into question
-    /// @param kind index of `kind_of`, and @param input how much it reads, where known
+    /// @param input how much it reads, where known
     /// @return valid until the next call
     template <base::identifier Job, std::ranges::forward_range Nodes>
         requires std::convertible_to<Job const&, job_key>
     std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
-                                                         std::uint32_t kind = detail::no_index,
                                                          double input = detail::unknown) {
-        return rank(key_of_job(job), kind, input, nodes);
+        return rank(key_of_job(job), detail::no_index, input, nodes);
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
     template <std::ranges::forward_range Nodes>
@@ -231,8 +230,8 @@ class mitigator {
         return loop_.effects().is_left_alone(key_of_job(job));
     }
 
-    /// Tells who holds the lease, before each `decide` where `options.decider` is not 0: who does not hold it
-    /// learns and decides nothing, and its exclusions end.
+    /// Tells which decider holds the lease, before each `decide` where `options.decider` is not 0: one that
+    /// does not hold it learns and decides nothing, and its exclusions end.
     void hold(mitigate::lease const& shared) noexcept { lease_ = shared; }
 
     /// The last plan.

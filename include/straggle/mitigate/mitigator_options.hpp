@@ -39,7 +39,7 @@ struct mitigator_options {
     mitigate::effect_options effects{};
     /// How many actions there may be.
     mitigate::action_limit actions{};
-    /// Who this is, among several deciders that share a `lease`; 0: there is no other.
+    /// The number of this decider among several that share a `lease`; 0: there is no other.
     std::uint64_t decider = 0;
     /// Most nodes, and most kinds of jobs, remembered at a time.
     std::size_t most_nodes = std::size_t{1} << 16;

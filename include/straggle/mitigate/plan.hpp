@@ -30,8 +30,8 @@ struct planned_node {
     std::uint8_t causes = 0;                ///< what is held against it, as bits: `blacklist::cause`
     std::uint32_t strikes = 0;              ///< how many times it has been excluded of late
     std::uint32_t probe_slots = 0;          ///< attempts that may run there at a time; 0 if out of service
-    double served = 0;                      ///< for how long the state holds, in the unit of the times
-    double left = 0;                        ///< for how long it holds at most, unless something new is seen
+    double lasted = 0;                      ///< for how long the state has held, in the unit of the times
+    double left = 0; ///< how much longer it holds at most, unless something new is seen
 };
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.
@@ -107,7 +107,7 @@ namespace straggle::inline STRAGGLE_ABI {
 
 /// What `mitigator::decide` says.
 ///
-/// A plan is advice: what is not done is not held against anybody, and asked again it comes again.
+/// A plan is advice: what is not done costs nothing, and asked again it comes again.
 /// @par Guarantees
 /// stays as it is until the next `decide`; a copy keeps for ever
 template <class = void>
@@ -151,7 +151,7 @@ using mitigation_plan = basic_mitigation_plan<>;
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Who may write a plan.
+// What may write a plan.
 class plan_writer {
   public:
     explicit plan_writer(mitigation_plan& plan) noexcept : plan_(plan) {}

@@ -12,7 +12,7 @@
 /// | deviation in the interval | population | sample | population makes it too short, 29 % at n = 2 |
 /// | attempts that count | every success | first completion of a task | a second success is no new task |
 /// | edge rule | closed | closed | the paper prints both `<=` and `<`; see `edge_rule` |
-/// | which nodes are weak | level 0 | `dominated{0.5}` | level 0 blames healthy nodes |
+/// | which nodes are weak | level 0 | `slower_by{}` | level 0 blames healthy nodes |
 /// | limits | none | at most a fifth of the slots | a blacklist must not take a cluster down |
 /// | release | with every window | escalating, on probation | an avoided node has no evidence: it relapses |
 ///
@@ -114,7 +114,8 @@ class monitoring_loop {
     /// The same by the caller's clock.
     bool observe(Record const& attempt, time_type now) { return monitor_.observe(attempt, now); }
 
-    /// The blacklist at a time: that of the last window which was over by then; nobody's before the first.
+    /// The blacklist at a time: that of the last window which was over by then; an empty one before the
+    /// first.
     /// @return valid until the next call
     decision_type const& blacklist_at(time_type now) {
         std::int64_t const window = monitor_.window_number(now);

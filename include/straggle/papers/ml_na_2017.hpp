@@ -6,10 +6,10 @@
 ///
 /// | | `papers::ml_na_2017` | default | why the default differs |
 /// |---|---|---|---|
-/// | features | of all days so far | of the last 3 days | what a node is like now tells what it will be like
-/// | | groups | 2 to 10 | at most the root of the number of nodes | 9 groups of 65 nodes are accidents | |
-/// looks at | the month it judges | the month before | a forecast is there before its month | | acts | always
-/// | if better than "as it was before" | a forecast may be worth nothing |
+/// | features | of all days so far | of the last 3 days | what a node is like now tells more |
+/// | groups | 2 to 10 | at most the root of the number of nodes | 9 groups of 65 nodes are accidents |
+/// | looks at | the month it judges | the month before | a forecast is there before its month |
+/// | acts | always | if better than "as it was before" | a forecast may be worth nothing |
 ///
 /// Source: X. Ouyang, C. Wang, R. Yang, G. Yang, P. Townend, J. Xu, ML-NA: a machine learning based node
 /// performance analyzer utilizing straggler statistics (ICPADS 2017).
@@ -50,7 +50,7 @@ inline constexpr learn::boosted_trees_options other_classifier{.eta = 0.3, .max_
 ///
 /// As the tuple is cumulative, a day without a task of the node has the values of the day before, and only
 /// the days before its first task have no mean and no deviation (NaN). Its number of tasks is known then:
-/// none. But on days before anybody's first task that is NaN, too, since all numbers are equal and cannot be
+/// none. But on days before the first task of all that is NaN, too, since all numbers are equal and cannot be
 /// normalised: the NaN of all three columns in figure 7, which the paper has for the first three days of its
 /// seventh month.
 /// @param month what the nodes did
@@ -64,10 +64,10 @@ learn::feature_matrix<double> tuples(learn::node_days<NodeId> const& month, std:
     std::size_t const columns = month.columns();
     for (std::size_t day = 0; day < month.days(); ++day) {
         std::size_t const mean = learn::features_per_day * day, number = mean + 2;
-        bool anybody = false;
+        bool any = false;
         for (std::size_t row = 0; row < month.size(); ++row)
-            anybody = anybody || !detail::is_nan(values[row * columns + mean]);
-        if (anybody) break;
+            any = any || !detail::is_nan(values[row * columns + mean]);
+        if (any) break;
         for (std::size_t row = 0; row < month.size(); ++row)
             values[row * columns + number] = std::numeric_limits<double>::quiet_NaN();
     }

@@ -7,11 +7,11 @@
 ///
 /// | | `papers::riski_2014` | default | why the default differs |
 /// |---|---|---|---|
-/// | a prediction | times of the most similar profile | times of the 10 most similar tasks | a profile has
-/// few | | weights | of a node's own pairs, no intercept | leaning on the fleet's, affine | factors that tell
-/// nothing | | profit | difference of the means | `expected_gain` | only the end of the job counts | | many
-/// stragglers | one after the other | all at once | the first takes the best node of the second | | the
-/// original | killed where its copy must win | both race | samples are no bounds |
+/// | a prediction | the most similar profile | the 10 most similar tasks | a profile has few times |
+/// | weights | a node's pairs, no intercept | the fleet's pairs too, affine | else useless factors weigh |
+/// | profit | difference of the means | `expected_gain` | only the end of the job counts |
+/// | many stragglers | one after the other | all at once | the first takes the best node of the second |
+/// | the original | killed where its copy must win | both race | samples are no bounds |
 ///
 /// Source: S. Zheng, X. Liao, X. Liu, Risk intelligence: making profit from uncertainty in data processing
 /// system, The Scientific World Journal, article 398235 (2014).

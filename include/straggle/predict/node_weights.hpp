@@ -125,7 +125,7 @@ class node_weights {
     /// @par Cost
     /// O(1), allocates nothing
     /// @par Guarantees
-    /// many threads may ask as long as nobody changes anything
+    /// many threads may ask as long as none changes anything
     [[nodiscard]] std::span<double const> weights_of(key_type node) const {
         auto const i = ids_.find(node);
         return i == ids_.none || nodes_[i].epoch == never ? fleet_weights() : nodes_[i].weights;
@@ -190,7 +190,7 @@ class node_weights {
         }
     }
     /// Replaces what has been learned by what `write` has appended, and fits all weights; the options stay.
-    /// @return as `weight_fit::load`; `status::wrong_kind` for another kind of identifiers, too;
+    /// @return as `weight_fit::restore`; `status::wrong_kind` for another kind of identifiers, too;
     /// `status::out_of_range` for more than `most_nodes`. Nothing has changed then
     status restore(byte_reader& in)
         requires base::storable_identifier<NodeId>

@@ -26,9 +26,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// Something that is told of a task's progress and says how long the task will still take.
 ///
-/// - `update(elapsed, progress)` takes in one reading; false when it could not be used, which is then as if
-/// it
-///   had never come;
+/// - `update(elapsed, progress)` takes in one reading; false when it could not be used, and then nothing
+///   has changed;
 /// - `remaining()` is the time left as of the last reading that was used; `status::insufficient_evidence`
 ///   until there is enough to go by, `status::out_of_range` when the task stands still or the time is too
 ///   long for a number; never negative;

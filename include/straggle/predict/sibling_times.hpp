@@ -270,7 +270,7 @@ class basic_sibling_times {
             double const d = static_cast<double>(now_.ended.bins[b]);
             double const c = static_cast<double>(now_.stopped.bins[b]);
             double const weight = options_.job_weight * prior + at_risk - c / 2;
-            constexpr double unseen = 0.02; // nobody was ever so late
+            constexpr double unseen = 0.02; // no task was ever so late
             double const h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : unseen;
             out.hazard_[b] = hazard;
             if (h > 0) hazard -= std::log1p(-(std::min)(h, 0.999));

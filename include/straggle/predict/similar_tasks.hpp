@@ -72,8 +72,8 @@ class prediction_scratch {
 ///
 /// **Prediction.** The times of the `neighbors` nearest of the tasks remembered, by weighted Euclidean
 /// distance over the factors and the node; ties go to the youngest. A task remembered counts whatever became
-/// of its job since. A category nobody has seen is unlike all; an amount that is not known is as unlike as
-/// can be to those that are.
+/// of its job since. A category that was never seen is unlike all; an amount that is not known is as unlike
+/// as can be to those that are.
 ///
 /// **Weights.** Each finished task is compared with `pairs` earlier ones: how alike were they in each factor,
 /// how alike were their times? (`node_weights`, for each node.) No search is made for them: the last task on
@@ -156,7 +156,7 @@ class similar_tasks {
 
     /// How long a task would take on a node.
     /// @param task its factors are read, but neither its node nor its time
-    /// @param node where it would run; maybe one nobody knows
+    /// @param node where it would run; it need not be known
     /// @param scratch holds the distribution until it is used again
     /// @return times in seconds where the user's are of `std::chrono`, else in the user's unit;
     /// `status::insufficient_evidence` if no task is remembered, or none within the distance

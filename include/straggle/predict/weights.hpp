@@ -273,7 +273,7 @@ class basic_weight_fit {
     // A correlation below is rounding, or else of no use.
     static constexpr double least_correlation = 0x1p-40;
 
-    // More than anybody sees, and few enough for sums of them not to overflow.
+    // More than there ever are, and few enough for sums of them not to overflow.
     static constexpr std::uint64_t most_pairs = std::uint64_t{1} << 60;
 
     [[nodiscard]] static bool is_share(double x) noexcept { return detail::is_finite(x) && x >= 0 && x <= 1; }

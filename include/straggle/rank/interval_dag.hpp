@@ -80,8 +80,8 @@ class basic_interval_dag {
         return std::span(by_low_).subspan(begin_[node]);
     }
 
-    /// Those of `edges_of` with no third node in between: the transitive reduction. Nobody is provably slower
-    /// than `node` and provably faster than one of these.
+    /// Those of `edges_of` with no third node in between: the transitive reduction. No node is provably
+    /// slower than `node` and provably faster than one of these.
     /// @pre `node < size()`
     /// @par Cost
     /// O(1)
@@ -161,7 +161,7 @@ class basic_interval_dag {
 
     void find_edges(std::span<double const> low, std::span<double const> high, edge_rule rule) {
         std::size_t const n = low.size();
-        // first_end[p]: who of by_low_[p ...] ends first.
+        // first_end[p]: which of by_low_[p ...] ends first.
         std::vector<std::uint32_t> first_end(n);
         std::uint32_t first = by_low_[n - 1];
         for (std::size_t p = n; p-- > 0;) {
@@ -190,7 +190,7 @@ class basic_interval_dag {
         };
         for (std::size_t i = 0; i < n; ++i) {
             std::size_t const begin = first_after(i, 0);
-            // Whoever begins after the first end among the slower ones is reached through that one.
+            // What begins after the first end among the slower ones is reached through that one.
             std::size_t const end = begin < n ? first_after(first_end[begin], begin) : n;
             begin_[i] = static_cast<std::uint32_t>(begin);
             reduced_end_[i] = static_cast<std::uint32_t>(end);

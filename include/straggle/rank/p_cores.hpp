@@ -3,7 +3,7 @@
 
 /// @file
 /// P-Cores: ranks nodes into levels by their performance intervals, the weakest first. Nodes in one level
-/// cannot be told apart; every node outside level 0 has somebody provably slower.
+/// cannot be told apart; for every node outside level 0 there is one that is provably slower.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -63,7 +63,7 @@ enum class edge_rule : std::uint8_t {
 /// For example:
 /// @code
 /// straggle::p_cores cores;
-/// auto const count = cores.levels(low, high, level); // level[i] == 0: nobody is provably slower than node i
+/// auto const count = cores.levels(low, high, level); // level[i] == 0: no node is provably slower than i
 /// @endcode
 /// @par Guarantees
 /// deterministic, and independent of the order of the nodes; not to be used by two threads at
@@ -192,7 +192,7 @@ class basic_p_cores {
             bounds[count] = detail::levels::next_bound<R>(low, high, n, bounds[count - 1]);
             ++count;
         }
-        // Nobody is below the last bound.
+        // No node is below the last bound.
         detail::levels::count_bounds<R>(low, high, n, bounds, count - 1, level);
         return count;
     }

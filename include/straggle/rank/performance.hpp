@@ -24,8 +24,8 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// are split and merged, the result is the same to the last bit. Scores that differ by rounding noise only
 /// count as equal, so that equal scores have spread 0 exactly.
 ///
-/// All attempts that one job has on one node enter together, by their exact sums: so whoever knows only those
-/// sums, such as a `monitor`, comes to the same bits as whoever has every record.
+/// All attempts that one job has on one node enter together, by their exact sums: so a `monitor`, which keeps
+/// only those sums, comes to the same bits as a ranking of every record.
 ///
 /// @par Cost
 /// 48 bytes; add, add_group and merge O(1); allocates nothing

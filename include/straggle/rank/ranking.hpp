@@ -32,7 +32,7 @@ struct ranked_node {
     double mean = 0;         ///< of the scores: above 0 is slower than siblings elsewhere
     double sd = 0;           ///< of the scores
     stats::interval ci{};    ///< of the mean
-    std::uint32_t level = 0; ///< 0 is the weakest: nobody is provably slower
+    std::uint32_t level = 0; ///< 0 is the weakest: no node is provably slower
     std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
     /// How many times as long its tasks take as those of the middle node; unknown below 8 tasks in 3 jobs
     /// that have siblings elsewhere.
@@ -224,7 +224,7 @@ struct ranking_access {
         for (auto& node : ranking.nodes_) node.slow = rows[node.seen].slow;
     }
 
-    // What nobody knows is from 0 to infinity.
+    // What is not known is from 0 to infinity.
     [[nodiscard]] static bool can_be(slowdown const& s) noexcept {
         return s.value > 0 && is_finite(s.value) && s.low >= 0 && is_finite(s.low) && s.high >= s.low;
     }

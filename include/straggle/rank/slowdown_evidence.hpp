@@ -155,7 +155,7 @@ class basic_slowdown_evidence {
     /// Tasks since its trial began, or since it was first seen.
     [[nodiscard]] double tasks_of(std::uint32_t node) const noexcept { return store_.tasks_of(node); }
 
-    /// Remembers of what slowdown a node was found guilty: recovery is proved against it.
+    /// Remembers for which slowdown a node was excluded: recovery is proved against it.
     /// @pre `node < max_nodes`
     void charge(std::uint32_t node, double guilty_of) { store_.charge(node, guilty_of); }
     /// Remembers that a node was found to hang: only attempts that end there prove otherwise, not that there
@@ -165,7 +165,7 @@ class basic_slowdown_evidence {
     void begin_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, true); }
     /// The same for a node that is back in service: it begins anew.
     void end_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, false); }
-    /// Says what slowdown of a node is nobody's fault: that of its class of machine. 1 unless said otherwise.
+    /// Says which slowdown of a node is by design: that of its class of machine. 1 unless said otherwise.
     void tolerate(std::uint32_t node, double usual) { store_.tolerate(node, usual); }
 
     /// A job is over: what it says is kept, its attempts are not.

@@ -54,9 +54,9 @@ template <class Job = base::no_field, class Node = base::no_field, class Duratio
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
           class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields {                // .job .node .duration .start .end .status .task .input, in this order
-    [[no_unique_address]] Job job{};   ///< `job_field`
-    [[no_unique_address]] Node node{}; ///< `node_field`
+struct attempt_fields { // in order: job node duration start end status task input kind is_copy outrun
+    [[no_unique_address]] Job job{};           ///< `job_field`
+    [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Start start{};       ///< `time_field`
     [[no_unique_address]] End end{};           ///< `time_field`
@@ -65,7 +65,7 @@ struct attempt_fields {                // .job .node .duration .start .end .stat
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
     [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
     [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators
-    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed, for a copy won; for mitigators
+    [[no_unique_address]] Outrun outrun{};     ///< `flag_field`: killed because a copy won; for mitigators
 };
 
 /// The place to name the fields of a record type once: specialise it with a

@@ -3,7 +3,7 @@
 
 /// @file
 /// Attempts as the parts that decide see them: nodes, jobs and tasks are numbers, times are real numbers in
-/// one unit. Who has records of another shape reads them through fields and hands these on.
+/// one unit. Records of any other shape are read through fields and handed on as these.
 #pragma once
 
 #include <straggle/base/config.hpp>

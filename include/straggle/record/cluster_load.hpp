@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How busy the cluster is: what decides whether a slot that a decision takes away is missed by anybody.
+/// How busy the cluster is: that decides whether a slot which a decision takes away will be missed.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -11,8 +11,8 @@
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// The cluster at the moment of a decision. Whoever reads it says which numbers. What is not told is 0, and
-/// makes a limit that needs it refuse: nobody is protected by a number that is missing.
+/// The cluster at the moment of a decision. Each reader documents which numbers it needs. What is not told is
+/// 0, and a limit that needs it then refuses: no limit rests on a number that is missing.
 struct cluster_load {
     double now = 0;             ///< the caller's clock, in any unit
     std::uint64_t started = 0;  ///< tasks started ever, copies not counted; a number that only grows
@@ -20,7 +20,7 @@ struct cluster_load {
     std::uint64_t suspects = 0; ///< of those, how many a detector suspects
     std::uint64_t slots = 0;    ///< slots of all nodes that are not away
     std::uint64_t copies = 0;   ///< running attempts beyond the first of each task
-    std::uint64_t busy = 0;     ///< of those, how many run something
+    std::uint64_t busy = 0;     ///< slots that run something
     std::uint64_t waiting = 0;  ///< tasks that are ready to run and have no slot
 
     friend constexpr bool operator==(cluster_load const&, cluster_load const&) = default;

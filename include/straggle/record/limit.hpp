@@ -5,8 +5,8 @@
 /// Limits: how much may be done at once, whatever each single thing promises. One concept for what takes
 /// nodes out of service (`blacklist::node_limit`) and for what starts copies (`assign::copy_limit`).
 ///
-/// Limits compose: a thing is done only if every one of them admits it, and what is refused is told who
-/// refused. A `std::optional` of a limit is a limit, too: an empty one admits everything.
+/// Limits compose: a thing is done only if every one of them admits it, and a refusal names the limit. A
+/// `std::optional` of a limit is a limit, too: an empty one admits everything.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -86,9 +86,10 @@ namespace straggle::inline STRAGGLE_ABI::record {
 /// A limit on requests, which sees its surroundings as a `Context`.
 ///
 /// Per decision `begin(context, candidates)` is called once, with how many candidates there are; then
-/// `admits(request)`, maybe more than once for each, and `take(request)` for each request that is granted. To
-/// take must not make room: what is refused stays refused until the next decision. `name` stands in reports.
-/// One that says `static constexpr bool newcomers_only = true` is not asked about what is granted already.
+/// `admits(request)`, maybe more than once for each, and `take(request)` for each request that is granted.
+/// `take` must not make room: what is refused stays refused until the next decision. `name` stands in
+/// reports. A limit with `static constexpr bool newcomers_only = true` is not asked about what was granted
+/// in an earlier decision.
 template <class Limit, class Context, class Request>
 concept limit = std::move_constructible<Limit> && (detail::optional_limit<Limit, Context, Request> ||
                                                    detail::plain_limit<Limit, Context, Request>);

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Where a node stands: one word for it, which the blacklist writes and everybody who places work reads.
+/// Where a node stands: one word, which a blacklist writes and whatever places work reads.
 #pragma once
 
 #include <straggle/base/config.hpp>

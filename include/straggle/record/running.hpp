@@ -17,8 +17,6 @@
 #include <cstdint>
 #include <string_view>
 
-namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
-
 namespace straggle::inline STRAGGLE_ABI::record {
 
 /// How much of a task is done, from 0 to 1; may be optional: an empty one means that it has not reported yet.
@@ -70,8 +68,6 @@ concept running_aggregate = requires(Fields const& f) {
 };
 
 } // namespace straggle::detail
-
-namespace straggle::inline STRAGGLE_ABI {} // namespace straggle
 
 namespace straggle::inline STRAGGLE_ABI::record {
 

@@ -23,7 +23,7 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Tasks that run more than once, of this round and the one before: an attempt that was killed while another
-// one of its task ran was outrun, and who began later is the copy.
+// one of its task ran was outrun, and the one that began later is the copy.
 class race_book {
   public:
     struct race {

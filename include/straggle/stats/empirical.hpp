@@ -30,7 +30,7 @@ constexpr std::size_t count_leading(std::span<double const> x, Property const& p
     return static_cast<std::size_t>(std::partition_point(x.begin(), x.end(), property) - x.begin());
 }
 
-// The same, where the first `first` have it. Goes eight at a time; who walks will want the sums, too.
+// The same, where the first `first` have it. Goes eight at a time; after a walk the sums are wanted, too.
 template <class Property>
 constexpr std::size_t count_leading_from(std::size_t first, std::span<double const> samples,
                                          [[maybe_unused]] double const* sums,
@@ -239,7 +239,7 @@ class empirical_view {
             std::size_t const last = std::size_t{*x[i] + views[i].shift_ < t[i]};
             counts[i] =
                 views[i].empty() ? 0 : static_cast<std::size_t>(x[i] - views[i].sorted_.data()) + last;
-            STRAGGLE_PREFETCH(views[i].sums_ + counts[i]); // who counts will want their sum
+            STRAGGLE_PREFETCH(views[i].sums_ + counts[i]); // what is counted will be summed
         }
     }
 

@@ -1,7 +1,8 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-// The first library: whom to avoid. Compiled as embedded programs are, and with the headers in one order.
+// The first library: which nodes to avoid. Compiled as embedded programs are, and with the headers in one
+// order.
 #include "libraries.hpp"
 
 #include <straggle/base/contract.hpp>

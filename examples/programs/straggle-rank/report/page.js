@@ -48,7 +48,7 @@
   function writeDecision() {
     const {blacklisted, spared, remark} = data.decision;
     const all = data.nodes.length;
-    byId("verdict").text(blacklisted.length ? `Avoid ${count(blacklisted.length)} of ${plural(all, "node")}` : "Avoid nobody");
+    byId("verdict").text(blacklisted.length ? `Avoid ${count(blacklisted.length)} of ${plural(all, "node")}` : "Avoid no node");
     let text = blacklisted.length ? "Give them no more work, the first one first." : "";
     if (blacklisted.length === 1) text = "Give it no more work.";
     if (!blacklisted.length && !spared.length)
@@ -116,7 +116,7 @@
       `${signed(d.low)} to ${signed(d.high)}, ${plural(d.n, "score")}`;
   }
 
-  const levelWords = (level) => level === 0 ? (data.levels === 1 ? "nobody can be told apart" : "the weakest")
+  const levelWords = (level) => level === 0 ? (data.levels === 1 ? "none can be told apart" : "the weakest")
     : level === data.levels - 1 ? "the strongest" : "";
 
   function drawRow(item, d, plot) {
@@ -278,12 +278,12 @@
     if (g.max_nodes !== null) limits.push(`at most ${plural(g.max_nodes, "node")}`);
     if (g.min_healthy !== null) limits.push(`at least ${count(g.min_healthy)} slots stay`);
     if (g.domain !== null) limits.push(`one node stays in each failure domain (${g.domain})`);
-    if (g.fail_open !== null) limits.push(`nobody if more than ${percent(g.fail_open)} look weak`);
+    if (g.fail_open !== null) limits.push(`none if more than ${percent(g.fail_open)} look weak`);
     [["Preset", o.preset], ["Normaliser", o.normaliser], ["Smallest job", plural(o.min_tasks, "task")],
       ["Confidence", confidence], ["Deviation", o.deviation], ["Edge rule", o.edge],
-      ["Attempts that count", o.counted.replace("_", " ")], ["Who is weak", o.select],
+      ["Attempts that count", o.counted.replace("_", " ")], ["Which nodes are weak", o.select],
       ["Limits", limits.join("; ") || "none"]].concat(!data.forecast ? [] :
-      [["Who will be weak", `${data.forecast.model}, from p = ${data.forecast.least}`]]).concat(!data.timeline ? [] :
+      [["Which will be weak", `${data.forecast.model}, from p = ${data.forecast.least}`]]).concat(!data.timeline ? [] :
       [["Windows", `${o.window}, every ${o.slide}`], ["For how long", o.exclusions]]).forEach(([name, value]) => {
       list.append("dt").text(name);
       list.append("dd").text(value);

@@ -30,14 +30,14 @@
   }
 
   function writeVerdict() {
-    let text = "No task took long enough to be a straggler; who was named was named by mistake.";
-    byId("verdict").text("There was nobody to find");
+    let text = "No task took long enough to be a straggler; what was named was named by mistake.";
+    byId("verdict").text("There was no straggler to find");
     if (best) {
       byId("verdict").text(`${best.name} did best`);
       text = `It named ${share(best.recall)} of the stragglers, after ${times(best.latency)} times their usual time on average; ` +
         `${share(best.precision_in_time)} of those it named were stragglers with enough time left for a copy to win.`;
     } else if (stragglers) {
-      byId("verdict").text("Nobody named a straggler in time");
+      byId("verdict").text("No detector named a straggler in time");
       text = "Either there is too little to go by, or these rules wait for longer than the tasks take.";
     }
     if (data.progress === null) text += " No progress is known of this history: only rules that go by elapsed time can say much.";
@@ -62,13 +62,13 @@
     const precision = strict ? "precision_in_time" : "precision", recall = strict ? "recall_in_time" : "recall";
     const isThere = (d) => d[precision] !== null && d[recall] !== null;
     byId("plane-text").text("Up: fewer tasks named by mistake. To the right: more of the stragglers found. Along a line F1 is the same. " + (strict ?
-      "Naming one with less than its usual time left is a mistake too, since a copy could not have won: nobody gains by waiting until it is certain." :
+      "Naming one with less than its usual time left is a mistake too, since a copy could not have won: nothing is gained by waiting until it is certain." :
       "A straggler counts as found whenever it was named, be it at the last moment."));
     figures.plane(byId("plane"), byId("plane-key"),
       detectors.filter(isThere).map((d) => Object.assign({}, d, {x: d[recall], y: d[precision]})), showTip);
     const absent = detectors.filter((d) => !isThere(d)).map((d) => d.name);
     byId("plane-rest").text(!absent.length ? "" :
-      `Not in the picture, since ${stragglers ? "they named nobody" : "there are no stragglers"}: ${absent.join(", ")}.`);
+      `Not in the picture, since ${stragglers ? "they named no task" : "there are no stragglers"}: ${absent.join(", ")}.`);
   }
   function drawLatency() {
     const value = (d) => d.latency === null ? 1e99 : d.latency;

@@ -59,7 +59,7 @@ struct node_case {
 
 // Puts numbers of cases in the order in which limits are asked, so that the first is the last to be let go:
 // the avoided, then those on probation, the most recent exclusion first in both, then newcomers, worst first.
-// But a newcomer that is provably slower than somebody who is out changes places with the mildest such one:
+// But a newcomer that is provably slower than a node that is out changes places with the mildest such one:
 // its whole interval lies above the one that the other was last found weak by. Intervals that overlap change
 // nothing, which is what keeps two nodes of a kind from taking turns.
 class guard_turns {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `blacklist/node_decisions.hpp`: which slowdown of a node is nobody's fault.
+/// Private part of `blacklist/node_decisions.hpp`: which slowdown of a node is by design.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -23,7 +23,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct machine {
     double usual = 1;        // slowdown of its class
     bool was_fast = false;   // it has been seen without a slowdown
-    bool is_grouped = false; // it belongs to the class that nobody told
+    bool is_grouped = false; // it belongs to the class that was not told
 };
 
 // Machines that are told to be of one class are compared with each other. Of those of which nothing is told,

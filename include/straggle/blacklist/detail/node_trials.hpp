@@ -209,8 +209,8 @@ class basic_node_trials {
     }
     void judge(blacklist::node_row const& row) {
         record& r = records_[row.node];
-        // Time in which nobody has work to give counts an eighth: a quiet hour acquits nobody, and a feed
-        // that has died keeps nobody out for ever.
+        // Time in which there is no work to give counts an eighth: a quiet hour acquits no node, and a feed
+        // that has died keeps none out for ever.
         r.stage_since = (std::min)(r.stage_since + 0.875 * evidence_.idle_time(), now_);
         double const races = evidence_.race_evidence(row.node);
         double const against = (std::max)(evidence_.evidence(row.node), races),
@@ -237,11 +237,11 @@ class basic_node_trials {
         double const here = now_ - r.stage_since;
         bool const shown = tasks - r.stage_tasks >=
                            (std::min)(static_cast<double>(row.slots), std::exp2((std::min)(r.stage, 32u)));
-        // Time alone lets nobody off that still looks slow: it goes on trying, for so long.
+        // Time alone clears no node that still looks slow: it goes on trying, for so long.
         bool const is_due = here > (against > 0 ? 64 : 8) * window;
         bool const idle = !(tasks > 0) && races == 0;
         if (idle) {
-            // Nobody gave it anything: it is not waited for for ever.
+            // It was given nothing: it is not waited for for ever.
             if (here > (std::max)(4 * window, r.until - r.excluded_at)) release(row.node);
         } else if (!full) {
             if ((shown && here >= window) || in_favour > relief || is_due) {

@@ -107,7 +107,7 @@ charge charge_of(ranked_node<NodeId> const& node, blacklist::candidate const& c,
 
 // The only writer of decisions.
 struct decision_access {
-    // Nobody is in any list until the end, should an allocation fail on the way.
+    // No node is in any list until the end, should an allocation fail on the way.
     template <class NodeId>
     static void begin(blacklist_decision<NodeId>& d, std::string_view rule, blacklist::selection_note note,
                       std::size_t verdicts) {

@@ -42,7 +42,7 @@ class replay_stage {
     [[nodiscard]] bool is_over() const noexcept {
         return starts_ == tape_->attempts.size() && ends_ == starts_;
     }
-    // Nobody runs.
+    // Nothing runs.
     [[nodiscard]] bool is_idle() const noexcept { return starts_ == ends_; }
     // @pre there is one
     [[nodiscard]] Time next_start() const { return tape_->attempts[starts_].start; }

@@ -25,8 +25,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What the slots of a round allow.
 struct slot_supply {
-    std::uint64_t idle = 0; // healthy ones that nobody waits for
-    std::uint64_t free = 0; // healthy ones, also those that somebody waits for
+    std::uint64_t idle = 0; // healthy ones that no task waits for
+    std::uint64_t free = 0; // healthy ones, also those that tasks wait for
     double most_copies = 0; // that may run
     double copies = 0;      // that run
     double price = 0;

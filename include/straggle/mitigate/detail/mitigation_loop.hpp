@@ -47,7 +47,7 @@ class mitigation_loop {
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
     [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
-    // What was last said of a node, for who places work.
+    // What was last said of a node, for placement.
     [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
         return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
                                                                             : nullptr;
@@ -214,7 +214,7 @@ class mitigation_loop {
             if (r.node >= nodes) nodes = r.node + std::size_t{1};
         memory_.resize(nodes);
         std::uint64_t new_copies = 0;
-        bool const is_first = last_round_ <= -1e300; // what ran before is nobody's action here
+        bool const is_first = last_round_ <= -1e300; // what ran before was started by no action of ours
         double newest = -1e300;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
@@ -302,7 +302,7 @@ class mitigation_loop {
             n.probe_slots = state == node_state::on_probation  ? v.probe_slots
                             : state == node_state::last_resort ? n.probe_slots
                                                                : 0;
-            n.served = guard_.now() - v.since;
+            n.lasted = guard_.now() - v.since;
             n.left = v.until > guard_.now() ? v.until - guard_.now() : 0;
         }
         for (node_memory& m : memory_)

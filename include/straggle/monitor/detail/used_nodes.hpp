@@ -24,7 +24,8 @@ void room_for_all(std::vector<Row>& rows, Table const& table) {
     rows.resize(table.bound() + 1);
 }
 
-// Names of nodes with how often each is used and in what order they appeared. Who is used no more is gone.
+// Names of nodes with how often each is used and in what order they appeared. One that is used no more is
+// gone.
 template <class NodeId>
 class used_nodes {
   public:

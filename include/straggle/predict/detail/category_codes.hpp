@@ -20,7 +20,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// In a row: a category that nobody knows. No category has this code.
+// In a row: a category that is not known. No category has this code.
 inline constexpr double unknown_category_code = -1;
 
 // Codes are never given away again, not even those of forgotten categories: rows that still hold one would

@@ -61,7 +61,7 @@ class dense_attempts {
     [[nodiscard]] auto const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] auto const& nodes() const noexcept { return nodes_; }
 
-    // First pass: adds every usable duration to the moments of its job and notes who is there. False, with
+    // First pass: adds every usable duration to the moments of its job and notes which there are. False, with
     // everything to be thrown away, when the identifiers are too sparse or negative to be indices.
     template <class Range, class Moments>
     [[nodiscard]] bool collect(Range& attempts, Fields const& fields, attempt_counts& counts,

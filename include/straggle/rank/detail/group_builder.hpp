@@ -23,8 +23,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // What is believed of a node when its attempts are looked at.
 struct node_belief {
     double log_slowdown = 0; // estimated
-    double usual = 0;        // log of the slowdown that is nobody's fault: the class of the machine
-    double charge = 0;       // log of the slowdown it was found guilty of; recovery is proved against it
+    double usual = 0;        // log of the slowdown that is by design: that of the class of the machine
+    double charge = 0;       // log of the slowdown it was excluded for; recovery is proved against it
     double pace = 0;         // log of how many times its siblings' usual time an attempt took that ended
     double paced = 0;        // how many attempts that is told by
     double since = -1e300;   // attempts that began before count for nothing
@@ -75,7 +75,7 @@ class basic_group_builder {
         make_cells(beliefs);
         return cells_.size() >= 2;
     }
-    // The same for who asks only for hazards.
+    // The same where only hazards will be asked for.
     bool build_times(std::span<timed_attempt const> ended, std::span<running_time const> running,
                      std::span<node_belief const> beliefs) {
         if (!is_on_two(ended, beliefs)) return build(ended, running, beliefs);

@@ -15,8 +15,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail::levels {
 
-// A table of the largest Low by bucket of High: who is no better than somebody in an earlier bucket contains
-// them.
+// A table of the largest Low by bucket of High: a node that is no better than one in an earlier bucket
+// contains that one.
 class low_table {
   public:
     static constexpr int max_log2 = 12;
@@ -175,13 +175,13 @@ void search_bounds(node_range const& nodes, bound const* bounds, std::size_t cou
         std::size_t size = start[b] - begin;
         for (; size > 1; size -= size / 2)
             begin += is_below<R>(l, h, bounds[begin + size / 2 - 1]) ? size / 2 : 0;
-        // Nobody of this bucket is below the bounds of earlier ones, nor anybody at all below the last.
+        // No node of this bucket is below the bounds of earlier ones, and none at all below the last.
         level[i] = static_cast<std::uint32_t>(begin + one_if(is_below<R>(l, h, bounds[begin])));
     }
 }
 
 // Levels of all nodes, of whose bounds `count` are known in `scratch.bounds`. Returns the number of levels.
-// @pre somebody is below the last known bound
+// @pre some node is below the last known bound
 template <relation R>
 std::size_t rank_by_sorting(node_range const& nodes, std::size_t count, frontier_scratch const& scratch,
                             std::uint32_t* level) noexcept {

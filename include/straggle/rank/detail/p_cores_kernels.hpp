@@ -100,7 +100,7 @@ inline summary summarise(double const* low, double const* high, std::size_t n) n
 }
 
 // The largest Low among the nodes below `b`.
-// @pre somebody is below `b`
+// @pre some node is below `b`
 template <relation R>
 bound next_bound(double const* low, double const* high, std::size_t n, bound const& b) noexcept {
     double best = minus_infinity;
@@ -134,7 +134,7 @@ bound next_bound(double const* low, double const* high, std::size_t n, bound con
     return {best, R == relation::touching_points && best_proper < best ? best : no_cap};
 }
 
-// The bound above everybody, and the node that is below most bounds.
+// The bound above all nodes, and the node that is below most bounds.
 struct extremes {
     bound top;
     double first_low;

@@ -34,7 +34,7 @@ struct entry {
     double low; // after the sort: the largest Low up to here
     std::uint32_t node;
     bool proper;      // not a single point
-    bool best_proper; // after the sort: somebody up to here with the largest Low is not a single point
+    bool best_proper; // after the sort: a node up to here with the largest Low is not a single point
 };
 
 // An array that is never filled with zeros: memory nobody touches costs nothing.

@@ -124,7 +124,7 @@ class log_evidences {
 //
 // Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
 // which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
-// or less often. Ours: scores are clipped by who makes them, and prices are learnt.
+// or less often. Ours: scores come clipped, and prices are learnt.
 class slow_detector : public log_evidences<6, -50> {
   public:
     // Scores of some tasks, and how many tasks they are worth.

@@ -47,7 +47,7 @@ class basic_slowdown_estimate {
     static constexpr std::uint64_t least_tasks = 8, least_jobs = 3;
 
     std::vector<slowdown_row> rows; // to be filled in, and read after `solve`
-    node_links links;               // for the components, to be used by who fills in
+    node_links links;               // for the components, to be used while rows are filled in
 
     // Sums over nodes are integers, as the order of nodes is that of their appearance.
     STRAGGLE_NEVER_INLINE void solve() {
