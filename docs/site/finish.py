@@ -6,7 +6,7 @@
 Every page gets the navigation, in which the pages stand shelf by shelf in the order of docs/index.md; names in the guide
 lead to the reference; tables scroll inside the page; the search box gets its list of names. What cannot be reached is
 removed. Then all links are followed: a dead one, a missing image, a page of the guide that the index leaves out, or
-anything to be fetched from elsewhere is an error.
+anything to be fetched from elsewhere is an error, and so is a listing that does not fit its column.
 """
 import html
 import json
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"""<(\w+)[^>]*?\s(?:href|src|data)\s*=\s*["']([^"']*)["']""")
 ANCHOR = re.compile(r"""\s(?:id|name)\s*=\s*["']([^"']+)["']""")
 REPORT = ("experiments-report.html", "The experiments in full")  # by bench/papers/report/report.py
+COLUMNS = 110  # of a listing, as straggle.css has it; what a program prints may be longer, and is broken there
 OVERVIEWS = [("annotated.html", "All types"), ("concepts.html", "All concepts"), ("files.html", "All headers")]
 
 
@@ -156,6 +157,12 @@ def complaints(site, guide):
             ours = any((place / file.split("/")[0]).is_dir() for place in (ROOT, ROOT / "include", ROOT / "include/straggle"))
             if ours and not made and not any(place.exists() for place in places):
                 yield f"docs/{page.name}: there is no {file}"
+        listing = None
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            if line.startswith("```"):
+                listing = line[3:] if listing is None else None
+            elif listing not in (None, "", "text") and len(line) > COLUMNS:
+                yield f"docs/{page.name}:{number}: a listing of {len(line)} columns, {COLUMNS} fit"
         if page.stem not in guide and page.stem != "index":
             yield f"docs/index.md does not name {page.name}"
 

@@ -144,7 +144,7 @@ does. One run is one cluster; after an hour to learn one hour is measured, five 
     f"**Without a weak machine** `dsb_2019` makes Sort {percent_range(loss, -1)} longer in the one hour measured (paper 7.1 %), and {percent_range(many, -1)} over several windows: "
     f"it avoids {number_range(out[0])} of 30 healthy machines, where the paper tells of two to five. How long a job takes then depends on how many are left, which is why the interval is so wide. "
     f"The default avoids {number_range(out[1])}, and Sort is {percent_range(none, -1)} longer.",
-    "**Machines that differ by themselves**, nobody weak: " + "; ".join(
+    "**Machines that differ by themselves**, none weak: " + "; ".join(
         f"by {by} the default makes Sort {percent_range(at(g, 'straggle_blacklist', 'Sort improvement'), -1)} and WordCount {percent_range(at(g, 'straggle_blacklist', 'WordCount improvement'), -1)} longer, "
         f"avoiding {number_range(at(g, 'straggle_blacklist', 'healthy ones avoided'))} machines (`dsb_2019`: Sort {percent_range(at(g, 'dsb_2019', 'Sort improvement'), -1)}, {number_range(at(g, 'dsb_2019', 'healthy ones avoided'))} machines)"
         for by, g in (("10 %", "no weak machine, 10 %"), ("20 %", "no weak machine, 20 %"))) + ". What is avoided is slower by design, and its slots are missed.",
@@ -383,7 +383,7 @@ where every idle day is empty:
 
 {table(["", *(m.split()[1] for m in months)], six)}
 
-Figure 7, month 7, whose first three days nobody works, by both readings of an idle day:
+Figure 7, month 7, in whose first three days nothing runs, by both readings of an idle day:
 
 {table(["", *readings, "paper"], seven)}
 
@@ -450,7 +450,7 @@ def together(results):
              for where in t.scenarios]
     return f"""30 machines of one core and two slots; WordCount, Sort and BBP jobs of 60 maps and 15 reduces arrive for two and a half hours, and
 those of the first half hour are not counted. Slots share a core, tasks read and write disks and fetch over the network, jobs
-have two phases. Who decides is a policy of [the laboratory](../reference/effectiveness.md), obeyed in all: `library` is the
+have two phases. What decides is a policy of [the laboratory](../reference/effectiveness.md), obeyed in all: `library` is the
 mitigator with its defaults, the others are what other systems do, with their defaults. Each is compared with doing nothing on
 the same seeds, {FIRST_SEED} to {FIRST_SEED + results.runs("together") - 1}. Weak are three machines with a CPU fault and three with a memory fault, five and five where
 they come and go.

@@ -201,7 +201,7 @@ struct escalating {
 /// Source: the half-open state of circuit breakers; the verdict on the scores is ours. Why three probes, not
 /// one: scores of a healthy node are about standard normal, and one of them exceeds 1 in 16 % of cases, the
 /// mean of three in 4.2 %. A node slow by two deviations passes with the same 16 % and 4.2 %. (Scores of
-/// another normaliser need another bound: for `ratio_to_median`, 1 is the healthy mean.)
+/// another normalizer need another bound: for `ratio_to_median`, 1 is the healthy mean.)
 /// @tparam Inner what decides on exclusion and release
 /// @pre `probes >= 1`, `relapse_above` finite
 template <exclusion_policy Inner = escalating>
@@ -211,7 +211,7 @@ struct probation {
 
     [[no_unique_address]] Inner inner{}; ///< decides on exclusion and release
     std::uint64_t probes = 3;            ///< scores to judge by
-    double relapse_above = 1.0;          ///< mean score that is too slow, in the unit of the normaliser
+    double relapse_above = 1.0;          ///< mean score that is too slow, in the unit of the normalizer
 
     constexpr void advance(exclusion& s, window_evidence const& evidence, std::int64_t window) const {
         STRAGGLE_EXPECTS(probes >= 1 && detail::is_finite(relapse_above));

@@ -71,7 +71,7 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// The normalised execution value of every attempt that has one.
 ///
-/// Source: DSB equation 1, or what the normaliser of the options says.
+/// Source: DSB equation 1, or what the normalizer of the options says.
 ///
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element

@@ -3,7 +3,7 @@
 
 /// @file
 /// Makes durations of different jobs comparable: the normalised execution value of DSB equation 1, and the
-/// concept with which any other normaliser takes its place.
+/// concept with which any other normalizer takes its place.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -47,7 +47,7 @@ struct affine_scale {
     }
 };
 
-/// A normaliser that needs only count, mean and variance of a job: it works on a stream and on exact ticks.
+/// A normalizer that needs only count, mean and variance of a job: it works on a stream and on exact ticks.
 template <class Normalizer>
 concept moment_normalizer =
     std::copy_constructible<Normalizer> &&
@@ -56,7 +56,7 @@ concept moment_normalizer =
         { n.fit(reals) } -> std::same_as<outcome<affine_scale<double>>>;
     };
 
-/// A normaliser that needs all durations of a job at once. `normalize(durations, scratch)` replaces the
+/// A normalizer that needs all durations of a job at once. `normalize(durations, scratch)` replaces the
 /// durations by scores; `scratch` has the same length and any content. A score may be left NaN where a single
 /// sibling has none. Returns `status::ok`, or why the job gives no scores at all.
 template <class Normalizer>
@@ -65,7 +65,7 @@ concept sibling_normalizer =
         { n.normalize(values, values) } -> std::same_as<status>;
     };
 
-/// A normaliser that first divides each duration by the input its attempt read.
+/// A normalizer that first divides each duration by the input its attempt read.
 template <class Normalizer>
 concept input_normalizer = requires(Normalizer const& n) {
     n.per_input();
@@ -130,13 +130,13 @@ struct z_score {
 /// is normalised by plain durations.
 ///
 /// Source: ours; DSB section 4.2.2 leaves data skew to chance.
-/// @tparam Base the normaliser that then makes scores of the rates
+/// @tparam Base the normalizer that then makes scores of the rates
 template <class Base = z_score>
     requires moment_normalizer<Base> || sibling_normalizer<Base>
 struct work_rate {
     Base base{}; ///< what makes scores of the rates
 
-    /// The normaliser applied to durations per unit of input.
+    /// The normalizer applied to durations per unit of input.
     [[nodiscard]] constexpr Base const& per_input() const noexcept { return base; }
 };
 

@@ -58,7 +58,7 @@ class node_ranker {
 
     // Parameters of constructors shadow globals of the program that instantiates them: no plain names here.
     /// @param record_fields an `attempt_fields` that names the members of a record
-    /// @param how_to_rank normaliser, interval rule, edge rule
+    /// @param how_to_rank normalizer, interval rule, edge rule
     explicit node_ranker(Fields record_fields, Options how_to_rank = {})
         : fields_(std::move(record_fields)),
           options_(std::move(how_to_rank)),
@@ -211,7 +211,7 @@ class node_ranker {
 ///
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element
-/// @param options normaliser, interval rule, edge rule
+/// @param options normalizer, interval rule, edge rule
 /// @return every node with n, mean, deviation, interval and level, and an account of all records and jobs.
 /// Empty or unusable records give a ranking without levels, never an error.
 /// @par Cost

@@ -173,7 +173,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @param attempts all that is known: a range of records
 /// @param window which of them are scored, by their `end`
 /// @param fields an `attempt_fields` that names the members of an element, `end` among them
-/// @param options normaliser, interval rule, edge rule; every success counts, as in a monitor
+/// @param options normalizer, interval rule, edge rule; every success counts, as in a monitor
 /// @return as `rank_nodes` does; it accounts for the attempts of the window. Nodes are in order of their
 /// first attempt in it, and so are degenerate jobs.
 /// @par Cost

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Normalisers that look at all siblings of a job at once: robust ones that a few stragglers cannot pull, and
+/// Normalizers that look at all siblings of a job at once: robust ones that a few stragglers cannot pull, and
 /// one that leaves the judged task out of its own yardstick.
 #pragma once
 

@@ -3,7 +3,7 @@
 
 /// @file
 /// Private part of `rank/normalize.hpp` and `rank/rank_nodes.hpp`: takes records through filter, job
-/// statistics and normaliser, and hands out one score after the other.
+/// statistics and normalizer, and hands out one score after the other.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -24,7 +24,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The normaliser that does the work, whatever it is wrapped in.
+// The normalizer that does the work, whatever it is wrapped in.
 template <class N>
 constexpr decltype(auto) core_normalizer(N const& n) noexcept {
     if constexpr (rank::input_normalizer<N>)
