@@ -258,6 +258,26 @@ TEST_CASE("optimal: ties go to the larger second, then to what comes first") {
     CHECK(columns_of(solver, equal) == columns{0, 1, 2, nowhere, nowhere});
 }
 
+TEST_CASE("optimal: the first is the best pair of all, and of equal ones that which greedy takes") {
+    std::uint64_t const seed = seed_or(37);
+    INFO("seed ", seed);
+    std::mt19937_64 engine(seed);
+    assign::optimal_assignment optimal;
+    assign::greedy_assignment greedy;
+    std::vector<assign::assigned_pair> out, expected;
+    for (int i = 0; i < 2000; ++i) {
+        auto t = random_pairs(engine, 1 + engine() % 20, 1 + engine() % 20, 1 + engine() % 3);
+        for (double& second : t.second) second = static_cast<double>(engine() % 4) / 4;
+        optimal(t.view(), t.room, out);
+        greedy(t.view(), t.room, expected);
+        REQUIRE(out.empty() == expected.empty());
+        // The first may move on later; its row is the first nevertheless.
+        if (!out.empty()) CHECK(out[0].row == expected[0].row);
+        optimal(t.view(), t.room, out, at_most(1));
+        CHECK(out == std::vector(expected.begin(), expected.begin() + (expected.empty() ? 0 : 1)));
+    }
+}
+
 TEST_CASE("optimal: rows come in the order of what they add") {
     auto const t = table_of({{4}, {9}, {6}, {7}}, {3});
     assign::optimal_assignment solver;
