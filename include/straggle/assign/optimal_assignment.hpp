@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -32,15 +33,16 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// room in columns, pairs missing, rows left out; a path begins at whichever row makes it best, not at a
 /// given one, which makes the first k the best k. Nothing is looked at that cannot lead to more than what was
 /// found: of each row the best pairs come first, and rows wait by what they could bring at most when they
-/// were last looked at, as prices only rise. For the same reason the order of a row's pairs, reckoned with
-/// the prices of some time, bounds what they bring ever after; it is reckoned anew when it has cost as much
-/// as that by being out of date.
+/// were last looked at, as prices only rise. For the same reason a list of a row's best pairs, reckoned with
+/// the prices of some time, bounds what they and all others bring ever after; it is reckoned anew when it has
+/// cost as much as that by being out of date.
 ///
 /// Ties between pairs go as in `greedy_assignment`, and nobody moves for nothing; of several assignments of
 /// the same sum the same input always gives the same.
 /// @par Cost
-/// O(rows (pairs + rows^2) log) at worst; 24 bytes per pair, 104 per row and 40 per column, 16 more
-/// per step of the longest search; allocates nothing in the steady state
+/// O(rows (pairs + rows^2) log) at worst; 24 bytes for each of the 128 best pairs of a row, or for a quarter
+/// of its pairs if those are more, 104 per row and 48 per column, 16 more per step of the longest search;
+/// allocates nothing in the steady state
 /// @par Accuracy
 /// exact where sums of values are, as with whole numbers; else the sum is off by no more than
 /// rounding: a few units in the last place of the largest value for each row
@@ -73,8 +75,11 @@ class optimal_assignment {
 
   private:
     static constexpr std::uint32_t none = detail::no_place;
-    // Pairs of a row that are worth an order. Fewer are looked at one and all.
-    static constexpr std::size_t few = 12;
+    // Pairs of a row that are worth a list. As few are looked at one and all.
+    static constexpr std::uint32_t few = 12, list_length = 64;
+    static constexpr std::uint32_t must_list = none / 2;
+    // The price of a column that never has room.
+    static constexpr double no_price = (std::numeric_limits<double>::max)();
 
     // A row without a column, and what it can bring at best as the begin of a path.
     struct waiting_row {
@@ -89,9 +94,12 @@ class optimal_assignment {
         std::uint32_t pair;
     };
     struct row_state {
-        std::size_t begin, end;           // of its edges
-        std::size_t sorted;               // those before it are in order, the best first
-        std::size_t stale = 0;            // looks at pairs whose prices had risen
+        std::size_t begin;                // of its list
+        std::uint32_t capacity;           // of the list; 0 where pairs are few
+        std::uint32_t wanted;             // as many as that
+        std::uint32_t listed = 0;         // the best pairs, the best first
+        std::uint32_t stale = must_list;  // looks at pairs whose prices had risen
+        double rest = 0;                  // what the others can bring at most
         std::uint32_t pair = none;        // it has
         std::uint32_t next_holder = none; // of the same column
     };
@@ -136,75 +144,78 @@ class optimal_assignment {
         looked_at_.reserve(rows);
         rows_.clear();
         rows_.reserve(rows);
-        edges_.resize(p.column.size());
-        std::size_t at = 0;
-        for (std::uint32_t row = 0; row < rows; ++row) {
-            std::size_t const begin = at;
-            for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i) {
-                edges_[at] = {p.value[i], p.value[i], p.column[i], i};
-                at += room[p.column[i]] > 0 ? 1u : 0u;
-            }
-            rows_.push_back({begin, at, at - begin > few ? begin : at});
+        for (std::size_t j = 0; j < columns; ++j) offers_[j].price = room[j] > 0 ? 0 : no_price;
+        std::size_t begin = 0;
+        std::uint32_t most = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::uint32_t const pairs = p.first[row + 1] - p.first[row];
+            most = (std::max)(most, pairs);
+            // Twice what is wanted, and a quarter at least: equal pairs are listed all or not at all.
+            std::uint32_t const capacity =
+                pairs > few ? (std::min)(pairs, (std::max)(pairs / 4, 2 * list_length)) : 0;
+            rows_.push_back({begin, capacity, (std::min)(capacity, list_length)});
+            begin += capacity;
         }
+        if (edges_.size() < begin) edges_.resize(begin);
+        if (brings_.size() < most) brings_.resize(most);
         for (std::uint32_t row = 0; row < rows; ++row) wait(best_of(p, row));
     }
 
     // Calls `use` for the pairs of a row: for all of a few, else the best first until `enough` says of what
-    // one could bring at most, before anything is added, that the rest is of no use. They are sorted as far
-    // as somebody has looked. More of them than there are rows are of no use: one of so many has room, and
-    // has had no other price than 0.
+    // one could bring at most, before anything is added, that the rest is of no use. As long as those that
+    // are listed do, nobody looks at the others, whose memory is far away. More of them than there are rows
+    // are of no use: one of so many has room, and has had no other price than 0.
     template <class Enough, class Use>
     void for_best_edges(assignable_pairs const& p, std::uint32_t row, Enough&& enough, Use&& use) {
         row_state& r = rows_[row];
-        if (r.end - r.begin <= few) {
-            for (std::size_t i = r.begin; i < r.end; ++i) use(edges_[i]);
-            return;
+        if (r.capacity > 0) {
+            if (r.stale > (p.first[row + 1] - p.first[row]) / 2) list_best(p, row);
+            for (edge const *e = edges_.data() + r.begin, *const end = e + r.listed; e != end; ++e) {
+                if (enough(e->at_most)) return;
+                use(*e);
+            }
+            if (r.listed >= p.rows() || enough(r.rest)) return;
+            if (r.pair != none && r.wanted < r.capacity) { // it was too short, and is so next time
+                r.wanted = (std::min)(2 * r.wanted, r.capacity);
+                r.stale = must_list;
+            }
         }
-        if (r.stale > (r.end - r.begin) / 2) order_anew(r);
-        std::size_t const end = (std::min)(r.end, r.begin + p.rows());
-        for (std::size_t i = r.begin; i < end; ++i) {
-            if (i == r.sorted) sort_more(p, r);
-            if (enough(edges_[i].at_most)) return;
-            use(edges_[i]);
+        for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i)
+            use(edge{0, p.value[i], p.column[i], i});
+    }
+    // The best pairs at the prices of today: as many as are wanted, about, for the least is the one of a
+    // sample. To find the very number takes three times as long.
+    void list_best(assignable_pairs const& p, std::uint32_t row) {
+        row_state& r = rows_[row];
+        std::uint32_t const begin = p.first[row], count = p.first[row + 1] - begin;
+        for (std::uint32_t i = 0; i < count; ++i)
+            brings_[i] = p.value[begin + i] - offers_[p.column[begin + i]].price;
+        constexpr std::uint32_t drawn = 64;
+        double sample[drawn];
+        for (std::uint32_t i = 0; i < drawn; ++i)
+            sample[i] = brings_[static_cast<std::size_t>(count) * i / drawn];
+        std::size_t const place = (std::min)(std::size_t{drawn} * r.wanted / count, std::size_t{drawn - 1});
+        std::nth_element(sample, sample + place, sample + drawn, [](double a, double b) { return a > b; });
+        r.rest = sample[place];
+        r.listed = r.stale = 0;
+        edge* const listed = edges_.data() + r.begin;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (brings_[i] < r.rest) continue;
+            if (r.listed == r.capacity) { // too many: the better half of them
+                std::uint32_t const half = r.capacity / 2;
+                std::nth_element(listed, listed + half, listed + r.listed,
+                                 [](edge const& a, edge const& b) { return a.at_most > b.at_most; });
+                r.rest = listed[half].at_most;
+                r.listed = half;
+                if (brings_[i] < r.rest) continue;
+            }
+            listed[r.listed++] = {brings_[i], p.value[begin + i], p.column[begin + i], begin + i};
         }
-    }
-    void order_anew(row_state& r) {
-        for (std::size_t i = r.begin; i < r.end; ++i)
-            edges_[i].at_most = edges_[i].value - offers_[edges_[i].column].price;
-        r.sorted = r.begin;
-        r.stale = 0;
-    }
-    void sort_more(assignable_pairs const& p, row_state& r) {
-        auto const better = [&p](edge const& a, edge const& b) {
+        std::sort(listed, listed + r.listed, [&p](edge const& a, edge const& b) {
             if (a.at_most != b.at_most) return a.at_most > b.at_most;
             if (p.second[a.pair] != p.second[b.pair]) return p.second[a.pair] > p.second[b.pair];
             return a.pair < b.pair;
-        };
-        std::size_t const from = r.sorted, as_many = (std::max)(from - r.begin, std::size_t{16});
-        std::size_t to = r.end;
-        if (to - from > 8 * as_many) to = bring_forward(from, to, as_many);
-        if (to - from > 4 * as_many) {
-            auto const at = [this](std::size_t i) { return edges_.begin() + static_cast<std::ptrdiff_t>(i); };
-            std::nth_element(at(from), at(from + as_many), at(to), better);
-            to = from + as_many;
-        }
-        std::sort(edges_.data() + from, edges_.data() + to, better);
-        r.sorted = to;
-    }
-    // Those that bring as much as a number goes to the front: one of a sample, so that they are as many as
-    // wanted, about. One pass whose branch is foreseen is a third of the work of finding the very number.
-    // @return where they end
-    std::size_t bring_forward(std::size_t from, std::size_t end, std::size_t wanted) {
-        constexpr std::size_t drawn = 64;
-        double sample[drawn];
-        for (std::size_t i = 0; i < drawn; ++i) sample[i] = edges_[from + (end - from) / drawn * i].at_most;
-        std::size_t const place = drawn * wanted / (end - from);
-        std::nth_element(sample, sample + place, sample + drawn, [](double a, double b) { return a > b; });
-        double const least = sample[place];
-        std::size_t to = from;
-        for (std::size_t i = from; i < end; ++i)
-            if (!(edges_[i].at_most < least)) std::swap(edges_[i], edges_[to++]);
-        return to;
+        });
     }
 
     [[nodiscard]] waiting_row best_of(assignable_pairs const& p, std::uint32_t row) {
@@ -296,7 +307,7 @@ class optimal_assignment {
     }
 
     void reach_from(assignable_pairs const& p, std::uint32_t row, double so_far) {
-        std::size_t stale = 0;
+        std::uint32_t stale = 0;
         for_best_edges(
             p, row, [&](double at_most) { return so_far + at_most < found_; },
             [&](edge const& e) {
@@ -370,7 +381,8 @@ class optimal_assignment {
     std::vector<offer> offers_; // of columns: what every look at a pair needs
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;
-    std::vector<edge> edges_; // row by row
+    std::vector<edge> edges_;    // listed, row by row
+    std::vector<double> brings_; // of the pairs of a row
     std::vector<waiting_row> waiting_, looked_at_;
     // Of the path that is looked for: what it adds, the column with room at its end, and what was reached.
     double found_ = 0;
