@@ -4,6 +4,7 @@
 #include "evidence.hpp"
 
 #include "attempt_list.hpp"
+#include "past_by_end.hpp"
 
 #include <straggle/base/interner.hpp>
 
@@ -34,102 +35,6 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
 }
 
 } // namespace
-
-namespace {
-
-// Tells attempts of a history by a clock that begins with it.
-template <class Time>
-class past_clock {
-  public:
-    explicit past_clock(std::vector<attempt<Time>> const& attempts) {
-        for (attempt<Time> const& a : attempts) {
-            if (!a.end() || !a.job() || !a.node()) continue;
-            Time const first = begin_of(a);
-            if (!any_end_ || first < origin_) origin_ = first;
-            any_end_ = true;
-        }
-    }
-    [[nodiscard]] Time origin() const { return origin_; }
-    /// Its end is not known, though those of others are.
-    [[nodiscard]] bool is_untimed(attempt<Time> const& a) const { return any_end_ && !a.end(); }
-
-    /// Nothing for what says nothing: no job, no node, no length.
-    [[nodiscard]] std::optional<past_attempt> operator()(attempt<Time> const& a) const {
-        if (!a.job() || !a.node() || is_untimed(a)) return std::nullopt;
-        double took = 0;
-        if (a.duration())
-            took = static_cast<double>(*a.duration());
-        else if (a.start() && a.end())
-            took = static_cast<double>(*a.end() - *a.start());
-        else if (a.status() == straggle::attempt_status::success)
-            return std::nullopt;
-        if (!(took >= 0)) return std::nullopt;
-        past_attempt p{*a.job(), *a.node(), a.task(), 0, 0, a.status()};
-        p.end = any_end_ ? static_cast<double>(*a.end() - origin_) : took;
-        p.start = p.end - took;
-        return p;
-    }
-
-  private:
-    static Time begin_of(attempt<Time> const& a) {
-        if (a.start()) return *a.start();
-        return a.duration() ? static_cast<Time>(*a.end() - *a.duration()) : *a.end();
-    }
-
-    bool any_end_ = false;
-    Time origin_{};
-};
-
-// Calls visit(attempt) for each that says something, in order of their ends, and keeps no copy of them.
-// @par Cost memory for 4 bytes per attempt, or nothing where they are in that order already
-template <class Time, class Visit>
-void visit_by_end(std::vector<attempt<Time>> const& attempts, Visit&& visit) {
-    past_clock<Time> const tell(attempts);
-    double last = 0;
-    bool in_order = true;
-    for (attempt<Time> const& a : attempts) {
-        auto const p = tell(a);
-        if (!p) continue;
-        in_order = in_order && p->end >= last;
-        last = p->end;
-    }
-    if (in_order) {
-        for (attempt<Time> const& a : attempts)
-            if (auto const p = tell(a)) visit(*p);
-        return;
-    }
-    std::vector<std::uint32_t> order;
-    order.reserve(attempts.size());
-    for (std::uint32_t i = 0; i < attempts.size(); ++i)
-        if (tell(attempts[i])) order.push_back(i);
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-        double const x = tell(attempts[a])->end, y = tell(attempts[b])->end;
-        return x < y || (x == y && a < b);
-    });
-    for (std::uint32_t const i : order) visit(*tell(attempts[i]));
-}
-
-} // namespace
-
-past past_of(history const& h) {
-    past result;
-    with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const&) {
-        past_clock<Time> const tell(attempts);
-        for (attempt<Time> const& a : attempts) {
-            bool const is_success = a.status() == straggle::attempt_status::success;
-            if (auto const p = tell(a))
-                result.attempts.push_back(*p);
-            else if (a.job() && a.node() && tell.is_untimed(a) && is_success)
-                ++result.untimed;
-        }
-        if constexpr (std::integral<Time>)
-            result.origin_ticks = tell.origin();
-        else
-            result.origin_units = tell.origin();
-    });
-    std::ranges::stable_sort(result.attempts, {}, &past_attempt::end);
-    return result;
-}
 
 evidence::evidence(fleet const& f, options const& o, double windows_per_error, bool is_one_class)
     : is_one_class_(is_one_class),
@@ -194,8 +99,12 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     double now = 0;
     with_attempts(h, [&](auto const& attempts, auto const&) {
         job_cutter jobs(h.jobs.ids().size());
-        if (jobs.cuts()) visit_by_end(attempts, [&](past_attempt const& a) { jobs.count(a); });
-        visit_by_end(attempts, [&](past_attempt a) {
+        past_by_end past(attempts);
+        if (jobs.cuts()) {
+            past.rest([&](past_attempt const& a) { jobs.count(a); });
+            past.rewind();
+        }
+        past.rest([&](past_attempt a) {
             jobs.cut(a);
             e.observe(a);
             now = a.end;

@@ -24,16 +24,6 @@ struct past_attempt {
     straggle::attempt_status status = straggle::attempt_status::success;
 };
 
-/// All attempts whose job, node and length are known, in order of their ends; those without an end, if the
-/// history has only durations, as if they had all begun at once.
-struct past {
-    std::vector<past_attempt> attempts;
-    std::int64_t origin_ticks = 0; ///< of the clock of the attempts, where the history counts ticks
-    double origin_units = 0;       ///< the same where it does not
-    std::uint64_t untimed = 0;     ///< left out: no end is known though others have one
-};
-[[nodiscard]] past past_of(history const& h);
-
 /// The library's own rule, with the limits of the command line.
 class evidence {
   public:

@@ -17,6 +17,9 @@
 #include <iostream>
 
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace straggle_rank {
 
@@ -134,5 +137,10 @@ int main_of(int argc, char const* const* argv) {
 } // namespace straggle_rank
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+    // Tables of a long history go back to the system at once. Left alone, glibc keeps ever larger ones for
+    // itself.
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
     return straggle_rank::main_of(argc, argv);
 }

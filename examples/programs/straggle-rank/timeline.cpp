@@ -6,6 +6,7 @@
 #include "../common/failure.hpp"
 #include "../common/text.hpp"
 #include "attempt_list.hpp"
+#include "past_by_end.hpp"
 
 #include <straggle/monitor/monitor.hpp>
 #include <straggle/rank/recommend_window.hpp>
@@ -98,12 +99,6 @@ class bookkeeper {
     std::vector<change> changes_;
 };
 
-// One attempt that counts, and the step of time in which it ended.
-struct arrival {
-    std::int64_t step;
-    std::size_t place;
-};
-
 template <class Time>
 class row_of_windows {
   public:
@@ -119,8 +114,8 @@ class row_of_windows {
 
     template <class Fields>
     void follow(Fields const& fields, timeline& t, keeper& k, bookkeeper& books,
-                std::span<window_sink* const> sinks, past const& all) {
-        std::vector<arrival> const arrivals = in_order(t);
+                std::span<window_sink* const> sinks, past_by_end<Time>* past) {
+        std::vector<std::uint32_t> const arrivals = in_order(t);
         if (arrivals.empty())
             throw failure(exit_status::bad_input,
                           "no successful attempt with a known end: there are no windows");
@@ -135,22 +130,19 @@ class row_of_windows {
                                .max_jobs = most,
                                .max_nodes = most});
         std::int64_t const reach = t.calendar.lengths().slides() - 1;
-        t.first = arrivals.front().step;
-        t.last = arrivals.back().step;
+        auto const step = [&](std::size_t i) { return step_of(*attempts_[arrivals[i]].end()); };
+        t.first = step(0);
+        t.last = step(arrivals.size() - 1);
         std::int64_t number = t.first, heard = t.first;
-        std::size_t told = 0;
-        Time origin;
-        if constexpr (std::integral<Time>)
-            origin = all.origin_ticks;
-        else
-            origin = all.origin_units;
+        std::vector<past_attempt> ended; // since the last window
+        Time const origin = past == nullptr ? Time{} : past->origin();
         for (std::size_t i = 0; i < arrivals.size(); ++number) {
             if (number > heard + reach && k.remembers_nothing()) {
-                note_gap(t, number, arrivals[i].step - 1);
-                number = arrivals[i].step;
+                note_gap(t, number, step(i) - 1);
+                number = step(i);
             }
-            for (; i < arrivals.size() && arrivals[i].step == number; ++i) {
-                watch.observe(attempts_[arrivals[i].place]);
+            for (; i < arrivals.size() && step(i) == number; ++i) {
+                watch.observe(attempts_[arrivals[i]]);
                 heard = number;
             }
             if (++t.decisions > most_decisions)
@@ -159,18 +151,15 @@ class row_of_windows {
             Time const end = static_cast<Time>(number + 1) * slide_;
             ranking const& r = watch.rank(end);
             auto const now = static_cast<double>(end - origin);
-            std::size_t const before = told;
-            for (; told < all.attempts.size() && all.attempts[told].end <= now; ++told)
-                k.observe(all.attempts[told]);
+            ended.clear();
+            if (past != nullptr)
+                past->up_to(now, [&](past_attempt const& a) {
+                    k.observe(a);
+                    ended.push_back(a);
+                });
             decision const& d = k.decide(r, number, now);
             if (r.fleet_size() == 0) note_gap(t, number, number);
-            decided_window const window{number,
-                                        r,
-                                        d,
-                                        k,
-                                        books.take(r, d, number, k),
-                                        std::span(all.attempts).subspan(before, told - before),
-                                        now};
+            decided_window const window{number, r, d, k, books.take(r, d, number, k), ended, now};
             for (window_sink* sink : sinks) sink->take(window);
         }
         books.close(k);
@@ -212,32 +201,34 @@ class row_of_windows {
     }
 
     // The successes that count, in order of end.
-    std::vector<arrival> in_order(timeline& t) const {
-        std::vector<std::size_t> order;
-        for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    std::vector<std::uint32_t> in_order(timeline& t) const {
+        std::vector<std::uint32_t> order;
+        order.reserve(static_cast<std::size_t>(
+            std::ranges::count_if(attempts_, [this](attempt<Time> const& a) { return is_usable(a); })));
+        for (std::uint32_t i = 0; i < attempts_.size(); ++i) {
             if (!is_usable(attempts_[i])) continue;
             if (attempts_[i].end())
                 order.push_back(i);
             else
                 ++t.untimed;
         }
-        std::ranges::sort(order, [this](std::size_t i, std::size_t j) {
+        std::ranges::sort(order, [this](std::uint32_t i, std::uint32_t j) {
             auto const a = *attempts_[i].end(), b = *attempts_[j].end();
             return a < b || (a == b && i < j);
         });
         bool const once = options_.counted == straggle::completions::first_of_task;
         straggle::interner<std::uint64_t> done;
-        std::vector<arrival> arrivals;
-        for (std::size_t const i : order) {
+        std::erase_if(order, [&](std::uint32_t i) {
             attempt<Time> const& a = attempts_[i];
             if (once && a.task()) {
                 std::size_t const before = done.size();
                 done.insert((std::uint64_t{*a.job()} << 32) | *a.task());
-                if (done.size() == before) continue; // superseded
+                if (done.size() == before) return true; // superseded
             }
-            arrivals.push_back({step_of(*a.end()), i});
-        }
-        return arrivals;
+            static_cast<void>(step_of(*a.end())); // a failure now rather than half way
+            return false;
+        });
+        return order;
     }
 
     static void note_gap(timeline& t, std::int64_t first, std::int64_t last) {
@@ -338,16 +329,16 @@ timeline follow(history const& h, options const& o, fleet const& f, window_calen
                 std::span<window_sink* const> sinks) {
     timeline t;
     t.calendar = calendar;
-    past const all = o.decides_by_slowdown() ? past_of(h) : past{};
     bookkeeper books(t, h.nodes.size(), o);
     with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const& fields) {
-        double slide = calendar.slide_units(), origin = all.origin_units;
-        if constexpr (std::integral<Time>) {
-            slide = static_cast<double>(calendar.slide_ticks());
-            origin = static_cast<double>(all.origin_ticks);
-        }
+        double slide = calendar.slide_units();
+        if constexpr (std::integral<Time>) slide = static_cast<double>(calendar.slide_ticks());
+        std::optional<past_by_end<Time>> past;
+        if (o.decides_by_slowdown()) past.emplace(attempts);
+        double const origin = past ? static_cast<double>(past->origin()) : 0;
         std::unique_ptr<keeper> const k = make_keeper(f, o, slide, origin / slide);
-        row_of_windows<Time>(h, attempts, calendar, o).follow(fields, t, *k, books, sinks, all);
+        row_of_windows<Time>(h, attempts, calendar, o)
+            .follow(fields, t, *k, books, sinks, past ? &*past : nullptr);
     });
     return t;
 }

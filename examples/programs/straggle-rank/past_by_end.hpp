@@ -1,0 +1,105 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// The attempts of a history as they would have been told while it went on: in order of their ends, by a
+/// clock that begins with them. There is no copy of them, as histories are long.
+#pragma once
+
+#include "evidence.hpp"
+#include "history.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace straggle_rank {
+
+/// All attempts whose job, node and length are known, in order of their ends; those without an end, if the
+/// history has only durations, as if they had all begun at once.
+/// @par Cost
+/// 4 bytes per attempt, or nothing where they are in that order already
+template <class Time>
+class past_by_end {
+  public:
+    /// @param attempts outlive it
+    explicit past_by_end(std::vector<attempt<Time>> const& attempts) : attempts_(attempts) {
+        for (attempt<Time> const& a : attempts) {
+            if (!a.end() || !a.job() || !a.node()) continue;
+            Time const first = begin_of(a);
+            if (!any_end_ || first < origin_) origin_ = first;
+            any_end_ = true;
+        }
+        double last = 0;
+        std::size_t told = 0;
+        for (attempt<Time> const& a : attempts) {
+            auto const p = tell(a);
+            if (!p) continue;
+            ++told;
+            is_in_order_ = is_in_order_ && p->end >= last;
+            last = p->end;
+        }
+        if (is_in_order_) return;
+        order_.reserve(told);
+        for (std::uint32_t i = 0; i < attempts.size(); ++i)
+            if (tell(attempts[i])) order_.push_back(i);
+        std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+            double const x = tell(attempts[a])->end, y = tell(attempts[b])->end;
+            return x < y || (x == y && a < b);
+        });
+    }
+
+    /// Where its clock begins, by that of the history.
+    [[nodiscard]] Time origin() const { return origin_; }
+    /// Calls visit(past_attempt) for those that have ended by `now` and were not told yet.
+    template <class Visit>
+    void up_to(double now, Visit&& visit) {
+        for (; next_ < size(); ++next_) {
+            auto const p = tell(attempts_[is_in_order_ ? next_ : order_[next_]]);
+            if (!p) continue;
+            if (p->end > now) return;
+            visit(*p);
+        }
+    }
+    /// The same for all that were not told yet.
+    template <class Visit>
+    void rest(Visit&& visit) {
+        up_to(std::numeric_limits<double>::infinity(), visit);
+    }
+    /// Tells them all once more.
+    void rewind() { next_ = 0; }
+
+  private:
+    [[nodiscard]] std::size_t size() const { return is_in_order_ ? attempts_.size() : order_.size(); }
+
+    // Nothing for what says nothing: no job, no node, no length, or no end where others have one.
+    [[nodiscard]] std::optional<past_attempt> tell(attempt<Time> const& a) const {
+        if (!a.job() || !a.node() || (any_end_ && !a.end())) return std::nullopt;
+        double took = 0;
+        if (a.duration())
+            took = static_cast<double>(*a.duration());
+        else if (a.start() && a.end())
+            took = static_cast<double>(*a.end() - *a.start());
+        else if (a.status() == straggle::attempt_status::success)
+            return std::nullopt;
+        if (!(took >= 0)) return std::nullopt;
+        past_attempt p{*a.job(), *a.node(), a.task(), 0, 0, a.status()};
+        p.end = any_end_ ? static_cast<double>(*a.end() - origin_) : took;
+        p.start = p.end - took;
+        return p;
+    }
+    static Time begin_of(attempt<Time> const& a) {
+        if (a.start()) return *a.start();
+        return a.duration() ? static_cast<Time>(*a.end() - *a.duration()) : *a.end();
+    }
+
+    std::vector<attempt<Time>> const& attempts_;
+    std::vector<std::uint32_t> order_; // empty where they are in order
+    std::size_t next_ = 0;
+    Time origin_{};
+    bool any_end_ = false, is_in_order_ = true;
+};
+
+} // namespace straggle_rank
