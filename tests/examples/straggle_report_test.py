@@ -54,6 +54,13 @@ class Report(Folder):
         log = story if isinstance(story, bytes) else "".join(json.dumps(e) + "\n" for e in story).encode()
         return data_of_page(self, run("-", "--output", self.page, *arguments, stdin=log), self.page)
 
+    def test_the_corpus_of_the_fuzzer(self):
+        logs = sorted((pathlib.Path(__file__).parents[1] / "fuzz/corpus/plan_log").iterdir())
+        self.assertTrue(logs)
+        for log in logs:
+            with self.subTest(log.name):
+                self.assertIn(run(log, "--output", self.page).returncode, (0, 2))
+
     def test_what_the_log_says(self):
         data = self.draw(STORY, "--title", NASTY)
         spans = {n["node"]: [(s["state"], s["from"], s["to"]) for s in n["spans"]] for n in data["nodes"]}

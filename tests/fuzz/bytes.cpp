@@ -3,7 +3,7 @@
 
 // Whatever the bytes: opening them as a frame says ok or why not, and reading them in whatever order either
 // fails for good or has read what a writer would write in just the same bytes: there are no two ways to write
-// a value. tests/core/bytes.cpp replays the corpus.
+// a value. tests/base/bytes.cpp replays the corpus.
 
 #include <straggle/base/bytes.hpp>
 
