@@ -20,5 +20,6 @@
 #include <straggle/base/rule_name.hpp>
 #include <straggle/base/simd.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/base/token_bucket.hpp>

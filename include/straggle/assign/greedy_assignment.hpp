@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -149,7 +150,7 @@ class assignment_in_turn {
         out.reserve(pairs.rows());
         room_.assign(room.begin(), room.end());
         for (std::uint32_t row = 0; row < pairs.rows(); ++row) {
-            std::uint32_t const best = detail::best_open_pair(pairs, row, room_);
+            std::uint32_t const best = detail::best_open_pair(pairs, row, detail::span_of(room_));
             if (best == detail::no_place || !admit(row)) continue;
             --room_[pairs.column[best]];
             out.push_back({row, best});
@@ -207,7 +208,7 @@ class greedy_assignment {
         }
     };
     void wish(assignable_pairs const& p, std::uint32_t row) {
-        std::uint32_t const best = detail::best_open_pair(p, row, room_);
+        std::uint32_t const best = detail::best_open_pair(p, row, detail::span_of(room_));
         if (best == detail::no_place) return;
         wishes_.push_back({row, best});
         std::push_heap(wishes_.begin(), wishes_.end(), worse{p});

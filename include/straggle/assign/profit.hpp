@@ -11,6 +11,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/stats/empirical.hpp>
 
 #include <algorithm>
@@ -183,9 +184,9 @@ struct expected_gain {
             next_slowest[i] = c.next_slowest;
             any_next = any_next || (single && c.next_slowest > copies[i][0]);
         }
-        std::span<stats::empirical_view const> const views(copies, cases.size());
-        stats::counts_below(views, {remaining, cases.size()}, {before_straggler, cases.size()});
-        if (any_next) stats::counts_below(views, {next_slowest, cases.size()}, {before_next, cases.size()});
+        auto const all = [n = cases.size()](auto* first) { return detail::span_of(first, n); };
+        stats::counts_below(all(copies), all(remaining), all(before_straggler));
+        if (any_next) stats::counts_below(all(copies), all(next_slowest), all(before_next));
         for (std::size_t i = 0; i < cases.size(); ++i)
             values[i] = copies[i].empty()
                             ? value(cases[i])

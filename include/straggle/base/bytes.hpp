@@ -30,6 +30,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/detail/crc64.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
 
 #include <array>
@@ -136,8 +137,8 @@ class byte_writer {
 
     /// What has been appended.
     [[nodiscard]] std::span<std::byte const> payload() const noexcept {
-        return std::span<std::byte const>(bytes_).subspan(
-            bytes_.empty() ? 0 : detail::frame_head_size); // empty once sealed
+        return detail::span_of(bytes_).subspan(bytes_.empty() ? 0
+                                                              : detail::frame_head_size); // empty once sealed
     }
 
     /// Forgets what has been appended and keeps the memory.
@@ -162,7 +163,7 @@ class byte_writer {
         detail::store_little(head + 12, version);
         detail::store_little(head + 16, std::uint64_t{length});
         std::size_t const end = detail::frame_head_size + length;
-        detail::store_little(head + end, detail::crc64({head, end}));
+        detail::store_little(head + end, detail::crc64(detail::span_of(head, end)));
         return std::exchange(bytes_, {});
     }
 

@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/detail/node_trials.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
@@ -66,7 +67,7 @@ class basic_node_decisions : private detail::node_trials {
         decided_ = true;
         now_ = now;
         take_rows(rows);
-        evidence_.update(now, running, slots_);
+        evidence_.update(now, running, detail::span_of(slots_));
         observe_load(rows, load);
         refill(rows.size());
         failures_.know((std::min)(rows.size(), std::size_t{options_.evidence.max_nodes}));
@@ -104,7 +105,9 @@ class basic_node_decisions : private detail::node_trials {
     }
     /// The nodes that are not simply healthy: excluded ones first, then by slowdown. Valid until the next
     /// decision.
-    [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const noexcept { return verdicts_; }
+    [[nodiscard]] std::span<blacklist::node_verdict const> verdicts() const noexcept {
+        return detail::span_of(verdicts_);
+    }
     /// A job is over.
     void finish_job(std::uint64_t job) { evidence_.finish_job(job); }
     /// A node is gone for good; its number may be given to another.

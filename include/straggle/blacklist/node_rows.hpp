@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/id_table.hpp>
@@ -116,9 +117,9 @@ class node_rows {
             }
     }
 
-    [[nodiscard]] std::span<blacklist::node_row const> rows() const noexcept { return rows_; }
+    [[nodiscard]] std::span<blacklist::node_row const> rows() const noexcept { return span_of(rows_); }
     // By place in `rows`: where it stands in the user's range.
-    [[nodiscard]] std::span<std::size_t const> user_rows() const noexcept { return user_rows_; }
+    [[nodiscard]] std::span<std::size_t const> user_rows() const noexcept { return span_of(user_rows_); }
     [[nodiscard]] std::size_t total() const noexcept { return total_; }
     [[nodiscard]] std::uint64_t twice() const noexcept { return twice_; }
     [[nodiscard]] std::uint64_t no_room() const noexcept { return no_room_; }

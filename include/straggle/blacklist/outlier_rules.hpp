@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/order.hpp>
@@ -56,7 +57,8 @@ struct median_mad {
         if (nodes.size() < min_nodes) return selection_note::too_few_nodes;
         scratch.values.clear();
         for (Node const& node : nodes) scratch.values.push_back(node.mean);
-        outcome<stats::median_and_mad> const center = stats::median_and_mad_in_place(scratch.values);
+        outcome<stats::median_and_mad> const center =
+            stats::median_and_mad_in_place(detail::span_of(scratch.values));
         if (!center) return selection_note::too_few_nodes;
         double threshold = low;
         threshold = (std::max)(threshold, ratio * center->median);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detail/suspects.hpp>
 
 #include <cstddef>
@@ -49,7 +50,7 @@ struct average_time {
             for (running_task const& t : job.running)
                 if (t.elapsed >= 0) scratch.values.push_back(t.elapsed);
             if (scratch.values.size() < 2) return detection_note::too_few_running;
-            average = detail::mean_and_deviation_of(scratch.values).mean;
+            average = detail::mean_and_deviation_of(detail::span_of(scratch.values)).mean;
         }
         double const threshold = factor * average;
         detail::name_suspects<detail::worst::highest>(

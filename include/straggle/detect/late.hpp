@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detail/rates.hpp>
 
 #include <cstddef>
@@ -21,7 +22,7 @@ detect::detection_note suspect_low_rates(detect::job_view const& job, detect::ta
                                          Threshold threshold_of) {
     std::size_t const known = collect_rates(job, over, 0, scratch.values);
     if (scratch.values.size() < 2 || job.running.empty()) return lack_of_rates(job);
-    mean_and_deviation const usual = mean_and_deviation_of(scratch.values);
+    mean_and_deviation const usual = mean_and_deviation_of(span_of(scratch.values));
     double const threshold = threshold_of(usual);
     detect::suspect const like{0, 0, threshold, usual.mean};
     if (known == job.running.size()) // each stands in the place of its task

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detail/rates.hpp>
 #include <straggle/stats/order.hpp>
 
@@ -74,11 +75,11 @@ struct late_with_caps {
         std::vector<double>& rates = scratch.values;
         detail::collect_rates(job, over, tick, rates);
         if (rates.size() < 2 || job.running.empty()) return detail::lack_of_rates(job);
-        detail::mean_and_deviation const usual = detail::mean_and_deviation_of(rates);
+        detail::mean_and_deviation const usual = detail::mean_and_deviation_of(detail::span_of(rates));
         double threshold = 0;
         if (scale == late_scale::deviations)
             threshold = detail::below_mean(usual, slow_task);
-        else if (outcome<double> const quantile = stats::quantile_in_place(rates, slow_task))
+        else if (outcome<double> const quantile = stats::quantile_in_place(detail::span_of(rates), slow_task))
             threshold = *quantile;
 
         std::size_t const first = out.size();
@@ -130,9 +131,10 @@ struct late_with_caps {
         if (known.size() < 2) return;
         double threshold = 0;
         if (by_time) {
-            detail::mean_and_deviation const usual = detail::mean_and_deviation_of(known);
+            detail::mean_and_deviation const usual = detail::mean_and_deviation_of(detail::span_of(known));
             threshold = usual.mean + slow_node * usual.deviation;
-        } else if (outcome<double> const quantile = stats::quantile_in_place(known, slow_node)) {
+        } else if (outcome<double> const quantile =
+                       stats::quantile_in_place(detail::span_of(known), slow_node)) {
             threshold = *quantile;
         }
         for (std::uint32_t n = 0; n < by_node.size(); ++n)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <concepts>
@@ -43,11 +44,11 @@ class straggler_scan {
         suspects_.reserve(next_.capacity()); // for the next look: the two take turns
         note_ = note;
         suspects_.swap(next_);
-        return suspects_;
+        return suspects();
     }
 
     /// What the last call returned.
-    [[nodiscard]] std::span<suspect const> suspects() const noexcept { return suspects_; }
+    [[nodiscard]] std::span<suspect const> suspects() const noexcept { return detail::span_of(suspects_); }
     /// What the detector had to say about the job as a whole.
     [[nodiscard]] detection_note note() const noexcept { return note_; }
     /// The rule.

@@ -10,6 +10,7 @@
 #include <straggle/assign/slot_price.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_offers.hpp>
@@ -109,11 +110,11 @@ class basic_copy_planner {
     }
 
     /// Copies to launch, best first; probes behind.
-    [[nodiscard]] std::span<copy_row const> copies() const noexcept { return copies_; }
+    [[nodiscard]] std::span<copy_row const> copies() const noexcept { return detail::span_of(copies_); }
     /// Attempts to stop.
-    [[nodiscard]] std::span<kill_row const> kills() const noexcept { return scan_.kills_; }
+    [[nodiscard]] std::span<kill_row const> kills() const noexcept { return detail::span_of(scan_.kills_); }
     /// Late tasks, those with the most time left first.
-    [[nodiscard]] std::span<late_row const> suspects() const noexcept { return scan_.late_; }
+    [[nodiscard]] std::span<late_row const> suspects() const noexcept { return detail::span_of(scan_.late_); }
     /// What the round was like.
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 
@@ -136,7 +137,7 @@ class basic_copy_planner {
         busy = (std::max)(busy, healthy_busy_);
         double const wait = busy > 0 ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / busy
                                      : std::numeric_limits<double>::infinity();
-        assign::rank_places(free_, scan_.usual_of(job, kind, input), wait, turn_++, out);
+        assign::rank_places(detail::span_of(free_), scan_.usual_of(job, kind, input), wait, turn_++, out);
     }
 
     /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for

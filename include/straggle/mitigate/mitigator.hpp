@@ -14,6 +14,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/published.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
 #include <straggle/mitigate/effect.hpp>
@@ -358,11 +359,11 @@ class mitigator {
         if (is_alone || !loop_.places_by_time()) {
             for (auto const& place : free_)
                 if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
-            return ranked_;
+            return detail::span_of(ranked_);
         }
         loop_.rank(job, kind, input, free_, load_, placed_);
         for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
-        return ranked_;
+        return detail::span_of(ranked_);
     }
 
     mitigator_options options_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
@@ -114,19 +115,25 @@ template <class = void>
 class basic_mitigation_plan {
   public:
     /// All nodes, in the order of their range.
-    [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept { return nodes_; }
+    [[nodiscard]] std::span<mitigate::planned_node const> nodes() const noexcept {
+        return detail::span_of(nodes_);
+    }
     /// Copies to launch, best first.
-    [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept { return copies_; }
+    [[nodiscard]] std::span<mitigate::planned_copy const> copies() const noexcept {
+        return detail::span_of(copies_);
+    }
     /// Attempts that may be killed: a copy of theirs runs, and they will not end before it.
-    [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept { return kills_; }
+    [[nodiscard]] std::span<mitigate::planned_kill const> kills() const noexcept {
+        return detail::span_of(kills_);
+    }
     /// What else there is to say, each once.
     [[nodiscard]] std::span<mitigate::plan_note const> notes() const noexcept {
-        return {notes_.data(), noted_};
+        return detail::span_of(notes_.data(), noted_);
     }
     /// Whether a note is among them.
     [[nodiscard]] bool has(mitigate::plan_note note) const noexcept {
-        for (mitigate::plan_note const n : notes())
-            if (n == note) return true;
+        for (std::size_t i = 0; i < noted_; ++i)
+            if (notes_[i] == note) return true;
         return false;
     }
     /// Where a node stands. O(1).

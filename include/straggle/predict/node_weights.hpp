@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/predict/weights.hpp>
 
@@ -131,7 +132,9 @@ class node_weights {
         return i == ids_.none || nodes_[i].epoch == never ? fleet_weights() : nodes_[i].weights;
     }
     /// The weights for tasks on a node of which nothing is known.
-    [[nodiscard]] std::span<double const> fleet_weights() const noexcept { return fleet_weights_; }
+    [[nodiscard]] std::span<double const> fleet_weights() const noexcept {
+        return detail::span_of(fleet_weights_);
+    }
     /// How the fleet's weights came about: see `weight_fit::fit`.
     [[nodiscard]] status fleet_status() const noexcept { return fleet_status_; }
 
@@ -270,7 +273,7 @@ class node_weights {
         if (is_due(fleet_, fleet_fitted_)) fit_fleet();
     }
     void fit_fleet() {
-        fleet_status_ = fleet_.fit(fleet_weights_, scratch_);
+        fleet_status_ = fleet_.fit(detail::span_of(fleet_weights_), scratch_);
         fleet_fitted_ = fleet_.pairs();
         ++epoch_;
         outdated_ = nodes_.size();

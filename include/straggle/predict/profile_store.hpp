@@ -14,6 +14,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/profile_bytes.hpp>
 #include <straggle/predict/detail/profile_index.hpp>
 #include <straggle/predict/detail/profile_search.hpp>
@@ -182,7 +183,7 @@ class basic_profile_store {
     /// @par Cost
     /// O(1). Kept by `add`: the boxes are in a tree of eight at each place, and only those that a
     /// record touches from inside change when it goes.
-    [[nodiscard]] std::span<double const> ranges() const noexcept { return ranges_; }
+    [[nodiscard]] std::span<double const> ranges() const noexcept { return detail::span_of(ranges_); }
     /// What became of all records there ever were.
     [[nodiscard]] profile_counts const& counts() const noexcept { return counts_; }
 
@@ -281,7 +282,7 @@ class basic_profile_store {
             ++counts_.evicted;
         }
         for (std::size_t k = 0; k < factors(); ++k) row_[k] = detail::encode_factor(row[k]);
-        index_.append(row_, time, counts_.added++);
+        index_.append(detail::span_of(row_), time, counts_.added++);
         index_.tidy();
         update_ranges();
         return status::ok;

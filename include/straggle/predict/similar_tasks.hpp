@@ -13,6 +13,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
@@ -146,7 +147,7 @@ class similar_tasks {
     /// Learns from a task that has ended; if the store is full, the oldest is forgotten.
     /// @return whether it was evidence; if not, `counts` tells why
     bool observe(Record const& task) {
-        return take(task, [this](double time) { return store_.add(own_.row_, time); });
+        return take(task, [this](double time) { return store_.add(detail::span_of(own_.row_), time); });
     }
     /// Learns from a task that has ended; if the store is full, one drawn at random is forgotten.
     template <base::random_engine Engine>
@@ -326,7 +327,7 @@ class similar_tasks {
                 std::size_t const among = p % 2 == 1 ? (std::min)(earlier, recent) : earlier;
                 i = earlier - 1 - detail::to_size(((stride_ >> 32) * among) >> 32);
             }
-            double const other = store_.sample(i, other_).time;
+            double const other = store_.sample(i, detail::span_of(other_)).time;
             factor_similarities(reader::kinds, own_.row_, other_, store_.ranges(), similarities_);
             outcome<double> const real = predict::real_similarity(time, other);
             if (!real) continue;
@@ -342,8 +343,9 @@ class similar_tasks {
         double const even = options_.even_share / static_cast<double>(factor_count);
         scratch.weights_.assign(weights.begin(), weights.end());
         for (double& w : scratch.weights_) w = (1 - options_.even_share) * w + even;
-        status const s = store_.nearest(scratch.row_, scratch.weights_, options_.neighbors, options_.within,
-                                        scratch.nearest_, scratch.found_);
+        status const s =
+            store_.nearest(detail::span_of(scratch.row_), detail::span_of(scratch.weights_),
+                           options_.neighbors, options_.within, scratch.nearest_, scratch.found_);
         if (s != status::ok) return s;
         scratch.times_.assign(scratch.found_ | std::views::transform(&neighbor::time));
         return scratch.times_.view();

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
 
 #include <bit>
@@ -86,7 +87,7 @@ inline constexpr double largest_factor = 0x1p1021;
                                                            ranges[k], weights[k], is_missing_factor(x[k]));
         double leaf[detail::leaf_size];
         for (double& value : leaf) value = detail::encode_factor(x[k]);
-        detail::add_squares(leaf, {&term, 1}, sums);
+        detail::add_squares(leaf, detail::span_of(&term, 1), sums);
     }
     return std::sqrt(sums[0]);
 }

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
@@ -108,7 +109,7 @@ class packed_groups {
     }
 
     [[nodiscard]] std::span<std::uint64_t const> of(std::size_t job, std::size_t count) const {
-        return {attempts_.data() + (next_[job] - count), count};
+        return span_of(attempts_.data() + (next_[job] - count), count);
     }
     struct attempt {
         std::int64_t value;

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
@@ -77,7 +78,7 @@ class task_reader {
     explicit task_reader(Fields fields, std::uint64_t key) : fields_(std::move(fields)), key_(key) {}
 
     [[nodiscard]] Fields const& fields() const noexcept { return fields_; }
-    [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return rows_; }
+    [[nodiscard]] std::span<read_running_row const> rows() const noexcept { return span_of(rows_); }
     [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
     [[nodiscard]] race_book& races() noexcept { return races_; }

@@ -10,6 +10,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/long_sum.hpp>
 #include <straggle/stats/order.hpp>
@@ -352,7 +353,8 @@ class empirical {
 
     /// The distribution, valid until the samples are replaced, moved or destroyed.
     [[nodiscard]] empirical_view view() const& noexcept {
-        return sums_.empty() ? empirical_view{} : empirical_view{sorted_, sums_};
+        return sums_.empty() ? empirical_view{}
+                             : empirical_view{detail::span_of(sorted_), detail::span_of(sums_)};
     }
     empirical_view view() const&& = delete; // keep the empirical in a variable first
     /// How many samples there are.

@@ -9,6 +9,7 @@
 #include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +37,9 @@ class basic_priced_pairs {
     }
     void end_straggler() { first_.push_back(static_cast<std::uint32_t>(node_.size())); }
 
-    [[nodiscard]] assign::assignable_pairs view() const noexcept { return {first_, node_, profit_, win_}; }
+    [[nodiscard]] assign::assignable_pairs view() const noexcept {
+        return {span_of(first_), span_of(node_), span_of(profit_), span_of(win_)};
+    }
     [[nodiscard]] assign::backup_option option(std::uint32_t pair) const {
         return {.node = node_[pair],
                 .value = {profit_[pair], gain_[pair], cost_[pair], win_[pair]},

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/rule_name.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detail/key_sort.hpp>
 #include <straggle/detect/detector.hpp>
 
@@ -50,7 +51,7 @@ template <class Key>
 void lowest_first(std::vector<detect::suspect>& out, std::size_t first, std::size_t last,
                   detect::detector_scratch& scratch, Key key) {
     std::size_t const n = last - first, end = out.size();
-    if (n < few_suspects) return sort_by_comparison(std::span(out).subspan(first, n), key);
+    if (n < few_suspects) return sort_by_comparison(span_of(out).subspan(first, n), key);
     if (scratch.values.size() < n) scratch.values.resize(n);
     if (scratch.order.size() < n) scratch.order.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -66,7 +67,7 @@ void lowest_first(std::vector<detect::suspect>& out, std::size_t first, std::siz
     auto const to = [&](std::size_t i) { return out.begin() + static_cast<std::ptrdiff_t>(i); };
     std::copy(to(end), out.end(), to(first));
     out.resize(end);
-    sort_within_cells(std::span(out).subspan(first, n), sorted.keys, cell, key);
+    sort_within_cells(span_of(out).subspan(first, n), sorted.keys, cell, key);
 }
 template <class Key>
 void lowest_first(std::vector<detect::suspect>& out, std::size_t first, detect::detector_scratch& scratch,
@@ -105,7 +106,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
     if (!few) list = order_by_cell(scratch, n, cell);
     std::size_t const first = out.size();
     out.resize(first + n);
-    std::span<detect::suspect> const named = std::span(out).subspan(first);
+    detect::suspect* const named = out.data() + first;
     for (std::size_t i = 0; i < n; ++i) { // member by member: copying `like` costs ten times that with GCC 12
         named[i].task = list.tasks[i];
         named[i].value = sign * list.keys[i];
@@ -114,9 +115,9 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
     }
     auto const key = [](detect::suspect const& s) { return sign * s.value; };
     if (few)
-        sort_by_comparison(named, key);
+        sort_by_comparison(span_of(named, n), key);
     else
-        sort_within_cells(named, list.keys, cell, key);
+        sort_within_cells(span_of(named, n), list.keys, cell, key);
 }
 
 // Of the suspects from `first` on those that pass; their order stays.

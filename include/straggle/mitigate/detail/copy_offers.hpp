@@ -9,6 +9,7 @@
 #include <straggle/assign/race_record.hpp>
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/late_scan.hpp>
@@ -145,7 +146,7 @@ class basic_copy_offers {
                 there_[i].at[k] = group.fresh.at[k] * c.input_factor;
             cases_.push_back({c.left.at, there_[i].at, c.age, 1 / c.slow, of_task});
         }
-        double const gain = assign::job_gain(cases_, group.next);
+        double const gain = assign::job_gain(span_of(cases_), group.next);
         double saved = 0;
         for (assign::copy_case const& c : cases_) saved += assign::worth_of(c).saved;
         for (std::size_t i = group.first; i < group.last; ++i)
@@ -174,7 +175,7 @@ class basic_copy_offers {
             free_.push_back(
                 {static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state, believed(p.slow)});
         }
-        assign::rank_places(free_, 1, 0, turn_++, ranked_);
+        assign::rank_places(span_of(free_), 1, 0, turn_++, ranked_);
         order_.clear();
         for (assign::ranked_place const& r : ranked_) order_.push_back(r.row);
     }

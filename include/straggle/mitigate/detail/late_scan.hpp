@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
@@ -206,7 +207,7 @@ class basic_late_scan {
             sized_.push_back({now - t.start, slow_of(t.node), t.input});
         }
         seen(any.job, now, longest);
-        bool const known = siblings_.outlook(any.job, any.kind, sized_, outlook_);
+        bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
         std::size_t const first = candidates_.size();
         double next = 0, threshold = 0;
         if (known)

@@ -8,6 +8,7 @@
 
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
@@ -135,7 +136,7 @@ class mitigation_loop {
         guard_.write(out);
         meter_.write(out);
         effects_.write(out);
-        write_memory(out, memory_);
+        write_memory(out, span_of(memory_));
         out.real(last_round_);
         out.flag(storing_part<NodePart>);
         if constexpr (storing_part<NodePart>) nodes_.write(out);

@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/span_of.hpp>
 
 #include <cstdint>
 #include <span>
@@ -34,7 +35,7 @@ class used_nodes {
 
     [[nodiscard]] interner<NodeId> const& names() const noexcept { return names_; }
     // In order of first appearance.
-    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return order_; }
+    [[nodiscard]] std::span<std::uint32_t const> order() const noexcept { return span_of(order_); }
 
     // The number of a name. One that is new has to be kept or taken back. Strong guarantee.
     [[nodiscard]] std::uint32_t insert(key_type id, bool& is_new) {

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/profile_index.hpp>
 
 #include <cstddef>
@@ -84,7 +85,7 @@ struct basic_profile_bytes {
             }
             double const time = in.real();
             if (!in.ok() || !good || !is_task_time(time)) return failed(in);
-            index.append(row, time, next + skipped);
+            index.append(span_of(row), time, next + skipped);
             next += skipped + 1;
         }
         if (status const s = in.finish(); s != status::ok) return s;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
 
 #include <bit>
@@ -275,7 +276,7 @@ STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::si
 template <class = void>
 class basic_cell_query {
   public:
-    [[nodiscard]] std::span<cell_term const> terms() const noexcept { return terms_; }
+    [[nodiscard]] std::span<cell_term const> terms() const noexcept { return span_of(terms_); }
     [[nodiscard]] std::int32_t constant() const noexcept { return constant_; }
     // What distances are counted in; 0 if cells tell nothing. No factor's cells are larger than steps.
     [[nodiscard]] double step() const noexcept { return step_; }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/similarity.hpp>
 
@@ -131,7 +132,7 @@ class basic_profile_leaves {
     }
 
     [[nodiscard]] std::size_t factors() const noexcept { return kinds_.size(); }
-    [[nodiscard]] std::span<predict::factor_kind const> kinds() const noexcept { return kinds_; }
+    [[nodiscard]] std::span<predict::factor_kind const> kinds() const noexcept { return span_of(kinds_); }
     [[nodiscard]] std::size_t slots() const noexcept { return times_.size(); }
     [[nodiscard]] std::size_t leaves() const noexcept { return alive_.size(); }
     [[nodiscard]] bool is_numeric(std::size_t factor) const noexcept {
@@ -164,7 +165,7 @@ class basic_profile_leaves {
         return cells_.data() + l * cells_length();
     }
     [[nodiscard]] std::size_t cells_length() const noexcept { return (factors() + 1) / 2 * 2 * leaf_size; }
-    [[nodiscard]] std::span<factor_grid const> grids() const noexcept { return grids_; }
+    [[nodiscard]] std::span<factor_grid const> grids() const noexcept { return span_of(grids_); }
     [[nodiscard]] double value(std::size_t slot, std::size_t factor) const noexcept {
         return values_[place(slot, factor)];
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/detail/profile_leaves.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
@@ -303,7 +304,7 @@ class basic_profile_search {
             for (double& value : leaf) value = nearest;
             if (t.form == term_form::number_or_missing) leaf[0] = encoded_missing;
             t.factor = 0;
-            double const least = add_squares(leaf, {&t, 1}, sums);
+            double const least = add_squares(leaf, span_of(&t, 1), sums);
             for (double& sum : sums) sum = least;
         }
         return std::sqrt(sums[0]) >= hits_.front().distance;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
@@ -123,7 +124,7 @@ class basic_evidence_state {
     [[nodiscard]] std::uint32_t node_bound() const noexcept {
         return static_cast<std::uint32_t>(nodes_.size());
     }
-    [[nodiscard]] std::span<node_effect const> effects() const noexcept { return effects_; }
+    [[nodiscard]] std::span<node_effect const> effects() const noexcept { return span_of(effects_); }
 
   protected:
     explicit basic_evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {

@@ -8,6 +8,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/evidence_state.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
@@ -54,7 +55,7 @@ class basic_evidence_store : public evidence_state {
     // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
-        if (builder_.build(job.attempts, {}, beliefs_)) {
+        if (builder_.build(span_of(job.attempts), {}, span_of(beliefs_))) {
             cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
             groups_.push_back(builder_.group());
             groups_.back().job = jobs_.key(j);
@@ -257,7 +258,7 @@ class basic_evidence_store : public evidence_state {
         live_scores_.clear();
         for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            bool const tells = builder_.build(jobs_[j].attempts, running, beliefs_);
+            bool const tells = builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
             for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
             if (!tells) return;
             live_groups_.push_back(builder_.group());
@@ -319,7 +320,9 @@ class basic_evidence_store : public evidence_state {
             live_job& job = jobs_[j];
             bool const ended = std::exchange(job.fresh, false);
             if (running.empty() && !ended) return;
-            if (!builder_.build_times(job.attempts, running, beliefs_) || !builder_.has_tail()) return;
+            if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
+                !builder_.has_tail())
+                return;
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;

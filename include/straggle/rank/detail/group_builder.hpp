@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/censored_times.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
@@ -85,9 +86,9 @@ class basic_group_builder {
         return true;
     }
     [[nodiscard]] effect_group const& group() const noexcept { return group_; }
-    [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return cells_; }
-    [[nodiscard]] std::span<cell_score const> scores() const noexcept { return scores_; }
-    [[nodiscard]] std::span<race_score const> races() const noexcept { return races_; }
+    [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
+    [[nodiscard]] std::span<cell_score const> scores() const noexcept { return span_of(scores_); }
+    [[nodiscard]] std::span<race_score const> races() const noexcept { return span_of(races_); }
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
 
     // The log of how slow a node may be: as is tolerated, or as it has been with what ended there. A node

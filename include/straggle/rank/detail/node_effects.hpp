@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 
 #include <algorithm>
@@ -35,8 +36,8 @@ class basic_effect_solver {
                std::uint64_t window, std::span<std::uint32_t const> slots,
                std::vector<node_effect>& effects) {
         value_.resize(effects.size());
-        bool const is_all = cells.size() <= cheap ||
-                            !past_.follow(groups.first(final_groups), cells, window, value_, spread_);
+        bool const is_all = cells.size() <= cheap || !past_.follow(groups.first(final_groups), cells, window,
+                                                                   span_of(value_), spread_);
         std::size_t const first = is_all ? 0 : final_groups, at = is_all ? 0 : past_.cells();
         auto const open = groups.subspan(first);
         auto const open_cells = cells.subspan(at);
@@ -55,7 +56,7 @@ class basic_effect_solver {
         adapt(open, open_cells, window, effects);
         if (is_all) {
             measure_spread(groups, cells, effects);
-            past_.sum_up(groups.first(final_groups), cells, window, value_, spread_);
+            past_.sum_up(groups.first(final_groups), cells, window, span_of(value_), spread_);
         }
         refine(effects, effects.size());
     }
