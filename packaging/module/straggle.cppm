@@ -218,6 +218,7 @@ using straggle::assign::kills_straggler;
 
 // straggle/assign/optimal_assignment.hpp
 namespace assign {
+using straggle::assign::basic_optimal_assignment;
 using straggle::assign::optimal_assignment;
 }
 

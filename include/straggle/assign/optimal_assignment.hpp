@@ -48,7 +48,8 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// rounding: a few units in the last place of the largest value for each row
 /// @par Guarantees
 /// deterministic; only allocation can throw, before `admit` is asked anything
-class optimal_assignment {
+template <class = void>
+class basic_optimal_assignment {
   public:
     static constexpr std::string_view name = "optimal";
 
@@ -390,5 +391,8 @@ class optimal_assignment {
     std::vector<std::uint32_t> reached_;
     std::vector<open_column> open_; // full columns to pass, a heap, some of them out of date
 };
+
+/// A `basic_optimal_assignment` that is instantiated where it is used.
+using optimal_assignment = basic_optimal_assignment<>;
 
 } // namespace straggle::assign

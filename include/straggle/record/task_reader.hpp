@@ -25,7 +25,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Tasks that run more than once, of this round and the one before: an attempt that was killed while another
 // one of its task ran was outrun, and the one that began later is the copy.
-class race_book {
+template <class = void>
+class basic_race_book {
   public:
     struct race {
         std::uint64_t task;
@@ -69,6 +70,8 @@ class race_book {
     }
     std::vector<race> now_, before_; // by task
 };
+
+using race_book = basic_race_book<>;
 
 template <class Running, class Fields>
 class task_reader {

@@ -27,7 +27,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // A node that lately did nothing but fail is a suspect. As long as suspects are few, what they do is no part
 // of what is usual, and that a task failed on them says nothing against the task: else several such nodes
 // would excuse one another.
-class failure_watch {
+template <class = void>
+class basic_failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
     // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
@@ -345,5 +346,7 @@ class failure_watch {
     std::uint64_t all_attempts_ = 0, all_failures_ = 0; // ever
     bool is_known_ = false;                             // the last failure was of a task that failed there
 };
+
+using failure_watch = basic_failure_watch<>;
 
 } // namespace straggle::detail

@@ -81,6 +81,11 @@ struct judgement {
     bool suspect = false; // never where the value is NaN
 };
 enum class worst { lowest, highest };
+template <worst First>
+struct signed_value { // the lowest is the worst
+    static constexpr double sign = First == worst::lowest ? 1.0 : -1.0;
+    double operator()(detect::suspect const& s) const noexcept { return sign * s.value; }
+};
 
 // Appends the tasks that `judge` suspects by their index, the worst value first; threshold and baseline are
 // those of `like`. There is no branch on the judgement, which could be wrong every other time.
@@ -88,7 +93,7 @@ enum class worst { lowest, highest };
 template <worst First, class Judge>
 void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
                    std::vector<detect::suspect>& out, detect::suspect like, Judge judge) {
-    constexpr double sign = First == worst::lowest ? 1.0 : -1.0;
+    constexpr double sign = signed_value<First>::sign;
     std::size_t const tasks = job.running.size();
     if (scratch.values.size() < tasks) scratch.values.resize(tasks);
     if (scratch.order.size() < tasks) scratch.order.resize(tasks);
@@ -113,7 +118,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
         named[i].threshold = like.threshold;
         named[i].baseline = like.baseline;
     }
-    auto const key = [](detect::suspect const& s) { return sign * s.value; };
+    constexpr signed_value<First> key;
     if (few)
         sort_by_comparison(span_of(named, n), key);
     else

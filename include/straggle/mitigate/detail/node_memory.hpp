@@ -26,14 +26,16 @@ struct node_memory {
     std::size_t shown = static_cast<std::size_t>(-1); // place in what was shown last
 };
 
-inline void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
+template <class = void>
+void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
     out.count(nodes.size());
     for (node_memory const& m : nodes) {
         out.u8(static_cast<std::uint8_t>((m.is_allowed ? 1 : 0) | (m.is_charged ? 2 : 0)));
         out.real(m.since);
     }
 }
-inline void read_memory(byte_reader& in, std::vector<node_memory>& nodes) {
+template <class = void>
+void read_memory(byte_reader& in, std::vector<node_memory>& nodes) {
     nodes.resize(in.count(9));
     for (node_memory& m : nodes) {
         std::uint8_t const bits = in.u8();

@@ -49,7 +49,8 @@ class remembered_steps {
 
 // Jobs of which nothing is in the window, the one to be forgotten first on top. A row may be out of date: the
 // job has been seen again, or is gone; that shows when it comes to the top.
-class idle_jobs {
+template <class = void>
+class basic_idle_jobs {
   public:
     struct row {
         std::int64_t until;
@@ -86,5 +87,7 @@ class idle_jobs {
 
     std::vector<row> rows_;
 };
+
+using idle_jobs = basic_idle_jobs<>;
 
 } // namespace straggle::detail

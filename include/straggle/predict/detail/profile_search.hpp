@@ -31,8 +31,9 @@ struct profile_hit {
 };
 
 // The terms of a query in the order of the factors. Those without weight add nothing.
-inline void make_terms(profile_leaves const& leaves, std::span<double const> row,
-                       std::span<double const> weights, std::vector<factor_term>& terms) {
+template <class Unused>
+void make_terms(basic_profile_leaves<Unused> const& leaves, std::span<double const> row,
+                std::span<double const> weights, std::vector<factor_term>& terms) {
     terms.clear();
     for (std::size_t k = 0; k < row.size(); ++k)
         if (weights[k] > 0)
@@ -41,7 +42,9 @@ inline void make_terms(profile_leaves const& leaves, std::span<double const> row
 }
 
 // Those as the cells see them. What few records have is near to the processor as it is.
-inline void make_cells(profile_leaves const& leaves, std::span<factor_term const> terms, cell_query& cells) {
+template <class Unused>
+void make_cells(basic_profile_leaves<Unused> const& leaves, std::span<factor_term const> terms,
+                cell_query& cells) {
     constexpr std::size_t few = 2048;
     if (leaves.slots() < few)
         cells.clear(terms.size());

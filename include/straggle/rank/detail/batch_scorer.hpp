@@ -53,7 +53,8 @@ struct job_tally {
 };
 
 // Brings together how long the tasks of one job took on each node, in means of the job.
-class pair_times {
+template <class = void>
+class basic_pair_times {
   public:
     void prepare(std::size_t nodes) {
         if (nodes > rows_.size()) rows_.resize(nodes);
@@ -92,6 +93,8 @@ class pair_times {
     std::vector<std::uint32_t> nodes_;
     std::uint64_t job_ = 0;
 };
+
+using pair_times = basic_pair_times<>;
 
 // Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
 // record.

@@ -11,6 +11,7 @@
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,8 +36,8 @@ class score_table {
 
 // What a score changes is 32 bytes of its node, two to a line of the cache, and a thousand nodes in the
 // nearest: the rest is apart.
-template <>
-class score_table<rounded_score_moments> {
+template <std::same_as<rounded_score_moments> Scores>
+class score_table<Scores> {
   public:
     void reset(std::size_t nodes) {
         sums_.assign(nodes, {});
