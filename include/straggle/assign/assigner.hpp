@@ -12,13 +12,12 @@
 #include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/profit.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/ranges.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>

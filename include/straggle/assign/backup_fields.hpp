@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/running.hpp>
@@ -17,8 +18,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <iterator>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>

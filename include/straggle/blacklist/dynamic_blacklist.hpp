@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/blacklist_times.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
@@ -23,7 +24,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>

@@ -10,6 +10,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/record/running.hpp>
 
@@ -19,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 

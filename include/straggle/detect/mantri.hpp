@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -137,11 +136,11 @@ struct mantri {
         double sum = 0;
         if (left.sd > 0) {
             // Nine deviations off it is certain to the last bit.
-            auto const sure =
-                std::ranges::partition_point(finished, [&](double x) { return beyond(x) < -9; });
+            auto const sure = std::partition_point(finished.begin(), finished.end(),
+                                                   [&](double x) { return beyond(x) < -9; });
             sum = static_cast<double>(sure - finished.begin());
-            for (double const x : std::ranges::subrange(sure, finished.end())) {
-                double const z = beyond(x);
+            for (auto x = sure; x != finished.end(); ++x) {
+                double const z = beyond(*x);
                 if (z > 9) break;
                 sum += std::erfc(z * 0.70710678118654752440) / 2; // 1 / sqrt(2)
             }

@@ -9,12 +9,12 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/predict/progress.hpp>
 
 #include <cmath>
 #include <concepts>
-#include <ranges>
 #include <span>
 
 namespace straggle::inline STRAGGLE_ABI::detect {

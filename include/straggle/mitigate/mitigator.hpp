@@ -14,6 +14,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/published.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/mitigate/detail/mitigation_loop.hpp>
 #include <straggle/mitigate/detail/node_reader.hpp>
@@ -30,8 +31,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>

@@ -28,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -65,6 +64,7 @@ class prediction_scratch {
 
     std::vector<double> row_, weights_;
     std::vector<neighbor> found_;
+    std::vector<double> near_; // the times of those
     nearest_scratch nearest_;
     stats::empirical times_;
 };
@@ -347,7 +347,9 @@ class similar_tasks {
             store_.nearest(detail::span_of(scratch.row_), detail::span_of(scratch.weights_),
                            options_.neighbors, options_.within, scratch.nearest_, scratch.found_);
         if (s != status::ok) return s;
-        scratch.times_.assign(scratch.found_ | std::views::transform(&neighbor::time));
+        scratch.near_.clear();
+        for (neighbor const& n : scratch.found_) scratch.near_.push_back(n.time);
+        scratch.times_.assign(scratch.near_);
         return scratch.times_.view();
     }
 

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::rank {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
 #include <straggle/rank/detail/merged_nodes.hpp>
 #include <straggle/rank/detail/score_table.hpp>
@@ -18,7 +19,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <vector>
 

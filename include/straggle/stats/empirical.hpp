@@ -10,6 +10,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/long_sum.hpp>
@@ -18,7 +19,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>

@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/blacklist/node_rows.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/node_states.hpp>
@@ -17,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>

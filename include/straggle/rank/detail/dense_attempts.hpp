@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/prefetch.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/rank/detail/order_of_appearance.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/field.hpp>
@@ -16,8 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 
