@@ -5,7 +5,8 @@
 Overloads may share the comment of the first. `= default`, `= delete`, destructors, forward declarations,
 specialisations, deduction guides and definitions outside their class need none; nor do comparisons, assignments and
 the member types that the standard library has made a convention. What a concept of the same room, or of one that it
-includes, asks for is explained there, once, and not again at every model. A macro that is defined in several ways is explained at the first.
+includes, asks for is explained there, once, and not again at every model. A macro that is defined in several ways is
+explained at the first. A table in a comment is one: clang-format breaks rows that are too long.
 """
 import re
 from collections import defaultdict
@@ -42,6 +43,22 @@ def macros_without_comment(text):
                 yield number, match[1]
 
 
+def broken_tables(text):
+    """Lines of comments that belong to a table and are no row of it."""
+    cells = None  # of the table that goes on
+    for number, line in enumerate(text.splitlines(), 1):
+        row = re.match(r"\s*///\s*(\|.*)", line)
+        if not row:
+            if cells and re.match(r"\s*///\s*\S", line):
+                yield number
+            cells = None
+            continue
+        count = row[1].rstrip().count("|") - row[1].count("\\|")
+        if not row[1].rstrip().endswith("|") or count != (cells or count):
+            yield number
+        cells = cells or count
+
+
 def asked_for(read, root=headers.ROOT):
     """header -> {member: the concepts that ask for it}, those of its room and of the rooms that it may include. A
     public concept may ask by way of one of detail."""
@@ -70,6 +87,7 @@ def check(root=headers.ROOT):
         lines, shared = header.read_text().splitlines(), None
         for number, name in macros_without_comment(header.read_text()):
             complaints.append(f"{header}:{number}: macro {name} has no `///` comment")
+        complaints += [f"{header}:{number}: is no row of the table above" for number in broken_tables(header.read_text())]
         for d in found:
             if not d.public or d.exempt or not d.name or d.kind in ("namespace", "other"):
                 continue

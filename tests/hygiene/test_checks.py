@@ -213,6 +213,12 @@ class Mirror(Library):
 
 
 class DocComments(Library):
+    def test_a_table_whose_rows_were_broken(self):
+        whole = "/// | a | b |\n/// |---|---|\n/// | 1 | 2 |\n///\n/// Text | with a bar.\n"
+        self.assertEqual([], list(doc_comments.broken_tables(whole)))
+        self.assertEqual([3, 4], list(doc_comments.broken_tables("/// | a | b |\n/// |---|---|\n/// | 1 | 2\n/// 3 |\n")))
+        self.assertEqual([3], list(doc_comments.broken_tables("/// | a | b |\n/// |---|---|\n/// | 1 | 2 | 3 |\n")))
+
     def undocumented(self, code):
         self.header("base/a.hpp", "namespace straggle {\n" + textwrap.dedent(code) + "}\n")
         return [c.split(": ", 1)[1].split(" has no")[0] for c in self.complaints(doc_comments)]
