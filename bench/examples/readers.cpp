@@ -9,6 +9,7 @@
 
 #include "../../examples/programs/readers/readers.hpp"
 #include "../../examples/programs/common/csv.hpp"
+#include "../../examples/programs/common/number.hpp"
 #include "../../examples/programs/readers/json_items.hpp"
 #include "../../examples/programs/straggle-rank/history.hpp"
 
@@ -179,10 +180,15 @@ std::uint64_t parse_document(simdjson::padded_string const& text) {
     return static_cast<std::uint64_t>(parser.parse(text).get(value) == simdjson::SUCCESS);
 }
 
-std::uint64_t parse_csv(std::string const& text) {
-    csv::reader reader(csv::text_source{text});
+// @param numbers columns: as simdjson's DOM has numbers where the text has digits, a table is parsed when its
+// rows are split and its numbers are read
+std::uint64_t parse_csv(std::string const& text, std::vector<std::size_t> const& numbers = {}) {
+    ::csv::reader reader(::csv::text_source{text});
     std::uint64_t rows = 0;
-    while (reader.next()) ++rows;
+    std::int64_t sum = 0;
+    for (; reader.next(); ++rows)
+        for (std::size_t const column : numbers)
+            benchmark::DoNotOptimize(sum ^= program::read_number(reader.fields()[column]).digits);
     return rows;
 }
 
@@ -244,14 +250,21 @@ void sacct(benchmark::State& state) {
 void nextflow(benchmark::State& state) {
     table(state, repeated(contents("nextflow-trace.txt"), 1), '\t', readers::format::nextflow);
 }
-void csv_attempts(benchmark::State& state) {
+// The whole way to attempts in memory, against a parser that reads the times or one that only splits.
+void csv_attempts(benchmark::State& state, std::vector<std::size_t> const& numbers) {
     std::string const text = attempts_table();
     std::string const file = (std::filesystem::temp_directory_path() / "straggle-bench-readers.csv").string();
     std::ofstream(file, std::ios::binary) << text;
     compare(
-        state, text.size(), [&] { return parse_csv(text); },
+        state, text.size(), [&] { return parse_csv(text, numbers); },
         [&] { return straggle_rank::read_history({file}, {}).rows; });
     std::filesystem::remove(file);
+}
+void csv_rows(benchmark::State& state) {
+    csv_attempts(state, {4, 5});
+}
+void csv_rows_split(benchmark::State& state) {
+    csv_attempts(state, {});
 }
 void parallel(benchmark::State& state) {
     table(state, repeated(contents("parallel.joblog"), 1), '\t', readers::format::parallel);
@@ -277,4 +290,5 @@ BENCHMARK(nextflow)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecon
 BENCHMARK(haproxy)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(haproxy_adapter)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(parallel)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
-BENCHMARK(csv_attempts)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(csv_rows)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(csv_rows_split)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);

@@ -6,6 +6,8 @@
 /// times are exact, so tasks that ran equally long stay equal.
 #pragma once
 
+#include "digits.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -98,18 +100,33 @@ inline number read_any(std::string_view s) {
 
 } // namespace detail
 
+/// The number that a field of 1 to 18 digits says; false, and nothing is known of `to`, for any other field.
+[[nodiscard]] inline bool read_whole(std::string_view s, std::int64_t& to) {
+    constexpr std::size_t surely_fits = 18;
+    if (eight_characters::works_here && s.size() >= 8 && s.size() <= 16) { // milliseconds since 1970
+        eight_characters const first(s.data()), last(s.data() + s.size() - 8);
+        std::uint64_t digits = first.first(8);
+        if (std::size_t const rest = s.size() - 8; rest > 0)
+            digits = digits * whole_powers_of_ten[rest] + last.last(rest);
+        to = static_cast<std::int64_t>(digits);
+        return first.digits() == 8 && last.digits() == 8;
+    }
+    if (s.empty() || s.size() > surely_fits) return false;
+    to = 0;
+    for (char const c : s) {
+        unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
+        if (digit > 9) return false;
+        to = to * 10 + digit;
+    }
+    return true;
+}
+
 /// The number in a field.
 [[nodiscard]] inline number read_number(std::string_view field) {
     std::string_view const s = detail::trimmed(field);
     if (s.empty()) return {};
-    constexpr std::size_t surely_fits = 18;
-    if (s.size() > surely_fits) return detail::read_any(s);
     std::int64_t digits = 0; // as most numbers have nothing else
-    for (char const c : s) {
-        unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
-        if (digit > 9) return detail::read_any(s);
-        digits = digits * 10 + digit;
-    }
+    if (!read_whole(s, digits)) return detail::read_any(s);
     return {.kind = number_kind::exact, .digits = digits};
 }
 

@@ -178,7 +178,8 @@ std::string_view input::foreign_packing() {
 }
 
 std::size_t input::operator()(char* to, std::size_t size) {
-    if (text_->view().empty() && !text_->more()) return 0;
+    if (text_->at_end()) return 0;
+    if (text_->view().empty()) return (*source_)(to, size); // once the beginning is out, past the window
     std::size_t const n = (std::min)(size, text_->view().size());
     std::copy_n(text_->view().data(), n, to);
     text_->consume(n, 0);

@@ -81,6 +81,11 @@ class attempt_list {
         }));
     }
 
+    // The attempts as long as the whole numbers of the file are their ticks; else null.
+    [[nodiscard]] std::vector<attempt<std::int64_t>>* whole_ticks() {
+        return places_ == 0 ? std::get_if<tick_list>(&list_) : nullptr;
+    }
+
     [[nodiscard]] int places() const { return places_; }
     auto take() && { return std::move(list_); }
 
@@ -140,12 +145,16 @@ class attempt_list {
 struct history_parts {
     history h;
     attempt_list list;
+    std::uint32_t last_job = 0;
 };
 
-void set_names(attempt<std::int64_t>& a, history& h, std::string_view job, std::string_view node,
+void set_names(attempt<std::int64_t>& a, history_parts& to, std::string_view job, std::string_view node,
                std::string_view task) {
-    a.set_job(read_name(h.jobs, job));
-    a.set_node(read_name(h.nodes, node));
+    auto& jobs = to.h.jobs; // whose attempts tend to stand together
+    bool const is_last = jobs.contains(to.last_job) && jobs[to.last_job] == job;
+    a.set_job(is_last ? std::optional(to.last_job) : read_name(jobs, job));
+    to.last_job = a.job().value_or(0);
+    a.set_node(read_name(to.h.nodes, node));
     if (a.job()) a.set_task_key(task_key(*a.job(), task));
 }
 
@@ -164,6 +173,7 @@ class csv_file {
           bytes_(bytes),
           progress_(options.show_progress, bytes_),
           with_input_(options.with_input),
+          only_times_(!with_input_ && !columns_.has(column::slots)),
           to_(to),
           history_(to.h) {
         bool const durations = columns_.has(column::duration);
@@ -178,7 +188,7 @@ class csv_file {
         std::uint64_t const before = history_.rows;
         while (csv_.next()) {
             ++history_.rows;
-            progress_.update(in_.source().packed_bytes(), history_.rows);
+            if ((history_.rows & 0xfff) == 0) progress_.update(in_.source().packed_bytes(), history_.rows);
             if (history_.rows - before == 1000) reserve();
             read_row(csv_.fields());
         }
@@ -190,27 +200,59 @@ class csv_file {
 
   private:
     void read_row(std::span<std::string_view const> record) {
+        attempt<std::int64_t> rest;
+        set_names(rest, to_, columns_.field(record, column::job), columns_.field(record, column::node),
+                  columns_.field(record, column::task));
+        if (columns_.has(column::status)) rest.set_status(status_in(columns_.field(record, column::status)));
+        auto* const ticks = only_times_ ? to_.list.whole_ticks() : nullptr;
+        if (ticks != nullptr && read_ticks(record, rest)) return ticks->push_back(rest);
+
         row_times const times{number_in(record, column::start), number_in(record, column::end),
                               number_in(record, column::duration)};
         number const input = with_input_ ? number_in(record, column::input) : number{};
         number const slots = number_in(record, column::slots);
-        attempt<std::int64_t> rest;
-        set_names(rest, history_, columns_.field(record, column::job), columns_.field(record, column::node),
-                  columns_.field(record, column::task));
         if (rest.node()) note_slots(*rest.node(), slots);
         if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
-        if (columns_.has(column::status))
-            rest.set_status(history_words::read_status(columns_.field(record, column::status)));
         to_.list.add(times, rest);
         if (with_input_)
             history_.inputs.push_back(input.kind == number_kind::missing ? std::nan("") : value_of(input));
+    }
+
+    // Nearly all rows: digits in the columns of times, and no other number.
+    bool read_ticks(std::span<std::string_view const> record, attempt<std::int64_t>& to) {
+        std::int64_t t = 0;
+        auto const read = [&](column c) { return read_whole(columns_.field(record, c), t); };
+        if (columns_.has(column::start)) {
+            if (!read(column::start)) return false;
+            to.set_start(t);
+        }
+        if (columns_.has(column::end)) {
+            if (!read(column::end)) return false;
+            to.set_end(t);
+        }
+        if (columns_.has(column::duration)) {
+            if (!read(column::duration)) return false;
+            to.set_duration(t);
+        }
+        return true;
     }
 
     number number_in(std::span<std::string_view const> record, column c) const {
         return columns_.has(c) ? read_number(columns_.field(record, c)) : number{};
     }
 
+    straggle::attempt_status status_in(std::string_view field) {
+        if (field != last_word_) {
+            last_word_ = field;
+            last_status_ = history_words::read_status(field);
+        }
+        return last_status_;
+    }
+
     bool is_usable(std::array<number, 5> const& numbers) {
+        bool is = true;
+        for (number const& n : numbers) is &= n.kind <= number_kind::real;
+        if (is) return true;
         for (number_kind const fault : {number_kind::unreadable, number_kind::not_finite}) {
             for (number const& n : numbers) {
                 if (n.kind != fault) continue;
@@ -250,9 +292,11 @@ class csv_file {
     column_places columns_;
     std::uint64_t bytes_;
     progress_bar progress_;
-    bool with_input_;
+    bool with_input_, only_times_;
     history_parts& to_;
     history& history_;
+    std::string last_word_; // of a status; few are different
+    straggle::attempt_status last_status_ = history_words::read_status({});
 };
 
 history finished(history_parts&& parts) {
@@ -307,7 +351,7 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
             ++parts.h.rows;
             if (a.end_state == readers::ending::running) return;
             attempt<std::int64_t> b;
-            set_names(b, parts.h, a.job, a.node, a.task);
+            set_names(b, parts, a.job, a.node, a.task);
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
             parts.h.has_inputs = parts.h.has_inputs || a.input.has_value();

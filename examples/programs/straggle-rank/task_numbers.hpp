@@ -45,39 +45,66 @@ inline constexpr std::uint64_t no_task = (std::uint64_t{1} << task_key_bits) - 1
     return h == no_task ? 0 : h;
 }
 
-/// Replaces the keys of tasks by numbers, 0, 1, 2..., where a task succeeded more than once, and by nothing
-/// elsewhere.
-/// @par Cost O(attempts); memory for a byte per attempt, and for the tasks that have several
+/// Keys, and few that were never inserted (a Bloom filter): three bits of one word for each.
+class key_filter {
+  public:
+    /// @param most so many keys, for which it takes one to two bytes each
+    explicit key_filter(std::size_t most) {
+        std::size_t words = 1;
+        while (8 * words < most) words *= 2;
+        words_.resize(words);
+    }
+    /// @return whether it may have been there
+    bool insert(std::uint64_t key) {
+        std::uint64_t& word = word_of(key);
+        bool const was_there = (word & bits_of(key)) == bits_of(key);
+        word |= bits_of(key);
+        return was_there;
+    }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const {
+        return (words_[place_of(key)] & bits_of(key)) == bits_of(key);
+    }
+
+  private:
+    static std::uint64_t bits_of(std::uint64_t key) {
+        return std::uint64_t{1} << (key & 63U) | std::uint64_t{1} << (key >> 6 & 63U) |
+               std::uint64_t{1} << (key >> 12 & 63U);
+    }
+    [[nodiscard]] std::size_t place_of(std::uint64_t key) const {
+        return static_cast<std::size_t>(key >> 18 & (words_.size() - 1));
+    }
+    std::uint64_t& word_of(std::uint64_t key) { return words_[place_of(key)]; }
+
+    std::vector<std::uint64_t> words_;
+};
+
+/// Replaces the keys of tasks by numbers where a task succeeded more than once, and by nothing elsewhere.
+/// @par Cost O(attempts); memory for two to four bytes per attempt, and for the tasks that have several
 template <class Attempts>
 void number_repeated_tasks(Attempts& attempts) {
     auto const has_task = [](auto const& a) {
         return a.task_key() != no_task && a.status() == straggle::attempt_status::success;
     };
-    // Bits by hash say which keys may be there twice; few of those that do not.
-    std::size_t size = 64;
-    while (size < 4 * attempts.size()) size *= 2;
-    std::vector<bool> once(size), twice(size);
+    key_filter once(attempts.size()), twice(attempts.size());
+    straggle::interner<std::uint64_t> keys; // of those that may have several, and few others
     for (auto const& a : attempts) {
-        if (!has_task(a)) continue;
-        auto const bit = static_cast<std::size_t>(a.task_key() & (size - 1));
-        if (once[bit]) twice[bit] = true;
-        once[bit] = true;
+        if (!has_task(a) || !once.insert(a.task_key())) continue;
+        twice.insert(a.task_key());
+        keys.insert(a.task_key());
     }
-    straggle::interner<std::uint64_t> keys;
-    std::vector<bool> repeated;
-    for (auto const& a : attempts) {
-        if (!has_task(a) || !twice[static_cast<std::size_t>(a.task_key() & (size - 1))]) continue;
-        std::uint32_t const n = keys.insert(a.task_key());
-        if (n < repeated.size())
-            repeated[n] = true;
-        else
-            repeated.push_back(false);
+    std::vector<std::uint32_t> successes(keys.size());
+    std::vector<std::size_t> numbered; // places
+    for (std::size_t i = 0; i < attempts.size(); ++i) {
+        auto& a = attempts[i];
+        bool const may_count = has_task(a) && twice.may_contain(a.task_key());
+        std::uint32_t const n = may_count ? keys.find(a.task_key()) : keys.none;
+        a.set_task(n != keys.none ? std::optional(n) : std::nullopt);
+        if (n == keys.none) continue;
+        ++successes[n];
+        numbered.push_back(i);
     }
-    for (auto& a : attempts) {
-        std::uint32_t const n = has_task(a) ? keys.find(a.task_key()) : keys.none;
-        bool const counts = n != keys.none && repeated[n];
-        a.set_task(counts ? std::optional(n) : std::nullopt);
-    }
+    for (std::size_t const i : numbered)
+        if (successes[*attempts[i].task()] < 2) attempts[i].set_task(std::nullopt);
 }
 
 } // namespace straggle_rank

@@ -1,0 +1,61 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Digits eight at a time, without a look at each of them.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace program {
+
+/// Eight characters in one number, the first in its lowest byte.
+class eight_characters {
+  public:
+    /// Elsewhere they have to be looked at one by one.
+    static constexpr bool works_here = std::endian::native == std::endian::little;
+    static constexpr std::uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+
+    /// @param from with eight readable bytes
+    explicit eight_characters(char const* from) { std::memcpy(&word_, from, sizeof word_); }
+
+    [[nodiscard]] std::uint64_t word() const { return word_; }
+    /// How many digits there are before anything else.
+    [[nodiscard]] std::size_t digits() const {
+        std::uint64_t const values = word_ ^ ones * '0'; // a digit becomes its value
+        // The top bit of each byte that is more than 9. No byte carries into the next one.
+        std::uint64_t const others = (((values & ~tops) + ones * (127 - 9)) | values) & tops;
+        return others == 0 ? 8 : static_cast<std::size_t>(std::countr_zero(others)) / 8;
+    }
+    /// The number that the first n say. @pre they are digits, and there is one
+    [[nodiscard]] std::uint64_t first(std::size_t n) const {
+        return number((word_ ^ ones * '0') << (64 - 8 * n)); // zeros in front
+    }
+    /// The number that the last n say. @pre they are digits, and there is one
+    [[nodiscard]] std::uint64_t last(std::size_t n) const {
+        std::size_t const gone = 64 - 8 * n;
+        return number((word_ ^ ones * '0') >> gone << gone);
+    }
+
+  private:
+    static std::uint64_t number(std::uint64_t values) {
+        values = (values * 10 + (values >> 8)) & 0x00FF00FF00FF00FFu;
+        values = (values * 100 + (values >> 16)) & 0x0000FFFF0000FFFFu;
+        return (values * 10000 + (values >> 32)) & 0x00000000FFFFFFFFu;
+    }
+
+    std::uint64_t word_;
+};
+
+/// All that 64 bits hold, by exponent.
+inline constexpr std::array<std::uint64_t, 20> whole_powers_of_ten = [] {
+    std::array<std::uint64_t, 20> powers{1};
+    for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+    return powers;
+}();
+
+} // namespace program
