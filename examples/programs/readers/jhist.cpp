@@ -5,10 +5,10 @@
 #include "hadoop.hpp"
 #include "json_walk.hpp"
 
+#include <straggle/base/interner.hpp>
+
 #include <algorithm>
-#include <functional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace readers {
@@ -208,17 +208,18 @@ class jhist_reader {
 
     // What had not ended, in the order in which it began.
     void finish() {
-        std::vector<running_attempts::const_pointer> rest;
-        for (auto const& known : running_) rest.push_back(&known);
+        std::vector<std::uint32_t> rest;
+        for (std::uint32_t n = 0; n < running_.size(); ++n)
+            if (ids_.contains(n)) rest.push_back(n);
         std::sort(rest.begin(), rest.end(),
-                  [](auto const* a, auto const* b) { return a->second.line < b->second.line; });
-        for (auto const* const known : rest) {
-            running_attempt const& begun = known->second;
+                  [this](std::uint32_t a, std::uint32_t b) { return running_[a].line < running_[b].line; });
+        for (std::uint32_t const n : rest) {
+            running_attempt const& begun = running_[n];
             if (job_over_ || begun.node.empty()) {
                 out_.leave_out(reason::no_end_written, begun.line);
                 continue;
             }
-            attempt& a = read_so_far(known->first, begun);
+            attempt& a = read_so_far(ids_[n], begun);
             a.end_state = ending::running;
             a.input.reset();
             out_.take(a);
@@ -232,11 +233,6 @@ class jhist_reader {
         std::optional<bool> speculative;
         std::size_t line = 0;
     };
-    struct text_hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-    };
-    using running_attempts = std::unordered_map<std::string, running_attempt, text_hash, std::equal_to<>>;
 
     // Of an attempt that began. It is there until the next one.
     attempt& read_so_far(std::string_view id, running_attempt const& begun) {
@@ -270,20 +266,19 @@ class jhist_reader {
 
     // What ended leaves its place, and the memory of its texts, to what begins next.
     running_attempt& opened(std::string_view id) {
-        if (auto const known = running_.find(id); known != running_.end()) return known->second;
-        if (ended_.empty()) return running_[std::string(id)];
-        ended_.key() = id;
-        return running_.insert(std::move(ended_)).position->second;
+        std::uint32_t const n = ids_.insert(id);
+        if (n >= running_.size()) running_.resize(n + std::size_t{1});
+        return running_[n];
     }
 
     void end(attempt_event const& event, ending how, std::size_t line) {
-        auto const begun = running_.find(event.id);
-        if (begun == running_.end()) {
+        std::uint32_t const begun = ids_.find(event.id);
+        if (begun == ids_.none) {
             hadoop_job(event.id, "", job_);
             return out_.leave_out(job_.empty() ? reason::no_job : reason::end_without_start, line);
         }
-        ended_ = running_.extract(begun);
-        attempt& a = read_so_far(ended_.key(), ended_.mapped());
+        ids_.erase(begun);
+        attempt& a = read_so_far(event.id, running_[begun]);
         a.line = line;
         a.end_state = how;
         if (std::string_view const host = hadoop_host(event.host); !host.empty()) a.node = host;
@@ -296,8 +291,8 @@ class jhist_reader {
 
     json_walker walker_;
     attempt_event event_;
-    running_attempts running_; // by attempt
-    running_attempts::node_type ended_;
+    straggle::interner<std::string> ids_; // of attempts that run
+    std::vector<running_attempt> running_;
     std::string job_;
     attempt attempt_; // what no event says stays unknown
     bool job_over_ = false;
