@@ -9,6 +9,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/record/attempt.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -93,18 +94,15 @@ void number_repeated_tasks(Attempts& attempts) {
         keys.insert(a.task_key());
     }
     std::vector<std::uint32_t> successes(keys.size());
-    std::vector<std::size_t> numbered; // places
-    for (std::size_t i = 0; i < attempts.size(); ++i) {
-        auto& a = attempts[i];
+    for (auto& a : attempts) {
         bool const may_count = has_task(a) && twice.may_contain(a.task_key());
         std::uint32_t const n = may_count ? keys.find(a.task_key()) : keys.none;
+        if (n != keys.none) ++successes[n];
         a.set_task(n != keys.none ? std::optional(n) : std::nullopt);
-        if (n == keys.none) continue;
-        ++successes[n];
-        numbered.push_back(i);
     }
-    for (std::size_t const i : numbered)
-        if (successes[*attempts[i].task()] < 2) attempts[i].set_task(std::nullopt);
+    if (std::find(successes.begin(), successes.end(), 1U) == successes.end()) return;
+    for (auto& a : attempts)
+        if (auto const n = a.task(); n && successes[*n] < 2) a.set_task(std::nullopt);
 }
 
 } // namespace straggle_rank
