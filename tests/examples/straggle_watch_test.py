@@ -141,6 +141,15 @@ class Decisions(Watch):
         other = [{"later": {"x": [1, 2]}, **dict(reversed(list(e.items()))), "task2": None} for e in events]
         self.assertEqual(run(stdin=lines(events)).stdout, run(stdin=lines(other)).stdout)
 
+    def test_lines_that_need_the_parser_say_the_same(self):
+        """Plain lines are read without one."""
+        events = cluster(jobs=6)
+        plain = run(stdin=lines(events)).stdout
+        self.assertEqual(of("fault", messages(plain)), [])
+        for extra in {"x": []}, {"x": {}}, {"x": "\u00e4"}, {"x": '"'}, {"x": 1e300}:
+            self.assertEqual(run(stdin=lines([{**e, **extra} for e in events])).stdout, plain, extra)
+            self.assertEqual(run(stdin=lines([{**extra, **e} for e in events])).stdout, plain, extra)
+
     def test_forms_of_an_end(self):
         base = {"event": "end", "job": "a", "node": "n"}
         ends = [{"start": 5, "end": 9}, {"start": 5, "duration": 4}, {"end": 9, "duration": 4}, {"duration": 4}]

@@ -62,45 +62,56 @@ std::optional<bool> read_flag(straggle::byte_reader& in) {
 } // namespace
 
 place& cluster::at(std::string_view node) {
-    auto const found = places_.find(node);
-    return found != places_.end() ? found->second : places_.try_emplace(std::string(node)).first->second;
+    std::uint32_t const number = node_names_.insert(node);
+    if (number >= places_.size()) places_.resize(number + std::size_t{1});
+    places_[number].number = number;
+    return places_[number];
 }
 
 // Nothing is kept of a node that nothing is known of.
-void cluster::leave(place const& here, std::string_view node) {
-    if (here.running == 0 && here.row == place::none) places_.erase(places_.find(node));
+void cluster::leave(place const& here) {
+    if (here.running == 0 && here.row == place::none) node_names_.erase(here.number);
+}
+
+place* cluster::find_place(std::string_view node) {
+    std::uint32_t const number = node_names_.find(node);
+    return number == node_names_.none ? nullptr : &places_[number];
 }
 
 running_attempt* cluster::find(attempt_names const& names) {
-    if (running_.empty()) return nullptr;
+    if (order_.empty()) return nullptr;
     std::uint32_t const number = identities_.find(identity(names));
-    return number == identities_.none ? nullptr : &running_[rows_[number]];
+    return number == identities_.none ? nullptr : &running_[number];
 }
 
 running_attempt* cluster::add(attempt_names const& names) {
     std::uint64_t const key = identity(names);
     if (std::uint32_t const known = identities_.find(key); known != identities_.none) {
-        running_attempt& row = running_[rows_[known]];
+        running_attempt& row = running_[known];
         row.round = running_round_;
         if (row.node != names.node) { // an attempt with an identity of its own may move
             --row.at->running;
-            leave(*row.at, row.node);
+            leave(*row.at);
             row.node = names.node;
             row.at = &at(names.node);
             ++row.at->running;
         }
         return &row;
     }
-    if (running_.size() >= most_running_) return nullptr;
+    if (order_.size() >= most_running_) return nullptr;
     std::uint32_t const number = identities_.insert(key);
-    if (number >= rows_.size()) rows_.resize(number + std::size_t{1});
-    rows_[number] = static_cast<std::uint32_t>(running_.size());
-    running_attempt& row = running_.emplace_back();
+    if (number >= running_.size()) {
+        running_.resize(number + std::size_t{1});
+        rows_.resize(number + std::size_t{1});
+    }
+    rows_[number] = static_cast<std::uint32_t>(order_.size());
+    order_.push_back(number);
+    running_attempt& row = running_[number]; // as another one left it
     row.number = number;
     row.job = names.job;
     row.node = names.node;
-    if (names.task) row.task = *names.task;
-    if (names.attempt) row.attempt = *names.attempt;
+    assign(row.task, names.task);
+    assign(row.attempt, names.attempt);
     row.start = names.start.value_or(0);
     row.round = running_round_;
     row.at = &at(names.node);
@@ -109,20 +120,18 @@ running_attempt* cluster::add(attempt_names const& names) {
 }
 
 void cluster::remove(running_attempt const& row) {
-    auto const gap = static_cast<std::size_t>(&row - running_.data());
     identities_.erase(row.number);
     --row.at->running;
-    leave(*row.at, row.node);
-    if (gap + 1 != running_.size()) {
-        running_[gap] = std::move(running_.back());
-        rows_[running_[gap].number] = static_cast<std::uint32_t>(gap);
-    }
-    running_.pop_back();
+    leave(*row.at);
+    std::uint32_t const gap = rows_[row.number];
+    order_[gap] = order_.back();
+    rows_[order_[gap]] = gap;
+    order_.pop_back();
 }
 
 told_node* cluster::find_node(std::string_view name) {
-    auto const found = places_.find(name);
-    return found == places_.end() || found->second.row == place::none ? nullptr : &nodes_[found->second.row];
+    place const* const found = find_place(name);
+    return found == nullptr || found->row == place::none ? nullptr : &nodes_[found->row];
 }
 
 told_node* cluster::add_node(std::string_view name) {
@@ -141,17 +150,16 @@ told_node* cluster::add_node(std::string_view name) {
 }
 
 bool cluster::remove_node(std::string_view name) {
-    auto const found = places_.find(name);
-    if (found == places_.end() || found->second.row == place::none) return false;
-    std::string const gone(name); // the caller's view may be of the row
-    for (std::size_t i = running_.size(); i-- > 0 && found->second.running != 0;)
-        if (running_[i].at == &found->second) remove(running_[i]); // its place stays, as the node has a row
-    std::uint32_t const gap = found->second.row;
-    found->second.row = place::none;
-    leave(found->second, gone);
+    place* const found = find_place(name);
+    if (found == nullptr || found->row == place::none) return false;
+    for (std::size_t i = order_.size(); i-- > 0 && found->running != 0;)
+        if (running_[order_[i]].at == found) remove_row(i); // its place stays, as the node has a row
+    std::uint32_t const gap = found->row;
+    found->row = place::none;
+    leave(*found);
     if (gap + 1 != nodes_.size()) {
         nodes_[gap] = std::move(nodes_.back());
-        places_.find(nodes_[gap].name)->second.row = gap;
+        find_place(nodes_[gap].name)->row = gap;
     }
     nodes_.pop_back();
     return true;
@@ -159,16 +167,16 @@ bool cluster::remove_node(std::string_view name) {
 
 void cluster::end_running_list() {
     in_running_list_ = false;
-    for (std::size_t i = running_.size(); i-- > 0;)
-        if (running_[i].round != running_round_) remove(running_[i]);
+    for (std::size_t i = order_.size(); i-- > 0;)
+        if (running_[order_[i]].round != running_round_) remove_row(i);
 }
 
 void cluster::end_node_list() {
     in_node_list_ = false;
-    for (std::size_t i = running_.size(); i-- > 0;)
-        if (std::uint32_t const row = running_[i].at->row;
+    for (std::size_t i = order_.size(); i-- > 0;)
+        if (std::uint32_t const row = running_[order_[i]].at->row;
             row != place::none && nodes_[row].round != node_round_)
-            remove(running_[i]);
+            remove_row(i);
     for (std::size_t i = nodes_.size(); i-- > 0;)
         if (nodes_[i].round != node_round_) remove_node(nodes_[i].name);
 }
@@ -188,8 +196,8 @@ void cluster::write(straggle::byte_writer& out) const {
         out.u8(static_cast<std::uint8_t>(n.condition));
         out.varint(n.round);
     }
-    out.count(running_.size());
-    for (running_attempt const& r : running_) {
+    out.count(order_.size());
+    for (running_attempt const& r : running()) {
         out.text(r.job);
         out.text(r.node);
         for (auto const* const s : {&r.task, &r.attempt, &r.kind}) write_text(out, *s);

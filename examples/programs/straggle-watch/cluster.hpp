@@ -13,9 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <optional>
-#include <span>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,8 +37,16 @@ namespace straggle_watch {
         take(word);
         s.remove_prefix(8);
     }
-    std::uint64_t rest = 0;
-    for (char const c : s) rest = rest << 8 | static_cast<unsigned char>(c);
+    std::uint64_t rest = 0; // no two of the same length have the same
+    if (s.size() >= 4) {
+        std::uint32_t low = 0, high = 0;
+        std::memcpy(&low, s.data(), 4);
+        std::memcpy(&high, s.data() + s.size() - 4, 4);
+        rest = std::uint64_t{high} << 32 | low;
+    } else if (!s.empty()) {
+        auto const byte = [s](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(s[i])}; };
+        rest = byte(0) | byte(s.size() / 2) << 8 | byte(s.size() - 1) << 16;
+    }
     take(rest);
     h *= 0xA0761D6478BD642Fu;
     return h ^ h >> 29;
@@ -60,9 +69,9 @@ struct attempt_names {
 
 /// Attempts that run, and nodes.
 ///
-/// @par Guarantees memory is bounded by the two numbers; rows stay where they are but for removals, which
-/// put the last row in the gap: the same events give the same rows. Attempts are told apart by a hash of 64
-/// bits, as in the mitigator
+/// @par Guarantees memory is bounded by the two numbers, and what has ended leaves its own to what begins;
+/// rows stay where they are but for removals, which put the last row in the gap: the same events give the
+/// same rows. Attempts are told apart by a hash of 64 bits, as in the mitigator
 class cluster {
   public:
     cluster(std::size_t most_nodes, std::size_t most_running)
@@ -70,7 +79,11 @@ class cluster {
     cluster(cluster const&) = delete;
     cluster& operator=(cluster const&) = delete;
 
-    [[nodiscard]] std::vector<running_attempt> const& running() const { return running_; }
+    /// By row.
+    [[nodiscard]] auto running() const {
+        return order_ | std::views::transform(
+                            [this](std::uint32_t n) -> running_attempt const& { return running_[n]; });
+    }
     [[nodiscard]] std::vector<told_node> const& nodes() const { return nodes_; }
 
     /// The attempt of these names, or null.
@@ -104,14 +117,18 @@ class cluster {
 
   private:
     place& at(std::string_view node);
-    void leave(place const& here, std::string_view node);
+    void leave(place const& here);
+    [[nodiscard]] place* find_place(std::string_view node);
+    void remove_row(std::size_t row) { remove(running_[order_[row]]); }
 
     std::size_t most_nodes_, most_running_;
-    std::vector<running_attempt> running_;
-    std::vector<told_node> nodes_;
     straggle::interner<std::uint64_t> identities_;
-    std::vector<std::uint32_t> rows_; // by number of the identity
-    text_map<place> places_;          // by node: addresses stay
+    std::vector<running_attempt> running_; // by number of the identity
+    std::vector<std::uint32_t> rows_;      // the same
+    std::vector<std::uint32_t> order_;     // numbers by row
+    std::vector<told_node> nodes_;
+    straggle::interner<std::string> node_names_;
+    std::deque<place> places_; // by number of the name: addresses stay
     std::uint64_t running_round_ = 0, node_round_ = 0;
     bool in_running_list_ = false, in_node_list_ = false;
 };

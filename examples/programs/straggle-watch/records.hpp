@@ -29,6 +29,7 @@ struct place {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t running = 0; ///< attempts
     std::uint32_t row = none;  ///< of the node, if it was told
+    std::uint32_t number = 0;  ///< of the name
 };
 
 /// An attempt that runs.
