@@ -229,19 +229,23 @@ using progress_trust = basic_progress_trust<>;
 [[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
                                               progress_track const& track, double now,
                                               progress_worth const& worth) {
-    time_points out = outlook.times_after(age / factor);
-    for (double& t : out.at) t = (std::max)(t * factor - age, 0.0);
+    auto const by_siblings = [&] {
+        time_points out = outlook.times_after(age / factor);
+        for (double& t : out.at) t = (std::max)(t * factor - age, 0.0);
+        return out;
+    };
     double const promised = track.promise(), stale = promised > 0 ? track.since_promise(now) : 0.0;
-    if (!(promised > 0) || !(worth.tasks > 0)) return out;
+    if (!(promised > 0) || !(worth.tasks > 0)) return by_siblings();
     constexpr std::size_t cells = 64;
     constexpr double step = 0.14; // in logarithms: from 1/100 to 78 times the usual time
     double const log_promised = std::log(promised) - worth.bias;
     double const precision = 1 / (worth.variance + 0.0025);
     std::array<double, cells> weight{};
     double const first = outlook.usual() * factor * 0.01, grow = std::exp(step), half = std::exp(step / 2);
-    double low = first, before = outlook.survival_after(age / factor, (age + low) / factor), sum = 1 - before;
+    auto const survival = outlook.survival_after(age / factor);
+    double low = first, before = survival((age + low) / factor), sum = 1 - before;
     for (std::size_t i = 0; i < cells; ++i, low *= grow) {
-        double const after = outlook.survival_after(age / factor, (age + low * grow) / factor);
+        double const after = survival((age + low * grow) / factor);
         double const miss = std::log(low * half + (std::max)(stale, 0.0)) - log_promised;
         // Errors are not normal: far ones are less unlikely (four degrees of freedom).
         double const z = 1 + miss * miss * precision / 4;
@@ -255,7 +259,8 @@ using progress_trust = basic_progress_trust<>;
     }
     double all = sum;
     for (double const w : weight) all += w;
-    if (!(all > 0)) return out;
+    if (!(all > 0)) return by_siblings();
+    time_points out;
     double reached = sum, at = first;
     std::size_t cell = 0;
     for (std::size_t i = 0; i < time_points::count; ++i) {

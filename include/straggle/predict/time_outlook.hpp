@@ -67,6 +67,15 @@ class time_outlook {
     [[nodiscard]] double survival_after(double age, double time) const noexcept {
         return time > age ? std::exp(hazard(age) - hazard(time)) : 1.0;
     }
+    /// The same of one age for many times: what is returned is called with a time, and is good as long as the
+    /// outlook.
+    /// @par Cost
+    /// O(1), a logarithm; then as `survival`
+    [[nodiscard]] auto survival_after(double age) const noexcept {
+        return [this, age, begun = hazard(age)](double time) noexcept {
+            return time > age ? std::exp(begun - hazard(time)) : 1.0;
+        };
+    }
     /// The times of a task that has run for `age`, not less than that; 0 for one that has not begun.
     /// @par Cost
     /// O(16 log 384)
