@@ -95,14 +95,16 @@ class scheduler {
         //! [decide]
         auto const& plan = straggler_.decide(now_, running_, hosts_, {.waiting = waiting_.size()});
         for (auto const& n : plan.nodes()) report(n);
-        std::vector<waiting_task> copies; // what is started now changes what runs, whose rows the plan names
+        std::vector<waiting_task> copies; // what starts or stops changes what runs, whose rows the plan names
         std::vector<std::size_t> where;
+        std::vector<std::uint64_t> stops;
         for (auto const& c : plan.copies()) {
             copies.push_back({running_[c.row].job, running_[c.row].task});
             where.push_back(c.node_row);
         }
+        for (auto const& k : plan.kills()) stops.push_back(running_[k.row].id);
         for (std::size_t i = 0; i < copies.size(); ++i) start(copies[i], where[i]);
-        for (auto const& k : plan.kills()) events_.push({now_, running_[k.row].id});
+        for (std::uint64_t const id : stops) stop(id);
         //! [decide]
     }
     void dispatch() {
@@ -120,20 +122,25 @@ class scheduler {
         while (at < running_.size() && running_[at].id != id) ++at;
         if (at == running_.size()) return; // another attempt of its task was first
         attempt const won = running_[at];
-        for (std::size_t i = 0; i < running_.size();) {
-            attempt const a = running_[i];
-            if (a.job != won.job || a.task != won.task) {
+        for (std::size_t i = 0; i < running_.size();)
+            if (running_[i].job == won.job && running_[i].task == won.task)
+                leave(i, running_[i].id == id);
+            else
                 ++i;
-                continue;
-            }
-            --host_of(a.host).busy;
-            running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-            //! [observe]
-            using enum straggle::attempt_status;
-            straggler_.observe({a.job, a.task, a.host, a.start, now_, a.id == id ? success : killed}, now_);
-            //! [observe]
-        }
         finish_task(won.job);
+    }
+    void stop(std::uint64_t id) {
+        for (std::size_t i = 0; i < running_.size(); ++i)
+            if (running_[i].id == id) return leave(i, false);
+    }
+    void leave(std::size_t at, bool has_won) {
+        attempt const a = running_[at];
+        --host_of(a.host).busy;
+        running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
+        //! [observe]
+        using enum straggle::attempt_status;
+        straggler_.observe({a.job, a.task, a.host, a.start, now_, has_won ? success : killed}, now_);
+        //! [observe]
     }
 
     void report(straggle::mitigate::planned_node const& n) {

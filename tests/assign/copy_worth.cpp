@@ -144,3 +144,28 @@ TEST_CASE("job_gain: nothing is won before the rest of the job ends") {
     CHECK(assign::job_gain(one, 2.5) == doctest::Approx(0.5).epsilon(0.05));
     CHECK(assign::job_gain(one, 4) == 0);
 }
+
+TEST_CASE("copy_worth: of a copy that runs already only what it still takes counts") {
+    times left, there;
+    left.fill(6);
+    there.fill(2);
+    // The place is to blame: 2 more, and the task 6.
+    auto const place = assign::worth_of({left, there, 10, 1, 0, 3});
+    CHECK(place.saved == 4);
+    CHECK(place.taken == 2);
+    // The task is: 16 in all, of which the copy has 3 behind it, and the original 10.
+    auto const task = assign::worth_of({left, there, 10, 1, 1, 3});
+    CHECK(task.saved == 0);
+    CHECK(task.taken == 6);
+    // On a node four times as fast it would take 4, of which 3 are over.
+    auto const fast = assign::worth_of({left, there, 10, 0.25, 1, 3});
+    CHECK(fast.saved == 5);
+    CHECK(fast.taken == 1);
+    CHECK(assign::job_gain(std::array{copy_case{left, there, 10, 0.25, 1, 3}}, 0) ==
+          doctest::Approx(5).epsilon(0.05));
+    // After 5 that cannot be: then it is the place.
+    auto const beyond = assign::worth_of({left, there, 10, 0.25, 1, 5});
+    CHECK(beyond.saved == 4);
+    CHECK(beyond.taken == 2);
+    CHECK(beyond.win_probability == 1);
+}

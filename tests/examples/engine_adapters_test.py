@@ -25,8 +25,9 @@ class Told:
     """A straggle-watch that remembers what it was told, and answers with a plan."""
 
     def __init__(self, *nodes):
-        self.ends, self.copies = [], []
-        self.plan = {"nodes": list(nodes), "notes": [], "copies": self.copies, "now": 0, "ended": {"count": 0, "mean": 0}}
+        self.ends, self.copies, self.kills = [], [], []
+        self.plan = {"nodes": list(nodes), "notes": [], "copies": self.copies, "kills": self.kills, "now": 0,
+                     "ended": {"count": 0, "mean": 0}}
 
     def ended(self, job, node, start, end, status="success", **more):
         self.ends.append(dict(more, job=job, node=node, start=start, end=end, status=status))
@@ -210,6 +211,17 @@ class Slurm(unittest.TestCase):
         self.assertEqual([(e["job"], e["task"], e["status"], e.get("copy", False), e.get("outrun", False))
                           for e in made.watch.ends[-2:]],
                          [("7", "1", "success", True, False), ("7", "1", "killed", False, True)])
+
+    def test_a_copy_that_is_given_up_is_cancelled_once_and_nothing_else_is(self):
+        made, now = self.ask(copies=True), int(time.time())
+        self.queue += "\n20|1|20|n3|R|%d|1|None|ann|straggle:copy-of:7_1|work" % now
+        made.watch.copies.clear()
+        made.watch.kills[:] = [{"job": "7", "task": "1", "attempt": attempt, "node": "n3", "copy": copy, "reason": "others wait"}
+                               for attempt, copy in (("20", True), ("8", False), ("8", True), (None, True))]
+        self.written.clear()
+        made.step()
+        made.step()
+        self.assertEqual(self.written, ["scancel 20"])
 
     def test_one_controller_only(self):
         with tempfile.TemporaryDirectory() as folder:

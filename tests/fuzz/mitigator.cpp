@@ -60,6 +60,7 @@ void work(Mitigator& m) {
         for (auto const& n : plan.nodes()) out += n.state == straggle::node_state::excluded ? 1 : 0;
         demand(out <= 2);
         for (auto const& c : plan.copies()) demand(c.row < running.size() && c.node_row < nodes.size());
+        for (auto const& k : plan.kills()) demand(k.row < running.size());
         for (auto const& p : m.rank_places("j", nodes)) demand(p.row < nodes.size());
     }
     m.finish("j");

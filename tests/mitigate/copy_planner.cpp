@@ -266,6 +266,92 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("copy_planner: a copy of a task that is large leaves when others wait for its slot") {
+    for (double const give_up : {0.2, 0.0}) {
+        CAPTURE(give_up);
+        bench b({.give_up = give_up});
+        b.history();
+        b.siblings(1);
+        b.task(1, 50, 3, 70);
+        b.plan(100);
+        REQUIRE(b.planner.copies().size() == 1);
+        b.task(1, 50, b.planner.copies()[0].node_row - 100, 100).is_copy = true;
+        b.running[0].attempts = b.running[1].attempts = 2;
+        for (place_row& p : b.places) p.free = 0;
+        b.plan(150); // long after a copy of a usual task would have ended: but nobody waits
+        CHECK(b.planner.kills().empty());
+        b.plan(150.5, 1);
+        REQUIRE(b.planner.kills().size() == (give_up > 0 ? 1 : 0));
+        if (give_up > 0) {
+            CHECK(b.planner.kills()[0].is_copy);
+            CHECK(b.planner.kills()[0].task_row == 1);
+        }
+        b.places[5].free = 2; // who waits has a slot
+        b.plan(151, 1);
+        CHECK(b.planner.kills().empty());
+    }
+}
+
+TEST_CASE(
+    "copy_planner: a copy that may still show what it is worth, or is not ours, stays while others wait") {
+    bench b;
+    b.history();
+    b.siblings(1);
+    b.task(1, 50, 3, 70);
+    b.plan(100);
+    REQUIRE(b.planner.copies().size() == 1);
+    b.task(1, 50, b.planner.copies()[0].node_row - 100, 100).is_copy = true;
+    b.running[0].attempts = b.running[1].attempts = 2;
+    for (place_row& p : b.places) p.free = 0;
+    for (double now = 101; now < 109; ++now) { // a usual one takes 10
+        b.plan(now, 400);
+        CHECK(b.planner.kills().empty());
+    }
+    b.plan(150, 400);
+    CHECK(b.planner.kills().size() == 1);
+    bench other;
+    other.history();
+    other.siblings(1);
+    for (place_row& p : other.places) p.free = 0;
+    other.task(1, 50, 3, 70);
+    other.task(1, 50, 9, 100).is_copy = true; // launched by somebody else
+    other.plan(150, 400);
+    CHECK(other.planner.kills().empty());
+}
+
+TEST_CASE("copy_planner: no more copies are given up than slots are missing, those that lose most first") {
+    bench b;
+    b.history();
+    b.siblings(1);
+    for (std::uint64_t i = 0; i < 4; ++i) b.task(1, i, std::uint32_t(i), 60 + 5 * double(i));
+    for (std::uint64_t i = 4; i < 30; ++i) b.task(1, i, std::uint32_t(i % 20), 95); // or it is a storm
+    b.plan(100);
+    REQUIRE(b.planner.copies().size() == 4);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        b.running[i].attempts = 2;
+        b.task(1, i, 9, 100).is_copy = true;
+    }
+    b.running.erase(b.running.begin() + 4, b.running.begin() + 30);
+    for (place_row& p : b.places) p.free = 0;
+    b.plan(160, 2);
+    CHECK(b.planner.kills().size() == 2);
+    b.plan(160.5, 40);
+    CHECK(b.planner.kills().size() == 4);
+    // What was stopped says whose fault it is, and is no race that was lost.
+    double const before = b.planner.races().of_task(1);
+    for (std::uint64_t i = 0; i < 4; ++i)
+        b.planner.observe_ended({.job = 1,
+                                 .task = i,
+                                 .kind = 1,
+                                 .node = 9,
+                                 .start = 100,
+                                 .end = 160.5,
+                                 .how = attempt_end::killed,
+                                 .is_copy = true});
+    CHECK(b.planner.races().of_task(1) > before + 0.05);
+    CHECK(b.planner.races().races() == 0);
+}
+
 TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more than they may") {
     bench b;
     b.history();

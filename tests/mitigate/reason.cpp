@@ -45,6 +45,12 @@ TEST_CASE("reason: why a task has a copy") {
     CHECK(reason(c).starts_with("probe: "));
 }
 
+TEST_CASE("reason: why an attempt is to be killed") {
+    CHECK(reason(mitigate::planned_kill{3, true}) ==
+          "tasks wait for its slot, and as a copy it is not worth it");
+    CHECK(reason(mitigate::planned_kill{3, false}) == "its node hangs, and a copy of it runs");
+}
+
 TEST_CASE("reason: what a kind of action does") {
     std::string out;
     append_reason(out, mitigate::action_kind::copy, mitigate::effect{0.91, 0.84, 0.98, 812, 19, false});

@@ -18,6 +18,7 @@ class SecondAttempts:
         self.allowed = {}  # job number: copy or requeue
         self.asked = {}  # job number: when it was asked for
         self.first = {}  # (array, task): job number of the attempt that was first
+        self.stopped = set()  # job numbers of copies that were given up
 
     def see(self, raw, array, task, user, comment):
         """A job that runs: whose attempt it is, as members of a running attempt."""
@@ -51,6 +52,14 @@ class SecondAttempts:
                                                       copy["reason"]), lambda c=copy: self.ask(c)):
                 self.asked[raw] = plan["now"]
 
+        for kill in plan.get("kills", []):
+            raw = kill["attempt"]
+            if not kill["copy"] or raw not in self.copies or raw in self.stopped:
+                continue
+            if act("copy of %s_%s on %s is given up (%s)" % (kill["job"], kill["task"], kill["node"], kill["reason"]),
+                   lambda r=raw: self.slurm("scancel", r)):
+                self.stopped.add(raw)
+
     def ask(self, copy):
         raw = copy["attempt"]
         if self.allowed[raw] == "copy":
@@ -65,6 +74,7 @@ class SecondAttempts:
         """Arrays that are over."""
         gone = {raw for raw, key in self.copies.items() if key[0] in jobs}
         self.copies = {raw: key for raw, key in self.copies.items() if raw not in gone}
+        self.stopped -= gone
         for table in (self.users, self.first):
             for key in [k for k in table if k[0] in jobs]:
                 del table[key]

@@ -111,7 +111,8 @@ json kills_json(plan_line const& line) {
                          {"task", text_or_null(row.task)},
                          {"attempt", text_or_null(row.attempt)},
                          {"node", row.node},
-                         {"reason", "a copy of it runs and will end first"}});
+                         {"copy", k.is_copy},
+                         {"reason", mitigate::reason(k)}});
     }
     return kills;
 }

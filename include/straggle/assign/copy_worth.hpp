@@ -24,6 +24,7 @@ struct copy_case {
     double age = 0;                  ///< since the task's start
     double relative = 1;             ///< slowdown of the other node / slowdown of its own
     double of_task = 0; ///< chance that a late task is late because of what it is, not where it runs
+    double begun = 0;   ///< how long the copy has run already; `there` is then what it still takes
 };
 
 /// What a copy is worth.
@@ -55,25 +56,28 @@ struct copy_worth {
 /// O(left x there)
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
     double place_saved = 0, place_taken = 0, place_wins = 0;
-    double task_saved = 0, task_taken = 0, task_wins = 0;
+    double task_saved = 0, task_taken = 0, task_wins = 0, possible = 0;
     for (double const r : c.left) {
         for (double const x : c.there) {
             place_saved += r > x ? r - x : 0.0;
             place_taken += (std::min)(r, x);
             place_wins += x < r ? 1 : 0;
         }
-        double const same = (c.age + r) * c.relative;
+        double const same = (c.age + r) * c.relative - c.begun;
+        if (c.begun > 0 && !(same > 0)) continue; // it would have ended
+        possible += 1;
         task_saved += r > same ? r - same : 0.0;
         task_taken += (std::min)(r, same);
         task_wins += same < r ? 1 : 0;
     }
     double const n = static_cast<double>(c.left.size());
-    double const p = (1 - c.of_task) / (n * static_cast<double>(c.there.size())), t = c.of_task / n;
+    double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? 1 / possible : 0.0;
+    double const p = (1 - of_task) / (n * static_cast<double>(c.there.size())), t = of_task * each;
     copy_worth out;
     out.saved = p * place_saved + t * task_saved;
     out.taken = p * place_taken + t * task_taken;
     out.by_place = place_wins / (n * static_cast<double>(c.there.size()));
-    out.by_task = task_wins / n;
+    out.by_task = task_wins * each;
     out.win_probability = p * place_wins + t * task_wins;
     out.relative = c.relative;
     return out;
@@ -128,7 +132,7 @@ struct copy_worth {
         for (copy_case const& c : tasks) {
             double const left = longer(c.left, t);
             // Beyond t, and the copy as well: those of the times that are too long for both.
-            double const same = (std::max)(t, t / c.relative - c.age);
+            double const same = (std::max)(t, (t + c.begun) / c.relative - c.age);
             double const both =
                 (1 - c.of_task) * left * longer(c.there, t) + c.of_task * longer(c.left, same);
             without *= 1 - left;

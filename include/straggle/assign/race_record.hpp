@@ -68,6 +68,10 @@ class basic_race_record {
         tally const* const own = find(kind);
         return own ? (all * options_.as_many + own->of_task) / (options_.as_many + own->races) : all;
     }
+    /// The same for a task whose copy has run for so long and has not ended.
+    [[nodiscard]] double of_task(std::uint32_t kind, race_claim const& claim, double begun) const noexcept {
+        return blame_of(kind, claim.place, claim.task, begun, false);
+    }
     /// What a claimed win probability has turned out to mean.
     [[nodiscard]] double corrected(double claimed) const noexcept {
         double const p = (std::min)((std::max)(claimed, 0.001), 0.999);
@@ -80,14 +84,10 @@ class basic_race_record {
     /// @param took how long the copy ran, above 0, in the unit of the claim
     /// @param copy_won which of the two ended first
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
-        double const t = of_task(kind), log = std::log(took);
         // Of a task that has ended it is known how long it took, and so what its copy would have taken.
         double const whole = std::log((claim.age + took) * claim.relative);
-        double const place = (1 - t) * likely(claim.place, log, copy_won);
-        double const task = t * likely(copy_won ? claim.task : log_guess{whole, 0}, log, copy_won);
-        double const share = task / (task + place);
-        add(all_, share);
-        if (tally* const own = place_of(kind)) add(*own, share);
+        blame(kind, blame_of(kind, claim.place, copy_won ? claim.task : log_guess{whole, 0}, took, copy_won),
+              1);
         double const odds = (std::min)((std::max)(claim.claimed, 0.001), 0.999);
         double const p = 1 / (1 + (1 - odds) / odds * std::exp(-shift_));
         tenth& at = tenths_[place_in_tenths(p)];
@@ -102,6 +102,14 @@ class basic_race_record {
         shift_ = (std::min)((std::max)(shift_, -3.0), 3.0);
         ++races_;
         if (copy_won) ++won_;
+    }
+    /// A copy was stopped before either ended: who would have won nobody knows, but that it took so long says
+    /// something of whose fault it is: it counts for a race as far as it changes the answer.
+    /// @param took how long the copy had run, above 0
+    void observe_stopped(std::uint32_t kind, race_claim const& claim, double took) {
+        double const before = of_task(kind), after = of_task(kind, claim, took), moved = after - before;
+        double const room = before * (1 - before);
+        blame(kind, after, room > 0 ? (std::min)(moved * moved / room, 1.0) : 0.0);
     }
     /// Races seen, and those that the copy won.
     [[nodiscard]] std::uint64_t races() const noexcept { return races_; }
@@ -178,6 +186,19 @@ class basic_race_record {
         return p >= 0 ? p + anything : anything;
     }
 
+    // Chance that the task is to blame, by the time that its copy took or had run for.
+    [[nodiscard]] double blame_of(std::uint32_t kind, log_guess const& place, log_guess const& task,
+                                  double took, bool ended) const noexcept {
+        double const t = of_task(kind),
+                     log = std::log((std::max)(took, (std::numeric_limits<double>::min)()));
+        double const by_task = t * likely(task, log, ended);
+        return by_task / (by_task + (1 - t) * likely(place, log, ended));
+    }
+    void blame(std::uint32_t kind, double share, double races) {
+        add(all_, share, races);
+        if (tally* const own = place_of(kind)) add(*own, share, races);
+    }
+
     struct tally {
         double of_task = 0, races = 0;
         std::uint32_t kind = (std::numeric_limits<std::uint32_t>::max)();
@@ -211,9 +232,9 @@ class basic_race_record {
         t.of_task *= options_.remembered / t.races;
         t.races = options_.remembered;
     }
-    void add(tally& t, double share) const noexcept {
-        t.of_task += share;
-        t.races += 1;
+    void add(tally& t, double share, double races) const noexcept {
+        t.of_task += share * races;
+        t.races += races;
         if (!(t.races > options_.remembered)) return;
         t.of_task *= 0.5;
         t.races *= 0.5;

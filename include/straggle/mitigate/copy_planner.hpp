@@ -46,6 +46,11 @@ struct runs_anywhere {
 /// at the price of slot time: see `assign::worth_of`, `assign::slot_price`, `assign::race_record`. It goes to
 /// the free healthy node where it ends first, never where the task runs.
 ///
+/// **Given up** is a copy while tasks wait for its slot, once it has run for as long as such a copy usually
+/// takes, if what the job still gains by it is not worth the slot and it is to give back less than a fifth of
+/// the slot time it still takes (`give_up`). A copy goes into a slot that idles, and the crowd comes later;
+/// most copies that last are of tasks that are large, and would lose.
+///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could have and needs no
 /// gain.
 ///
@@ -89,8 +94,9 @@ class basic_copy_planner {
               cluster_load const& load, CanRun&& can_run = {}) {
         copies_.clear();
         notes_ = {};
-        scan_.look(now, running, places, book_);
         detail::slot_supply supply = supply_of(places, load);
+        scan_.look(now, running, places, options_.give_up > 0 && load.waiting > supply.free, book_);
+        supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
         healthy_busy_ = 0;
         for (place_row const& p : places) {
@@ -101,6 +107,10 @@ class basic_copy_planner {
         supply.price = price_.price();
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
         note(now, supply.price);
+        if (!scan_.racing_.empty())
+            offers_.give_up(scan_.racing_, load.waiting - supply.free,
+                            price_.price_of_waiting(load.waiting - supply.free, slots), races_, book_,
+                            scan_.kills_);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
         // A probe is compared with its original: against one that is well on its way it could only lose.
@@ -180,6 +190,11 @@ class basic_copy_planner {
     void observe_race(detail::task_note& n, ended_row const& e) {
         bool const over = e.how == attempt_end::success;
         bool const first = over && !n.over;
+        if (n.given_up && !n.counted && e.is_copy && e.how == attempt_end::killed && !n.over) {
+            if (n.launched > 0) --n.launched;
+            if (e.end > e.start) races_.observe_stopped(n.kind, n.claim, e.end - e.start);
+            n.counted = true;
+        }
         bool const late_news = e.is_copy && e.how == attempt_end::killed && n.over;
         if (!n.advised || n.counted || !((first && (e.is_copy || n.racing)) || late_news)) return;
         double const took = e.end - (e.is_copy ? e.start : n.copy_start);
@@ -197,7 +212,6 @@ class basic_copy_planner {
             if (detail::is_open(p)) supply.free += p.free;
         // Slots that waiting tasks are about to take are for copies that save more than they take.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
-        supply.copies = static_cast<double>(scan_.copies_running_);
         return supply;
     }
 

@@ -94,6 +94,7 @@ struct copy_row {
 /// An attempt to stop.
 struct kill_row {
     std::uint32_t task_row = 0; ///< the caller's
+    bool is_copy = false; ///< a copy that is given up for a task that waits; else an original that hangs
 };
 
 /// What a round was like.

@@ -102,6 +102,12 @@ inline void append_reason(std::string& out, planned_copy const& c) {
                        ", usual ", time{c.why.usual}, ")");
 }
 
+/// Appends why an attempt is to be killed.
+inline void append_reason(std::string& out, planned_kill const& k) {
+    detail::append(out, k.is_copy ? "tasks wait for its slot, and as a copy it is not worth it"
+                                  : "its node hangs, and a copy of it runs");
+}
+
 /// Appends what a kind of action does: "copy: 0.91 times as long (0.84 to 0.98), 812 treated, 19 left alone".
 inline void append_reason(std::string& out, action_kind kind, effect const& e) {
     using two = detail::fixed<2>;

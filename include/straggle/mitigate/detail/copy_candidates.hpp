@@ -59,6 +59,18 @@ struct candidate_group {
     std::uint32_t kind;
 };
 
+// A task that races with a copy of ours while others wait for a slot.
+struct racing_copy {
+    predict::time_points left, there; // what is left of the task where it runs, and of its copy
+    std::size_t note;                 // in the book
+    double age, begun;                // of the task, of its copy
+    double relative;                  // slowdown of the copy's node / slowdown of its own
+    double next;                      // what the rest of its job still takes
+    std::uint64_t job;                // those of one job are behind each other
+    std::uint32_t kind;
+    std::uint32_t row; // of the copy, the caller's
+};
+
 // A task that is not late and could try a node.
 struct probe_candidate {
     double age;

@@ -16,6 +16,7 @@
 #include <straggle/mitigate/detail/task_book.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -102,6 +103,28 @@ class basic_copy_offers {
         }
     }
 
+    // Copies that are no longer worth the slots others wait for, those that cost most first. What they have
+    // run for so far is gone either way.
+    void give_up(std::span<racing_copy const> racing, std::uint64_t missing, double slot,
+                 assign::race_record const& races, task_book& book, std::vector<mitigate::kill_row>& out) {
+        losing_.clear();
+        for (std::size_t first = 0; first < racing.size();) {
+            std::size_t last = first + 1;
+            while (last < racing.size() && racing[last].job == racing[first].job) ++last;
+            give_up_of_job(racing.subspan(first, last - first), slot, races, book);
+            first = last;
+        }
+        std::sort(losing_.begin(), losing_.end(), [](losing_copy const& a, losing_copy const& b) {
+            return a.loss > b.loss || (!(b.loss > a.loss) && a.row < b.row);
+        });
+        for (losing_copy const& l : losing_) {
+            if (missing == 0) break;
+            --missing;
+            book[l.note].given_up = true;
+            out.push_back({l.row, true});
+        }
+    }
+
     // Tasks that have just begun try the nodes on probation.
     template <class CanRun>
     void probe(std::vector<probe_candidate>& tasks, double young, std::span<running_row const> running,
@@ -132,6 +155,34 @@ class basic_copy_offers {
         double gain, cost, win;
         assign::copy_worth worth;
     };
+
+    struct losing_copy {
+        double loss;
+        std::size_t note;
+        std::uint32_t row;
+    };
+
+    void give_up_of_job(std::span<racing_copy const> racing, double slot, assign::race_record const& races,
+                        task_book& book) {
+        cases_.clear();
+        worths_.clear();
+        double saved = 0;
+        for (racing_copy const& r : racing) {
+            double const of_task = races.of_task(r.kind, book[r.note].claim, r.begun);
+            cases_.push_back({r.left.at, r.there.at, r.age, r.relative, of_task, r.begun});
+            worths_.push_back(assign::worth_of(cases_.back()));
+            saved += worths_.back().saved;
+        }
+        double const share = saved > 0 ? assign::job_gain(cases_, racing.front().next) / saved : 0.0;
+        for (std::size_t i = 0; i < racing.size(); ++i) {
+            double const loss =
+                slot * (worths_[i].taken - worths_[i].saved_there()) - share * worths_[i].saved;
+            // What is to blame shows once such a copy would have ended; before that none would ever teach.
+            bool const has_shown = racing[i].begun > std::exp(book[racing[i].note].claim.place.mean);
+            bool const returns = worths_[i].saved_there() >= options_.give_up * worths_[i].taken;
+            if (loss > 0 && has_shown && !returns) losing_.push_back({loss, racing[i].note, racing[i].row});
+        }
+    }
 
     // What the job gains by copies of all its late tasks is shared by what each of them saves.
     void share_gain(candidate_group const& group, std::vector<copy_candidate>& candidates,
@@ -195,7 +246,7 @@ class basic_copy_offers {
         for (double& x : there.at) x *= c.input_factor * relative * c.slow;
         task_note& n = book[c.note];
         n.advised = true;
-        n.counted = false;
+        n.counted = n.given_up = false;
         n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
     }
 
@@ -203,6 +254,8 @@ class basic_copy_offers {
     std::uint64_t turn_ = 0;
     std::vector<predict::time_points> there_{};
     std::vector<assign::copy_case> cases_{};
+    std::vector<assign::copy_worth> worths_{};
+    std::vector<losing_copy> losing_{};
     std::vector<assign::free_place> free_{};
     std::vector<assign::ranked_place> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first

@@ -49,9 +49,11 @@ class basic_late_scan {
         return true;
     }
 
+    // `is_crowded`: tasks wait that no free slot is left for, so running copies are looked at as well.
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
-              task_book& book) {
+              bool is_crowded, task_book& book) {
         begin(places);
+        is_crowded_ = is_crowded;
         for (running_row const& r : running)
             if (r.node < nodes_.size()) ++nodes_[r.node].running;
         sort_tasks(running);
@@ -122,6 +124,7 @@ class basic_late_scan {
     std::vector<copy_candidate> candidates_{};
     std::vector<candidate_group> groups_{};
     std::vector<probe_candidate> probes_{};
+    std::vector<racing_copy> racing_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::size_t copies_running_ = 0;
 
@@ -169,6 +172,7 @@ class basic_late_scan {
         candidates_.clear();
         groups_.clear();
         probes_.clear();
+        racing_.clear();
         tasks_ = no_estimate_ = hung_ = 0;
         copies_running_ = 0;
         nodes_.assign(nodes_.size(), {});
@@ -208,8 +212,8 @@ class basic_late_scan {
         }
         seen(any.job, now, longest);
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
-        std::size_t const first = candidates_.size();
-        double next = 0, threshold = 0;
+        std::size_t const first = candidates_.size(), raced = racing_.size();
+        double next = 0, others = 0, threshold = 0; // `others`: those that do not race
         if (known)
             threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
                                                       std::exp(options_.deviations * outlook_.spread()));
@@ -218,18 +222,22 @@ class basic_late_scan {
             while (end < rows.size() && rows[end].task == rows[i].task &&
                    rows[i].task != mitigate::unnamed_task)
                 ++end;
-            look_at_task(now, running, rows.subspan(i, end - i), known, threshold, next, book);
+            std::size_t const races = racing_.size();
+            double const rest = look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
+            next = (std::max)(next, rest);
+            if (racing_.size() == races) others = (std::max)(others, rest);
             i = end;
         }
+        for (std::size_t r = raced; r < racing_.size(); ++r) racing_[r].next = others;
         if (candidates_.size() == first) return;
         groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
     }
 
-    // One task: its original, or what is left of it, and its copies. `next` is what the rest of the job
-    // takes.
-    void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                      bool known, double threshold, double& next, task_book& book) {
+    // One task: its original, or what is left of it, and its copies. Returns how long the job waits for it
+    // at least: a candidate may get a copy.
+    double look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                        bool known, double threshold, task_book& book) {
         running_row const& t = running[rows.front().at];
         std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
         copies_running_ += copies;
@@ -244,7 +252,7 @@ class basic_late_scan {
         if (!known) {
             ++no_estimate_;
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return;
+            return 0;
         }
         double const factor = siblings_.factor(t.job, t.kind, {age, slow, t.input});
         double const limit = threshold * factor / slow, usual = outlook_.usual() * factor / slow;
@@ -273,18 +281,20 @@ class basic_late_scan {
                 chance = later / static_cast<double>(predict::time_points::count);
             }
         }
+        if (is_crowded_ && copies > 0 && note && note->advised && !t.is_copy && !hung) {
+            if (!by_progress) left = left_after(age, factor);
+            note_race(now, running, rows, left, factor / slow, book.last());
+        }
         if (!(chance >= 0.5)) {
             if (rest < 0) rest = outlook_.median_after(age / factor) * factor - age;
-            next = (std::max)(next, rest);
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return;
+            return rest;
         }
         if (hung) {
             ++hung_;
             left.at.fill(100 * outlook_.usual() * factor + age); // as good as never
         } else if (!by_progress) {
-            left = outlook_.times_after(age / factor);
-            for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
+            left = left_after(age, factor);
         }
         comparison const reason{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         late_.push_back({t.row, range_of(left, 1), reason});
@@ -299,10 +309,10 @@ class basic_late_scan {
                 running_row const& c = running[rows.back().at];
                 double const f = factor / slow * slow_of(c.node), a = (std::max)(now - c.start, 0.0);
                 rest = (std::min)(rest, outlook_.median_after(a / f) * f - a);
-                if (options_.kill_hung && hung && !t.is_copy && !hangs(c.node)) kills_.push_back({t.row});
+                if (options_.kill_hung && hung && !t.is_copy && !hangs(c.node))
+                    kills_.push_back({t.row, false});
             }
-            next = (std::max)(next, rest);
-            return;
+            return rest;
         }
         candidates_.push_back({.left = left,
                                .note = note ? book.last() : no_note,
@@ -311,6 +321,28 @@ class basic_late_scan {
                                .slow = slow,
                                .reason = reason,
                                .at = rows.front().at});
+        return 0;
+    }
+    [[nodiscard]] predict::time_points left_after(double age, double factor) const noexcept {
+        predict::time_points left = outlook_.times_after(age / factor);
+        for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
+        return left;
+    }
+    // `factor`: of its input, on a node of slowdown 1.
+    void note_race(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+                   predict::time_points const& left, double factor, std::size_t note) {
+        running_row const &task = running[rows.front().at], &copy = running[rows.back().at];
+        double const slow = slow_of(copy.node), begun = (std::max)(now - copy.start, 0.0);
+        racing_.push_back({.left = left,
+                           .there = left_after(begun, factor * slow),
+                           .note = note,
+                           .age = (std::max)(now - task.start, 0.0),
+                           .begun = begun,
+                           .relative = slow / slow_of(task.node),
+                           .next = 0,
+                           .job = task.job,
+                           .kind = task.kind,
+                           .row = copy.row});
     }
 
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
@@ -373,6 +405,7 @@ class basic_late_scan {
     predict::sibling_times siblings_;
     predict::progress_trust progress_;
     predict::crowding crowding_{};
+    bool is_crowded_ = false;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
     double job_tasks_ = 0, jobs_over_ = 0;
     predict::time_outlook outlook_{};

@@ -352,7 +352,7 @@ class mitigation_loop {
         if (is_stopped) return;
         for (auto const& k : copies_.kills())
             if (!facts.running[k.task_row].left_alone)
-                out.kills().push_back({.row = facts.running[k.task_row].row});
+                out.kills().push_back({.row = facts.running[k.task_row].row, .is_copy = k.is_copy});
     }
 
     // Does it help?

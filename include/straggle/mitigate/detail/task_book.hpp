@@ -29,7 +29,7 @@ struct task_note {
     std::uint32_t kind = mitigate::not_known;
     std::uint32_t round = 0;    // seen last
     std::uint16_t launched = 0; // copies seen
-    bool advised = false, racing = false, counted = false, over = false;
+    bool advised = false, given_up = false, racing = false, counted = false, over = false;
 
     [[nodiscard]] bool is_before(std::uint64_t other_job, std::uint64_t other_task) const noexcept {
         return job != other_job ? job < other_job : task < other_task;
