@@ -54,7 +54,7 @@ template <class Job = base::no_field, class Node = base::no_field, class Duratio
           class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
           class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields { // in order: job node duration start end status task input kind is_copy outrun
+struct attempt_fields { // .job .node .duration .start .end .status .task .input .kind .is_copy .outrun
     [[no_unique_address]] Job job{};           ///< `job_field`
     [[no_unique_address]] Node node{};         ///< `node_field`
     [[no_unique_address]] Duration duration{}; ///< `duration_field`
