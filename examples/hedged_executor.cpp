@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <ranges>
 #include <thread>
 
 using namespace std::chrono_literals;

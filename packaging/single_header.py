@@ -6,9 +6,9 @@
     single_header.py [FILE]       writes FILE, or to the standard output
 
 The headers come in the order in which <straggle/straggle.hpp> includes them, then what is asked for by name (the other
-faces, and papers/), each once and whole but for its licence and its includes; the standard headers come first, sorted. The same headers give the same bytes, wherever and whenever
-the file is made. What cannot be done faithfully is an error: a header that is not reached, a circle, an
-include below code or inside of a condition.
+faces, and papers/), each once and whole but for its licence and its includes; the standard headers come first, sorted.
+The same headers give the same bytes, wherever and whenever the file is made. What cannot be done faithfully is an error: a
+header that is not reached, a circle, an include below code or inside of a condition.
 """
 import re
 import sys
