@@ -84,6 +84,8 @@ class cluster {
         return order_ | std::views::transform(
                             [this](std::uint32_t n) -> running_attempt const& { return running_[n]; });
     }
+    // Of those, as a plan numbers them.
+    [[nodiscard]] running_attempt const& running(std::size_t row) const { return running_[order_[row]]; }
     [[nodiscard]] std::vector<told_node> const& nodes() const { return nodes_; }
 
     /// The attempt of these names, or null.

@@ -85,7 +85,7 @@ json nodes_json(plan_line const& line, text_map<char>& listed) {
 json copies_json(plan_line const& line) {
     json copies = json::array();
     for (mitigate::planned_copy const& c : line.plan.copies()) {
-        running_attempt const& original = line.told.running()[c.row];
+        running_attempt const& original = line.told.running(c.row);
         copies.push_back({{"job", original.job},
                           {"task", text_or_null(original.task)},
                           {"attempt", text_or_null(original.attempt)},
@@ -106,7 +106,7 @@ json copies_json(plan_line const& line) {
 json kills_json(plan_line const& line) {
     json kills = json::array();
     for (mitigate::planned_kill const& k : line.plan.kills()) {
-        running_attempt const& row = line.told.running()[k.row];
+        running_attempt const& row = line.told.running(k.row);
         kills.push_back({{"job", row.job},
                          {"task", text_or_null(row.task)},
                          {"attempt", text_or_null(row.attempt)},

@@ -232,7 +232,7 @@ void watch::decide_now(double now, bool is_decider, bool lists_all) {
     tally_.kills += plan.kills().size();
     if (options_.keeps_log)
         for (auto const& c : plan.copies())
-            history_.copy_planned(cluster_.running()[c.row], cluster_.nodes()[c.node_row].name, now, c);
+            history_.copy_planned(cluster_.running(c.row), cluster_.nodes()[c.node_row].name, now, c);
     std::string const text = plan_json({.plan = plan,
                                         .told = cluster_,
                                         .mitigator = mitigator_,
