@@ -141,8 +141,7 @@ class Decisions(Watch):
         other = [{"later": {"x": [1, 2]}, **dict(reversed(list(e.items()))), "task2": None} for e in events]
         self.assertEqual(run(stdin=lines(events)).stdout, run(stdin=lines(other)).stdout)
 
-    def test_lines_that_need_the_parser_say_the_same(self):
-        """Plain lines are read without one."""
+    def test_members_that_nobody_knows_change_nothing(self):
         events = cluster(jobs=6)
         plain = run(stdin=lines(events)).stdout
         self.assertEqual(of("fault", messages(plain)), [])

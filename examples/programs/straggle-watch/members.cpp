@@ -10,6 +10,8 @@ namespace straggle_watch {
 
 namespace {
 
+using simdjson::dom::element_type;
+
 // Which member a key is; `member_count` for one that nobody knows. By length and first letter there are few.
 std::size_t find_member(std::string_view key) {
     static constexpr auto by_length = [] {
@@ -37,62 +39,46 @@ std::size_t find_member(std::string_view key) {
 void members::read(simdjson::dom::object object) {
     present_ = 0;
     fault_ = {};
-    for (auto const& [key, found] : object) {
+    for (auto const& [key, value] : object) {
         std::size_t const m = find_member(key);
-        if (m == member_count || found.is_null() || (present_ >> m & 1u) != 0) continue;
+        if (m == member_count || value.is_null() || (present_ >> m & 1u) != 0) continue;
         present_ |= std::uint64_t{1} << m;
-        keep(m, found);
+        values_[m] = value;
     }
 }
 
-void members::keep(std::size_t m, simdjson::dom::element from) {
-    value& to = values_[m];
-    bool yes = false;
-    if (from.get(to.text) == simdjson::SUCCESS) {
-        to.is = kind::text;
-    } else if (from.get(to.number) == simdjson::SUCCESS) { // simdjson has no infinity and no NaN
-        auto const digits = name_of(from, m);
-        to.is = digits ? kind::whole : kind::real;
-        if (digits) to.text = *digits;
-    } else if (from.get(yes) == simdjson::SUCCESS) {
-        to.is = yes ? kind::yes : kind::no;
-    } else {
-        to.is = from.is_array() ? kind::array : kind::other;
-        arrays_[m] = from;
-    }
-}
-
-std::optional<std::string_view> members::name_of(simdjson::dom::element from, std::size_t place) {
+std::optional<std::string_view> members::name_of(simdjson::dom::element value, std::size_t place) {
     std::string_view text;
-    if (from.get(text) == simdjson::SUCCESS) {
+    if (value.get(text) == simdjson::SUCCESS) {
         if (text.empty() || text.size() > longest_name) return std::nullopt;
         return text;
     }
     char* const first = digits_[place].data();
     char* const last = first + digits_[place].size();
-    if (std::int64_t n = 0; from.get(n) == simdjson::SUCCESS)
+    if (std::int64_t n = 0; value.get(n) == simdjson::SUCCESS)
         return std::string_view(first, std::to_chars(first, last, n).ptr);
-    if (std::uint64_t n = 0; from.get(n) == simdjson::SUCCESS)
+    if (std::uint64_t n = 0; value.get(n) == simdjson::SUCCESS)
         return std::string_view(first, std::to_chars(first, last, n).ptr);
     return std::nullopt;
 }
 
 std::optional<std::string_view> members::name(member m) {
     if (!has(m)) return std::nullopt;
-    value const& v = (*this)[m];
-    bool const is_name =
-        v.is == kind::whole || (v.is == kind::text && !v.text.empty() && v.text.size() <= longest_name);
-    if (is_name) return v.text;
-    fail(fault::bad_value, m);
-    return std::nullopt;
+    auto const place = static_cast<std::size_t>(m);
+    auto const found = name_of(values_[place], place);
+    if (!found) fail(fault::bad_value, m);
+    return found;
 }
 
 std::optional<double> members::number(member m) {
     if (!has(m)) return std::nullopt;
-    value const& v = (*this)[m];
-    if (v.is == kind::whole || v.is == kind::real) return v.number;
-    fail(fault::bad_value, m);
-    return std::nullopt;
+    double x = 0;
+    // A double from whatever kind of number it is; simdjson has no infinity and no NaN.
+    if (values_[static_cast<std::size_t>(m)].get(x) != simdjson::SUCCESS) {
+        fail(fault::bad_value, m);
+        return std::nullopt;
+    }
+    return x;
 }
 
 std::optional<std::int64_t> members::count(member m) {
@@ -107,18 +93,22 @@ std::optional<std::int64_t> members::count(member m) {
 
 std::optional<bool> members::flag(member m) {
     if (!has(m)) return std::nullopt;
-    value const& v = (*this)[m];
-    if (v.is == kind::yes || v.is == kind::no) return v.is == kind::yes;
-    fail(fault::bad_value, m);
-    return std::nullopt;
+    bool yes = false;
+    if (values_[static_cast<std::size_t>(m)].get(yes) != simdjson::SUCCESS) {
+        fail(fault::bad_value, m);
+        return std::nullopt;
+    }
+    return yes;
 }
 
 std::optional<std::string_view> members::text(member m) {
     if (!has(m)) return std::nullopt;
-    value const& v = (*this)[m];
-    if (v.is == kind::text) return v.text;
-    fail(fault::bad_value, m);
-    return std::nullopt;
+    std::string_view found;
+    if (values_[static_cast<std::size_t>(m)].get(found) != simdjson::SUCCESS) {
+        fail(fault::bad_value, m);
+        return std::nullopt;
+    }
+    return found;
 }
 
 std::optional<simdjson::dom::array> members::array(member m) {
@@ -127,8 +117,7 @@ std::optional<simdjson::dom::array> members::array(member m) {
         fail(fault::missing_member, m);
         return std::nullopt;
     }
-    if ((*this)[m].is != kind::array ||
-        arrays_[static_cast<std::size_t>(m)].get(found) != simdjson::SUCCESS) {
+    if (values_[static_cast<std::size_t>(m)].get(found) != simdjson::SUCCESS) {
         fail(fault::bad_value, m);
         return std::nullopt;
     }

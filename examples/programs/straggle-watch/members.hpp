@@ -57,13 +57,13 @@ enum class member : std::uint8_t {
 };
 inline constexpr std::size_t member_count = 35;
 
-inline constexpr std::array<std::string_view, member_count> member_words{
-    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
-    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
-    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
-    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
-    return member_words[static_cast<std::size_t>(m)];
+    constexpr std::array<std::string_view, member_count> names{
+        "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
+        "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
+        "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
+        "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
+    return names[static_cast<std::size_t>(m)];
 }
 
 /// Longest name, in bytes.
@@ -76,12 +76,6 @@ inline constexpr std::size_t longest_name = 1024;
 class members {
   public:
     void read(simdjson::dom::object object);
-    /// Reads a line that is a flat object of plain values: printable ASCII without escapes, and numbers
-    /// without an exponent. Nearly all lines are such, and a parser that can read everything takes twice as
-    /// long. @param line with `plain_padding` readable bytes behind it
-    /// @return false where it is anything else, JSON or not; then it is for the parser to say what
-    [[nodiscard]] bool read_plain(std::string_view line);
-    static constexpr std::size_t plain_padding = 32;
 
     [[nodiscard]] line_fault const& what() const { return fault_; }
     [[nodiscard]] bool ok() const { return fault_.what == fault::none; }
@@ -114,31 +108,19 @@ class members {
 
     /// The name in an element that is no member, such as of an array; nothing, and no fault, for what is
     /// none.
-    [[nodiscard]] std::optional<std::string_view> name_of(simdjson::dom::element from, std::size_t place);
+    [[nodiscard]] std::optional<std::string_view> name_of(simdjson::dom::element value, std::size_t place);
 
   private:
     template <class T>
-    T needed(member m, std::optional<T> const& told) {
-        if (!told) fail(fault::missing_member, m);
-        return told.value_or(T{});
+    T needed(member m, std::optional<T> const& value) {
+        if (!value) fail(fault::missing_member, m);
+        return value.value_or(T{});
     }
-
-    enum class kind : std::uint8_t { text, whole, real, yes, no, array, other };
-    struct value {
-        std::string_view text{}; // or the digits of a whole number
-        double number = 0;
-        kind is = kind::other;
-    };
-    friend class plain_line;
-
-    [[nodiscard]] value const& operator[](member m) const { return values_[static_cast<std::size_t>(m)]; }
-    void keep(std::size_t m, simdjson::dom::element from);
 
     std::uint64_t present_ = 0;
     line_fault fault_{};
-    std::array<value, member_count> values_;
-    std::array<simdjson::dom::element, member_count> arrays_;
-    std::array<std::array<char, 24>, member_count> digits_; // of whole numbers that were parsed
+    std::array<simdjson::dom::element, member_count> values_;
+    std::array<std::array<char, 24>, member_count> digits_; // of names that are numbers
 };
 
 } // namespace straggle_watch

@@ -72,14 +72,12 @@ void watch::line(std::string_view text, arrival const& when) {
     if (text.empty()) return;
     ++tally_.lines;
     if (text.size() > options_.longest_line) return say_fault({fault::too_long, ""});
-    if (!members_.read_plain(text)) {
-        simdjson::dom::element whole;
-        if (parser_.parse(text.data(), text.size(), false).get(whole) != simdjson::SUCCESS)
-            return say_fault({fault::not_json, ""});
-        simdjson::dom::object object;
-        if (whole.get(object) != simdjson::SUCCESS) return say_fault({fault::not_an_object, ""});
-        members_.read(object);
-    }
+    simdjson::dom::element whole;
+    if (parser_.parse(text.data(), text.size(), false).get(whole) != simdjson::SUCCESS)
+        return say_fault({fault::not_json, ""});
+    simdjson::dom::object object;
+    if (whole.get(object) != simdjson::SUCCESS) return say_fault({fault::not_an_object, ""});
+    members_.read(object);
     auto const name = members_.text(member::event);
     if (!name) return say_fault({fault::no_event, ""});
     has_time_ = true;
