@@ -96,6 +96,7 @@ RANK_ROWS = [
     pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100, maps("text_ids_by_time")),
     shards(1000000),
     shards(10000000),
+    shards(100000000),
     pipeline("1e4 records", "double_by_time", 10000, 100, {"algorithm 1": "literal_algorithm_1"}),
 ]
 BATCH = {"rank_nodes": "batch_ticks_by_time"}

@@ -295,7 +295,7 @@ void fitted(benchmark::internal::Benchmark* b) {
 }
 void threaded(benchmark::internal::Benchmark* b) {
     b->ArgNames({"records", "tasks"})->UseManualTime()->Unit(benchmark::kMillisecond);
-    for (std::int64_t records : {1'000'000, 10'000'000}) b->Args({records, 100});
+    for (std::int64_t records : {1'000'000, 10'000'000, 100'000'000}) b->Args({records, 100});
 }
 void small(benchmark::internal::Benchmark* b) {
     b->ArgNames({"records", "tasks"})->Args({10'000, 100})->Unit(benchmark::kMillisecond);
