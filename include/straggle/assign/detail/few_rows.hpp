@@ -104,10 +104,9 @@ class basic_few_rows {
 
     // What the rows that wait bring at most to some columns.
     void find_most_waiting(std::size_t j) noexcept {
-        double const* const values = values_.data() + j;
         simd::lanes most = simd::splat(missing);
-        for (std::size_t i = 0; i < waiting_count_; ++i)
-            most = simd::larger(simd::load(values + waiting_[i] * width_), most);
+        for (std::size_t i = 0; i < waiting_count_; ++i) // there may be no rows, and no values
+            most = simd::larger(simd::load(values_.data() + waiting_[i] * width_ + j), most);
         store(most_waiting_ + j, most);
     }
     void wait_no_longer(std::uint32_t row) noexcept {
