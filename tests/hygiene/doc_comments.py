@@ -6,7 +6,8 @@ Overloads may share the comment of the first. `= default`, `= delete`, destructo
 specialisations, deduction guides and definitions outside their class need none; nor do comparisons, assignments and
 the member types that the standard library has made a convention. What a concept of the same room, or of one that it
 includes, asks for is explained there, once, and not again at every model. A macro that is defined in several ways is
-explained at the first. A table in a comment is one: clang-format breaks rows that are too long.
+explained at the first. A table in a comment is one: clang-format breaks rows that are too long. `@param` and `@tparam`
+name something that the declaration below has.
 """
 import re
 from collections import defaultdict
@@ -59,6 +60,17 @@ def broken_tables(text):
         cells = cells or count
 
 
+def strange_parameters(lines, declaration):
+    """(line, name) of each that is described above the declaration and that it does not have."""
+    head = set(re.findall(r"\w+", " ".join(lines[declaration.line - 1:declaration.last_line])))
+    above = declaration.line - 2
+    while above >= 0 and lines[above].strip().startswith("//"):
+        match = re.match(r"\s*///\s*@t?param(?:\[\w+\])?\s+(\w+)", lines[above])
+        if match and match[1] not in head:
+            yield above + 1, match[1]
+        above -= 1
+
+
 def asked_for(read, root=headers.ROOT):
     """header -> {member: the concepts that ask for it}, those of its room and of the rooms that it may include. A
     public concept may ask by way of one of detail."""
@@ -89,6 +101,8 @@ def check(root=headers.ROOT):
             complaints.append(f"{header}:{number}: macro {name} has no `///` comment")
         complaints += [f"{header}:{number}: is no row of the table above" for number in broken_tables(header.read_text())]
         for d in found:
+            complaints += [f"{header}:{line}: {d.name} has no parameter {name}"
+                           for line, name in strange_parameters(lines, d)]
             if not d.public or d.exempt or not d.name or d.kind in ("namespace", "other"):
                 continue
             if d.name in CONVENTIONAL | OPERATORS or (d.in_class and d.name in asked(header)):

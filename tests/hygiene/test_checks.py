@@ -219,6 +219,26 @@ class DocComments(Library):
         self.assertEqual([3, 4], list(doc_comments.broken_tables("/// | a | b |\n/// |---|---|\n/// | 1 | 2\n/// 3 |\n")))
         self.assertEqual([3], list(doc_comments.broken_tables("/// | a | b |\n/// |---|---|\n/// | 1 | 2 | 3 |\n")))
 
+    def test_parameters_described_are_there(self):
+        self.header("base/a.hpp", """\
+            /// Both are there.
+            /// @tparam T of them
+            /// @param a first
+            /// @param b, in order
+            template <class T> void f(T a,
+                                      T b);
+            /// A member of it.
+            struct s {
+                /// One is not.
+                /// @param a first
+                /// @param gone second
+                void g(int a) {
+                    int gone = a;
+                }
+            };
+            """)
+        self.assert_one(doc_comments, "g", "parameter gone")
+
     def undocumented(self, code):
         self.header("base/a.hpp", "namespace straggle {\n" + textwrap.dedent(code) + "}\n")
         return [c.split(": ", 1)[1].split(" has no")[0] for c in self.complaints(doc_comments)]
@@ -499,7 +519,7 @@ class Results(Library):
     def written(self, text):
         self.write("results/t.csv", "group,series,x,median,low,high,runs,paper\ng,s,x,0.5,0.25,0.75,6,\n")
         complaints = []
-        return results.written(text, results.pages.Results(self.root / "results"), complaints), complaints
+        return results.written(text, results.tables.Results(self.root / "results"), complaints), complaints
 
     def test_number(self):
         self.assertEqual(("<!-- n t | g | s | x | percent (range) -->50 % (25 to 75)<!-- /n -->", []),
