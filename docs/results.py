@@ -23,18 +23,19 @@ sys.dont_write_bytecode = True
 
 import links  # noqa: E402  (both need the path)
 import pages  # noqa: E402
+import tables  # noqa: E402
 
 RESULTS = ROOT / "docs/notes/results"
 BLOCK = re.compile(r"(<!-- results begin (\w+) -->\n)(.*?)(<!-- results end -->)", re.S)
 NUMBER = re.compile(r"(<!-- n ([^|>]+)\|([^|>]*)\|([^|>]*)\|([^|>]*)\|([^|>]*)-->)(.*?)(<!-- /n -->)", re.S)
 FORMS = {
-    "percent": lambda r: pages.percent(r["median"]),
-    "percent (range)": lambda r: pages.percent_range(r),
-    "longer": lambda r: pages.percent(-r["median"]),
-    "longer (range)": lambda r: pages.percent_range(r, -1),
-    "signed (range)": lambda r: pages.signed_range(r),
-    "number": lambda r: pages.number(r["median"]),
-    "number (range)": lambda r: pages.number_range(r),
+    "percent": lambda r: tables.percent(r["median"]),
+    "percent (range)": lambda r: tables.percent_range(r),
+    "longer": lambda r: tables.percent(-r["median"]),
+    "longer (range)": lambda r: tables.percent_range(r, -1),
+    "signed (range)": lambda r: tables.signed_range(r),
+    "number": lambda r: tables.number(r["median"]),
+    "number (range)": lambda r: tables.number_range(r),
 }
 FORBIDDEN = [(re.compile(r"\b99 % of (?:the |all )?jobs\b"), "a 99th percentile is no share of the jobs")]
 
@@ -71,7 +72,7 @@ def written(text, results, complaints):
 def main():
     if sys.argv[1:] not in (["--update"], ["--check"]):
         sys.exit(__doc__.strip())
-    results, wrong = pages.Results(RESULTS), 0
+    results, wrong = tables.Results(RESULTS), 0
     for document in links.documents(ROOT):
         text, complaints = document.read_text(), []
         new = written(text, results, complaints)

@@ -93,7 +93,7 @@ int main() {
     auto const ranking = straggle::rank_nodes(
         window, fields, straggle::rank_options{.normalizer = straggle::rank::ratio_to_median{}});
     straggle::detect::job_progress<std::string, std::chrono::milliseconds> job(8);
-    for (auto const& node : ranking.nodes()) job.set_slowness(node.id, node.mean);
+    for (auto const& node : ranking.nodes()) job.set_slowdown(node.id, node.mean);
     //! [slowdown]
 
     for (int task = 0; task < 4; ++task) job.finished("r1-n1", 1000ms);
@@ -109,7 +109,7 @@ int main() {
     for (auto const& found : scan(job.view())) {
         running_task const& late = tasks[job.view().row_of(found)]; // your own record
         std::cout << "the task on " << late.host << " will take " << std::round(10 * found.value) / 10
-                  << " s, where " << std::round(10 * found.baseline) / 10
+                  << " s, where " << std::round(10 * found.usual) / 10
                   << " s are usual and a straggler takes " << std::round(10 * found.threshold) / 10 << " s\n";
     }
     //! [suspect]

@@ -51,16 +51,16 @@ table made(profits kind, std::size_t rows, std::uint64_t seed = 42) {
     table t;
     t.rows = rows;
     t.columns = kind == profits::plenty ? 4 * rows : rows;
-    std::vector<double> left(t.rows), slowness(t.columns);
+    std::vector<double> left(t.rows), slowdown(t.columns);
     for (double& x : left) x = 100 - 300 * std::log(1 - next.uniform());
-    for (double& x : slowness) x = 1 + 2 * next.uniform();
+    for (double& x : slowdown) x = 1 + 2 * next.uniform();
     for (std::size_t i = 0; i < t.rows; ++i) {
         for (std::size_t j = 0; j < t.columns; ++j) {
             double const noise = next.uniform();
             double x = noise;
             if (kind == profits::realistic || kind == profits::plenty)
-                x = left[i] - 60 * slowness[j] * (0.7 + 0.6 * noise);
-            if (kind == profits::scaled) x = left[i] / slowness[j] * (1 + 0.3 * noise);
+                x = left[i] - 60 * slowdown[j] * (0.7 + 0.6 * noise);
+            if (kind == profits::scaled) x = left[i] / slowdown[j] * (1 + 0.3 * noise);
             if (kind == profits::whole) x = 1 + std::floor(10 * noise);
             t.full.push_back(x > 0 ? x : 0);
             if (!(x > 0)) continue;
@@ -188,9 +188,9 @@ void BM_choose(benchmark::State& state, straggle::assign::assignment_rule rule) 
         tasks.push_back({next() % m, 100 - 300 * std::log(1 - next.uniform())});
     for (std::uint32_t j = 0; j < m; ++j) {
         hosts.push_back({j, static_cast<int>(next() % 3), {}});
-        double const slowness = 1 + 2 * next.uniform();
+        double const slowdown = 1 + 2 * next.uniform();
         std::vector<double> samples;
-        for (int k = 0; k < 32; ++k) samples.push_back(60 * slowness * (0.7 + 0.6 * next.uniform()));
+        for (int k = 0; k < 32; ++k) samples.push_back(60 * slowdown * (0.7 + 0.6 * next.uniform()));
         hosts.back().times.assign(samples);
     }
     constexpr straggle::assign::straggler_fields task_fields{.runs_on = &task::host,

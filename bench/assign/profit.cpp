@@ -105,7 +105,7 @@ void BM_straggle_fleet(benchmark::State& state) {
     for (std::size_t node = 0; node < nodes; ++node) cases[node].copy = all.sorted[node].view();
     each_straggler(state, [&](std::size_t straggler) {
         for (auto& c : cases) c.remaining = all.remaining_sorted[straggler].view();
-        straggle::assign::price(policy, cases, values);
+        straggle::assign::value_all(policy, cases, values);
         double best = -1e300;
         for (auto const& v : values) best = (std::max)(best, v->profit);
         return best;

@@ -106,7 +106,7 @@ void watch(benchmark::State& state, std::vector<Id> const& ids) {
         straggle::monitor<record, std::remove_const_t<decltype(fields)>> all{fields}, copy{fields};
         for (record const& r : log) benchmark::DoNotOptimize(all.observe(r));
         std::vector<std::byte> const bytes = all.serialize();
-        benchmark::DoNotOptimize(copy.deserialize(bytes));
+        benchmark::DoNotOptimize(copy.restore(bytes));
     }
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(ids.size()));
 }

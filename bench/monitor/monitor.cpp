@@ -333,12 +333,12 @@ void BM_serialize(benchmark::State& state) {
 }
 
 template <class Record>
-void BM_deserialize(benchmark::State& state) {
+void BM_restore(benchmark::State& state) {
     watching<Record> w, other;
     for (Record const& r : history<Record, order::by_time>(state)) w.observe(r);
     auto const bytes = w.all.serialize();
     for (auto _ : state)
-        if (other.all.deserialize(bytes) != straggle::status::ok) state.SkipWithError("cannot be read");
+        if (other.all.restore(bytes) != straggle::status::ok) state.SkipWithError("cannot be read");
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
     per_item(state, w.pairs());
 }
@@ -406,7 +406,7 @@ void bytes(std::string const& name) {
         benchmark::RegisterBenchmark(("BM_" + (kernel + name)).c_str(), function)->Apply(one_size);
     };
     add("serialize/", BM_serialize<Record>);
-    add("deserialize/", BM_deserialize<Record>);
+    add("restore/", BM_restore<Record>);
     add("merge/", BM_merge<Record>);
 }
 

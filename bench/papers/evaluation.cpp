@@ -84,10 +84,10 @@ std::vector<history> learn(report::options const& how, scenario const& where,
     std::vector<cluster::measurement> all;
     for (std::size_t i = 0; i < known.size(); ++i) {
         known[i].usual = usual_times(equal[i], 0.5);
-        all.push_back([&where, i, &known] { return slowness_of(where, 500 + i, 50 + i, known[i].usual); });
+        all.push_back([&where, i, &known] { return slowdown_of(where, 500 + i, 50 + i, known[i].usual); });
     }
-    samples const slowness = cluster::run_isolated(all, how.workers);
-    for (std::size_t i = 0; i < known.size(); ++i) known[i].slowness = slowness[i];
+    samples const slowdown = cluster::run_isolated(all, how.workers);
+    for (std::size_t i = 0; i < known.size(); ++i) known[i].slowdown = slowdown[i];
     return known;
 }
 

@@ -39,7 +39,7 @@ using dice = cluster::draws<std::mt19937_64>;
 /// How slow a node is day by day: the logarithm of the factor on the times of its tasks. Now and then it gets
 /// weak, within some days (a disk that ages, a neighbour that moves in), stays so for some weeks, and is well
 /// again the day somebody looks after it.
-inline std::vector<double> slowness(dice& d) {
+inline std::vector<double> slowdown(dice& d) {
     std::size_t const days = months * days_per_month;
     std::vector<double> log(days);
     double const own = 0.03 * d.normal();
@@ -65,7 +65,7 @@ inline std::vector<double> slowness(dice& d) {
 inline std::vector<record> make(std::uint64_t seed, double jobs_per_day = 60) {
     dice d(seed);
     std::vector<std::vector<double>> log;
-    for (std::size_t k = 0; k < nodes; ++k) log.push_back(slowness(d));
+    for (std::size_t k = 0; k < nodes; ++k) log.push_back(slowdown(d));
     std::vector<record> all;
     std::uint32_t job = 0;
     for (std::size_t day = 0; day < months * days_per_month; ++day) {

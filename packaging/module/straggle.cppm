@@ -109,6 +109,7 @@ using straggle::base::identifier_form;
 
 // straggle/base/bytes.hpp
 using straggle::frame_kind;
+using straggle::basic_byte_writer;
 using straggle::byte_writer;
 using straggle::byte_reader;
 using straggle::opened_frame;
@@ -245,6 +246,7 @@ using straggle::assign::straggler_fields;
 using straggle::assign::backup_node_fields;
 using straggle::assign::backup_traits;
 using straggle::assign::has_backup_traits;
+using straggle::assign::placement_test;
 using straggle::assign::straggler_fields_for;
 using straggle::assign::backup_node_fields_for;
 using straggle::assign::backup_predictor;
@@ -256,7 +258,7 @@ using straggle::assign::backup_case;
 using straggle::assign::backup_value;
 using straggle::assign::profit_policy;
 using straggle::assign::expected_gain;
-using straggle::assign::price;
+using straggle::assign::value_all;
 }
 
 // straggle/assign/backup_plan.hpp
@@ -683,6 +685,7 @@ using straggle::mitigate::not_known;
 using straggle::mitigate::unnamed_task;
 using straggle::mitigate::running_row;
 using straggle::mitigate::place_row;
+using straggle::mitigate::new_task;
 using straggle::mitigate::attempt_end;
 using straggle::mitigate::ended_row;
 using straggle::mitigate::time_range;
@@ -914,7 +917,7 @@ using straggle::evaluate::straggler_share;
 using straggle::evaluate::guess_errors;
 using straggle::evaluate::harmless_errors;
 using straggle::evaluate::tolerance_of_guess;
-using straggle::evaluate::most_tolerant_slowdown;
+using straggle::evaluate::most_tolerant_threshold;
 }
 
 // straggle/evaluate/task_outcome.hpp

@@ -48,6 +48,85 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
     CHECK(a.plan().rule == "optimal");
 }
 
+TEST_CASE("assigner: what must never run twice gets no copy, and none goes where it cannot run") {
+    struct labelled {
+        std::string host, label;
+        std::optional<bool> pure;
+        double left = 100;
+    };
+    int asked = 0, predicted = 0;
+    assign::straggler_fields const fields{.runs_on = &labelled::host,
+                                          .remaining = &labelled::left,
+                                          .may_copy = &labelled::pure,
+                                          .can_run = [&](labelled const& t, host const& h) {
+                                              ++asked;
+                                              return t.label.empty() || t.label == h.name;
+                                          }};
+    auto const takes_ten = [&](labelled const&, host const&) {
+        ++predicted;
+        return 10;
+    };
+    std::vector<labelled> const tasks{
+        {"a", "", false}, {"a", "", std::nullopt}, {"a", "c", true}, {"a", "z", true}};
+    auto nodes = hosts(4);
+    nodes[3].state = node_state::excluded;
+    assign::assigner a;
+    auto const& plan = a.choose(tasks, fields, nodes, host_fields, takes_ten);
+    CHECK(plan.choices[0].reason == assign::backup_refusal::may_not_copy);
+    CHECK(plan.choices[0].nodes == assign::node_counts{}); // nobody was looked at
+    CHECK(nodes_of(plan) == places{nowhere, 1, 2, nowhere});
+    CHECK(plan.choices[2].nodes[assign::backup_refusal::cannot_run] == 1);
+    CHECK(plan.choices[3].reason == assign::backup_refusal::cannot_run);
+    CHECK(plan.choices[3].nodes[assign::backup_refusal::cannot_run] == 2);
+    // Asked of nodes that would do otherwise only, and nothing is predicted for those that cannot.
+    CHECK(asked == 6);
+    CHECK(predicted == 3);
+}
+
+TEST_CASE("assigner: what the guide says of tasks that may not, or cannot") {
+    struct job_task {
+        std::string host;
+        double left, gigabytes;
+        bool pure;
+    };
+    struct machine {
+        std::string name;
+        int free;
+        double memory;
+    };
+    //! [veto]
+    assign::straggler_fields const of_task{
+        .runs_on = &job_task::host,
+        .remaining = &job_task::left,
+        .may_copy = &job_task::pure,
+        .can_run = [](job_task const& t, machine const& m) { return t.gigabytes <= m.memory; }};
+    //! [veto]
+    assign::backup_node_fields const of_machine{.node = &machine::name, .free = &machine::free};
+    std::vector<job_task> const tasks{{"a", 90, 8, true}, {"a", 90, 64, true}, {"a", 90, 8, false}};
+    std::vector<machine> const machines{{"b", 4, 16}};
+    assign::assigner a;
+    auto const& plan =
+        a.choose(tasks, of_task, machines, of_machine, [](job_task const&, machine const&) { return 20; });
+    CHECK(nodes_of(plan) == places{0, nowhere, nowhere});
+    CHECK(plan.choices[1].reason == assign::backup_refusal::cannot_run);
+    CHECK(plan.choices[2].reason == assign::backup_refusal::may_not_copy);
+}
+
+TEST_CASE("assigner: a task of which nothing runs is launched, whether it may have copies or not") {
+    struct lost {
+        std::vector<std::string> hosts{};
+        double left = 100;
+        bool pure = false;
+    };
+    constexpr assign::straggler_fields fields{
+        .runs_on = &lost::hosts, .remaining = &lost::left, .may_copy = &lost::pure};
+    auto const takes_ten = [](lost const&, host const&) { return 10; };
+    assign::assigner a;
+    CHECK(a.choose_for(lost{}, fields, hosts(1), host_fields, takes_ten).copy);
+    CHECK(a.choose_for(lost{{"z"}}, fields, hosts(1), host_fields, takes_ten).reason ==
+          assign::backup_refusal::may_not_copy);
+}
+
 TEST_CASE("assigner: each hard filter, in their order, each counted") {
     assign::assigner a(told{}, record::unlimited{});
     auto const refusal = [&](task const& t, host const& h) {

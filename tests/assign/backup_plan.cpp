@@ -17,10 +17,12 @@ TEST_CASE("backup_refusal: every reason has a name of its own, those about a nod
     std::set<std::string> names;
     for (std::size_t i = 0; i <= static_cast<std::size_t>(assign::backup_refusal::over_limit); ++i)
         names.insert(std::string(to_string(static_cast<assign::backup_refusal>(i))));
-    CHECK(names.size() == 12);
+    CHECK(names.size() == 14);
     CHECK(to_string(assign::backup_refusal::unknown_node) == "unknown_node");
     CHECK(to_string(assign::backup_refusal::same_node) == "same_node");
+    CHECK(to_string(assign::backup_refusal::cannot_run) == "cannot_run");
     CHECK(to_string(assign::backup_refusal::unlikely_to_win) == "unlikely_to_win");
+    CHECK(to_string(assign::backup_refusal::may_not_copy) == "may_not_copy");
     CHECK(to_string(assign::backup_refusal::over_limit) == "over_limit");
     CHECK(static_cast<std::size_t>(assign::backup_refusal::unlikely_to_win) + 1 ==
           assign::node_refusal_count);

@@ -24,6 +24,7 @@ struct task {
     double left = 1000;
     std::optional<int> attempts{}; // as many as hosts
     std::vector<double> worth{};   // by node: profit and, behind the point, the win probability; < 0: unknown
+    std::vector<std::size_t> barred{}; // nodes that it cannot run on, by place
 };
 
 struct host {

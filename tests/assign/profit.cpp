@@ -174,7 +174,7 @@ TEST_CASE("profit: one straggler, many nodes") {
     for (auto const& there : nodes) cases.push_back({.remaining = left.view(), .copy = there.view()});
     std::vector<straggle::outcome<straggle::assign::backup_value>> values(
         cases.size(), straggle::status::insufficient_evidence);
-    straggle::assign::price(straggle::assign::expected_gain{}, cases, values);
+    straggle::assign::value_all(straggle::assign::expected_gain{}, cases, values);
     auto const best = std::max_element(values.begin(), values.end(), [](auto const& a, auto const& b) {
         return a.value_or({}).profit < b.value_or({}).profit;
     });
@@ -443,7 +443,7 @@ void check_bad_input(Policy const& policy) {
 template <class Policy>
 void check_many(Policy const& policy, std::vector<backup_case> const& cases) {
     std::vector<outcome<backup_value>> together(cases.size(), status::wrong_kind);
-    straggle::assign::price(policy, cases, together);
+    straggle::assign::value_all(policy, cases, together);
     for (std::size_t i = 0; i < cases.size(); ++i) REQUIRE(together[i] == policy.value(cases[i]));
 }
 
@@ -532,10 +532,11 @@ TEST_CASE("profit: contracts") {
                         straggle_test::broken_contract);
     std::vector<backup_case> const cases(3, c.as_case());
     std::vector<outcome<backup_value>> values(2, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::assign::price(expected_gain{}, cases, values), straggle_test::broken_contract);
-    CHECK_THROWS_AS(straggle::assign::price(even_odds{}, cases, values), straggle_test::broken_contract);
+    CHECK_THROWS_AS(straggle::assign::value_all(expected_gain{}, cases, values),
+                    straggle_test::broken_contract);
+    CHECK_THROWS_AS(straggle::assign::value_all(even_odds{}, cases, values), straggle_test::broken_contract);
     values.resize(3, status::wrong_kind);
-    CHECK_THROWS_AS(straggle::assign::price(expected_gain{.slot_price = nan}, cases, values),
+    CHECK_THROWS_AS(straggle::assign::value_all(expected_gain{.slot_price = nan}, cases, values),
                     straggle_test::broken_contract);
 }
 
@@ -551,7 +552,7 @@ TEST_CASE("profit: allocates nothing") {
     std::vector<backup_case> const cases(40, single.as_case());
     std::vector<outcome<backup_value>> values(cases.size(), status::wrong_kind);
     CHECK(straggle_test::allocations_during(
-              [&] { straggle::assign::price(expected_gain{}, cases, values); }) == 0);
+              [&] { straggle::assign::value_all(expected_gain{}, cases, values); }) == 0);
     CHECK(values.back().has_value());
 }
 

@@ -49,14 +49,14 @@ std::vector<node> nodes_with(std::vector<stats::interval> const& intervals) {
     return ranked(nodes);
 }
 
-// Nodes whose scores are standard normal, shifted by their slowness; n scores each.
-std::vector<node> simulated(std::mt19937_64& engine, std::vector<double> const& slowness, std::size_t n) {
+// Nodes whose scores are standard normal, shifted by their slowdown; n scores each.
+std::vector<node> simulated(std::mt19937_64& engine, std::vector<double> const& slowdown, std::size_t n) {
     static stats::t_interval const rule;
     std::normal_distribution<double> noise;
     std::vector<node> nodes;
-    for (std::size_t i = 0; i < slowness.size(); ++i) {
+    for (std::size_t i = 0; i < slowdown.size(); ++i) {
         rank::score_moments scores;
-        for (std::size_t k = 0; k < n; ++k) scores.add(slowness[i] + noise(engine));
+        for (std::size_t k = 0; k < n; ++k) scores.add(slowdown[i] + noise(engine));
         auto const p = rank::performance_of(scores, rule);
         nodes.push_back({.id = i, .n = n, .mean = p->mean, .sd = p->sd, .ci = p->ci});
     }
@@ -92,15 +92,15 @@ ids dominated_literally(std::vector<node> const& nodes, std::size_t needed) {
 
 // Nodes of equal speed, but for some; tasks come by groups of one job on one node that share a part of their
 // luck, so that two of a group correlate by `rho`.
-std::vector<node> simulated_in_groups(std::mt19937_64& engine, std::vector<double> const& slowness,
+std::vector<node> simulated_in_groups(std::mt19937_64& engine, std::vector<double> const& slowdown,
                                       std::size_t groups, std::size_t size, double rho) {
     static stats::t_interval const rule;
     std::normal_distribution<double> noise;
     std::vector<node> nodes;
-    for (std::size_t i = 0; i < slowness.size(); ++i) {
+    for (std::size_t i = 0; i < slowdown.size(); ++i) {
         rank::score_moments scores;
         for (std::size_t g = 0; g < groups; ++g) {
-            double const shared = slowness[i] + std::sqrt(rho) * noise(engine);
+            double const shared = slowdown[i] + std::sqrt(rho) * noise(engine);
             for (std::size_t k = 0; k < size; ++k) scores.add(shared + std::sqrt(1 - rho) * noise(engine));
         }
         auto const p = rank::performance_of(scores, rule);
@@ -236,12 +236,12 @@ TEST_CASE("twenty equal nodes of fifty tasks: the paper's rule blames them, domi
 
 TEST_CASE("dominated finds nodes slow by one deviation") {
     std::mt19937_64 engine(21);
-    std::vector<double> slowness(20, 0.0);
-    slowness[7] = 1.0;
+    std::vector<double> slowdown(20, 0.0);
+    slowdown[7] = 1.0;
     int found = 0, alone = 0;
     int const windows = 4000;
     for (int w = 0; w < windows; ++w) {
-        auto const who = select(blacklist::dominated{}, simulated(engine, slowness, 50)).who;
+        auto const who = select(blacklist::dominated{}, simulated(engine, slowdown, 50)).who;
         found += std::ranges::count(who, 7u) == 1;
         alone += who == ids{7};
     }
@@ -340,12 +340,12 @@ TEST_CASE("clearly_dominated where tasks come by fours that correlate by a third
 
 TEST_CASE("clearly_dominated: what it costs where tasks are independent") {
     std::mt19937_64 engine(23);
-    std::vector<double> slowness(20, 0.0);
-    slowness[7] = 1.0;
+    std::vector<double> slowdown(20, 0.0);
+    slowdown[7] = 1.0;
     int found = 0;
     int const windows = 4000;
     for (int w = 0; w < windows; ++w) {
-        auto const who = select(blacklist::clearly_dominated{}, simulated(engine, slowness, 50)).who;
+        auto const who = select(blacklist::clearly_dominated{}, simulated(engine, slowdown, 50)).who;
         found += std::ranges::count(who, 7u) == 1;
     }
     CHECK(found > 0.89 * windows); // 91 %; three standard errors are 1.3
@@ -399,9 +399,9 @@ TEST_CASE("dominated_fdr selects what Benjamini and Hochberg would") {
     std::mt19937_64 engine(22);
     std::size_t selected_in_all = 0;
     for (int trial = 0; trial < 200; ++trial) {
-        std::vector<double> slowness(12, 0.0);
-        for (std::size_t i = 0; i < 4; ++i) slowness[i] = 0.2 * static_cast<double>(engine() % 5);
-        auto const nodes = simulated(engine, slowness, 20);
+        std::vector<double> slowdown(12, 0.0);
+        for (std::size_t i = 0; i < 4; ++i) slowdown[i] = 0.2 * static_cast<double>(engine() % 5);
+        auto const nodes = simulated(engine, slowdown, 20);
         // Each p-value on its own: let the others of the fleet be no candidates.
         std::vector<double> p(nodes.size(), 1.0);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -444,12 +444,12 @@ TEST_CASE("dominated_fdr holds the false discovery rate") {
         CHECK(false_alarms <= windows * alpha + 3 * std::sqrt(windows * alpha * (1 - alpha)));
     }
     SUBCASE("a fifth of the nodes is slow") {
-        std::vector<double> slowness(20, 0.0);
-        for (std::size_t i = 0; i < 4; ++i) slowness[i] = 1.2;
+        std::vector<double> slowdown(20, 0.0);
+        for (std::size_t i = 0; i < 4; ++i) slowdown[i] = 1.2;
         double false_share = 0, found = 0;
         for (int w = 0; w < windows; ++w) {
             auto const who =
-                select(blacklist::dominated_fdr{.q = 0.05, .alpha = alpha}, simulated(engine, slowness, 30))
+                select(blacklist::dominated_fdr{.q = 0.05, .alpha = alpha}, simulated(engine, slowdown, 30))
                     .who;
             auto const wrong = std::ranges::count_if(who, [](std::uint64_t id) { return id >= 4; });
             if (!who.empty()) false_share += static_cast<double>(wrong) / static_cast<double>(who.size());
@@ -463,9 +463,9 @@ TEST_CASE("dominated_fdr holds the false discovery rate") {
 TEST_CASE("dominated_fdr selects no more than dominated") {
     std::mt19937_64 engine(24);
     for (int trial = 0; trial < 200; ++trial) {
-        std::vector<double> slowness(10, 0.0);
-        for (double& s : slowness) s = 0.3 * static_cast<double>(engine() % 6);
-        auto const nodes = simulated(engine, slowness, 5 + engine() % 40);
+        std::vector<double> slowdown(10, 0.0);
+        for (double& s : slowdown) s = 0.3 * static_cast<double>(engine() % 6);
+        auto const nodes = simulated(engine, slowdown, 5 + engine() % 40);
         auto loose = select(blacklist::dominated{}, nodes).who,
              strict = select(blacklist::dominated_fdr{}, nodes).who;
         std::ranges::sort(loose);
@@ -489,9 +489,9 @@ TEST_CASE("dominated_fdr: fleets without any spread, and fleets of one") {
 
 TEST_CASE("selecting again allocates nothing") {
     std::mt19937_64 engine(25);
-    std::vector<double> slowness(60, 0.0);
-    for (std::size_t i = 0; i < 10; ++i) slowness[i] = 2.0;
-    auto const nodes = simulated(engine, slowness, 30);
+    std::vector<double> slowdown(60, 0.0);
+    for (std::size_t i = 0; i < 10; ++i) slowdown[i] = 2.0;
+    auto const nodes = simulated(engine, slowdown, 30);
     blacklist::selection_scratch scratch;
     std::vector<blacklist::candidate> out;
     auto const run = [&] {

@@ -116,7 +116,7 @@ TEST_CASE("every normaliser and every reading tells the same slowdown; a monitor
     watch.finish(3); // of a finished job only what it said is kept
     watch.finish(9);
     auto restored = monitor_of<attempt<std::int64_t>>(fields<std::int64_t>, {.window = 1000});
-    REQUIRE(restored.deserialize(watch.serialize()) == status::ok);
+    REQUIRE(restored.restore(watch.serialize()) == status::ok);
     for (auto* m : {&watch, &restored}) {
         auto const& windowed = m->rank(1000);
         REQUIRE(windowed.nodes().size() == batch.nodes().size());

@@ -78,7 +78,7 @@ TEST_CASE("flink: by hand") {
         job.finished = {10, 20, 30, 40};
         job.running[0].elapsed = 30;
         auto const b = ask(rule(0.4, 1.5), job); // round(0.4 * 5) = 2
-        CHECK(b.suspects[0].baseline == 20);
+        CHECK(b.suspects[0].usual == 20);
     }
     SUBCASE("per unit of input") {
         job.inputs = {1, 30, 4}; // 10, 2, 5 per unit

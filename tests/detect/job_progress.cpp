@@ -154,18 +154,18 @@ TEST_CASE("job_progress: what the user says of the job and its nodes") {
     j.set_tasks(100);
     j.set_slots(40);
     j.set_begin(20s);
-    j.set_slowness("slow", 2.5);
+    j.set_slowdown("slow", 2.5);
     std::vector<task> const tasks{{"slow", 0.5, 30s, 1, 1}};
     j.running(tasks, fields, 50s);
     detect::job_view const v = j.view();
     CHECK(v.tasks == 100);
     CHECK(v.slots == 40);
     CHECK(v.age == 30);
-    CHECK(v.nodes[0].slowness == 2.5);
+    CHECK(v.nodes[0].slowdown == 2.5);
     CHECK(v.nodes[0].modelled);
     straggle_test::contract_trap trap;
-    CHECK_THROWS_AS(j.set_slowness("slow", 0), straggle_test::broken_contract);
-    CHECK_THROWS_AS(j.set_slowness("slow", std::nan("")), straggle_test::broken_contract);
+    CHECK_THROWS_AS(j.set_slowdown("slow", 0), straggle_test::broken_contract);
+    CHECK_THROWS_AS(j.set_slowdown("slow", std::nan("")), straggle_test::broken_contract);
 }
 
 TEST_CASE("job_progress: times stay in order however they come, and a cleared job is as new") {

@@ -30,7 +30,7 @@ TEST_CASE("late: by hand") {
     CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0});
     CHECK(a.suspects[0].value == 0.25);
-    CHECK(a.suspects[0].baseline == 0.5);
+    CHECK(a.suspects[0].usual == 0.5);
     CHECK(a.suspects[0].threshold == doctest::Approx(0.5 - std::sqrt(0.03125)).epsilon(1e-15));
     CHECK(ask(detect::late{.alpha = 1.5}, job).tasks().empty()); // it lies sqrt(2) deviations below
     CHECK(ask(detect::late{.alpha = 1.4}, job).tasks() == places{0});
@@ -111,13 +111,13 @@ TEST_CASE("late over finished and waiting tasks") {
     auto const a = ask(detect::late{.over = detect::task_scope::started}, job);
     // mean 0.0775, deviation sqrt((0.0275^2 + 0.0175^2 + 2 * 0.0225^2) / 4) = 0.02278
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0].baseline == doctest::Approx(0.0775).epsilon(1e-14));
+    CHECK(a.suspects[0].usual == doctest::Approx(0.0775).epsilon(1e-14));
     CHECK(a.suspects[0].threshold == doctest::Approx(0.0775 - std::sqrt(0.002075 / 4)).epsilon(1e-14));
     job.tasks = 9; // four wait, with rate 0
     job.running[0].progress = 0.1;
     auto const b = ask(detect::late{.alpha = 0, .over = detect::task_scope::all}, job);
     CHECK(b.tasks() == places{0});
-    CHECK(b.suspects[0].baseline == doctest::Approx((0.01 + 0.06 + 0.2) / 8).epsilon(1e-14));
+    CHECK(b.suspects[0].usual == doctest::Approx((0.01 + 0.06 + 0.2) / 8).epsilon(1e-14));
 }
 
 TEST_CASE("late: as defined, on random jobs") {

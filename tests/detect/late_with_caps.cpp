@@ -140,7 +140,7 @@ TEST_CASE("Hadoop 1: a task that has just begun counts as a millisecond old") {
     job.running = {{.progress = 0, .elapsed = 66000}, {.progress = 0, .elapsed = 0}};
     auto const a = ask(hadoop(0.5), job);
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0].baseline == doctest::Approx((1.0 / 5000 + 1.0 / 6000) / 4).epsilon(1e-15));
+    CHECK(a.suspects[0].usual == doctest::Approx((1.0 / 5000 + 1.0 / 6000) / 4).epsilon(1e-15));
 }
 
 TEST_CASE("late_with_caps: the paper's quantiles by hand") {
@@ -151,7 +151,7 @@ TEST_CASE("late_with_caps: the paper's quantiles by hand") {
     CHECK(a.tasks() == places{4});
     CHECK(a.suspects[0].value == 0.01 / 100);
     CHECK(a.suspects[0].threshold == doctest::Approx(0.0002).epsilon(1e-15));
-    CHECK(a.suspects[0].baseline == doctest::Approx(0.0003).epsilon(1e-15));
+    CHECK(a.suspects[0].usual == doctest::Approx(0.0003).epsilon(1e-15));
     // The median: two below, of which a cap of a tenth of five running tasks leaves one.
     auto const half = ask(detect::late_with_caps{.slow_task = 0.5}, job);
     CHECK(half.tasks() == places{4});

@@ -51,19 +51,19 @@ job_data on_nodes(std::vector<std::vector<std::pair<double, double>>> const& nod
 } // namespace
 
 TEST_CASE("node_aware: a node known to be slow is enough, before anything is reported") {
-    // By hand: expected log = log slowness, its variance 0.15^2 (tasks) + 0.15^2 (model).
+    // By hand: expected log = log slowdown, its variance 0.15^2 (tasks) + 0.15^2 (model).
     double const edge = 1.2 * std::exp(0.3 * std::sqrt(2 * 0.15 * 0.15));
-    for (double const slowness : {edge * 0.999, edge * 1.001}) {
+    for (double const slowdown : {edge * 0.999, edge * 1.001}) {
         job_data job = on_nodes({{{0, 0}}, {{0, 0}}});
-        job.nodes[1] = {.slowness = slowness, .modelled = true};
+        job.nodes[1] = {.slowdown = slowdown, .modelled = true};
         answer const a = ask(detect::node_aware<>{.usual_time = 60}, job);
         CHECK(a.note == detect::detection_note::none);
-        REQUIRE(a.suspects.size() == (slowness > edge ? 1u : 0u));
+        REQUIRE(a.suspects.size() == (slowdown > edge ? 1u : 0u));
         if (a.suspects.empty()) continue;
         CHECK(a.suspects[0].task == 1);
-        CHECK(a.suspects[0].value == doctest::Approx(60 * slowness));
+        CHECK(a.suspects[0].value == doctest::Approx(60 * slowdown));
         CHECK(a.suspects[0].threshold == doctest::Approx(72));
-        CHECK(a.suspects[0].baseline == doctest::Approx(60));
+        CHECK(a.suspects[0].usual == doctest::Approx(60));
     }
 }
 
@@ -126,15 +126,15 @@ TEST_CASE("node_aware: a start-up that is told, reckoned by hand") {
     CHECK(ask(detect::node_aware<>{.start_up = 4}, running({{0.5, 30}, {0.5, 30}})).suspects.empty());
 }
 
-TEST_CASE("node_aware: what tasks of all nodes are late is no slowness") {
+TEST_CASE("node_aware: what tasks of all nodes are late is no slowdown") {
     // Five nodes of four tasks that began 25 ago and worked for the last 15; they usually take 100, and what
     // they reported is 1.5 old. Node 3 is three times as slow as it was, node 4 as slow as it was.
-    auto const tasks = [](double slowness) {
-        return std::vector<std::pair<double, double>>(4, {(25 - 1.5 - 10) / (100 * slowness), 25.0});
+    auto const tasks = [](double slowdown) {
+        return std::vector<std::pair<double, double>>(4, {(25 - 1.5 - 10) / (100 * slowdown), 25.0});
     };
     job_data job = on_nodes({tasks(1), tasks(1), tasks(1), tasks(3), tasks(2)});
     for (detect::job_node& n : job.nodes) n.modelled = true;
-    job.nodes[4].slowness = 2;
+    job.nodes[4].slowdown = 2;
     auto const rule = [](std::optional<double> start_up) {
         return detect::node_aware<>{.usual_time = 100, .report_interval = 3, .start_up = start_up};
     };
@@ -234,7 +234,7 @@ TEST_CASE("node_aware: a slow node that empties gets faster") {
     // Two of eight tasks are left on a node, one of them just begun; by hand: of the 8 x 60 that it had to
     // share with when the node was full 60 + 12 remain.
     job_data job = on_nodes({{{0, 0}, {0.8, 80}}, {{0.5, 30}}});
-    job.nodes[0] = {.slowness = 2, .modelled = true, .running = 2, .most_running = 8};
+    job.nodes[0] = {.slowdown = 2, .modelled = true, .running = 2, .most_running = 8};
     double const emptier = std::log(8 * 60 / 72.0);
     double const own_siblings = std::log((80 - 1.5) / (0.8 * 60)); // what the other one says
     auto const with = [](double sharing, double sureness = 0) {
@@ -292,7 +292,7 @@ TEST_CASE("node_aware: the usual time is found in the middle of the good nodes, 
     nodes.emplace_back(8, std::pair(0.1, 30.0));
     answer const a = ask(detect::node_aware<>{.report_interval = 3}, on_nodes(nodes));
     REQUIRE(a.suspects.size() == 8);
-    CHECK(a.suspects[0].baseline == doctest::Approx(60).epsilon(0.03)); // the fast fifth is 12 % below
+    CHECK(a.suspects[0].usual == doctest::Approx(60).epsilon(0.03)); // the fast fifth is 12 % below
 }
 
 TEST_CASE("node_aware: large tasks are no slow ones, if that is known") {
@@ -359,7 +359,7 @@ TEST_CASE("node_aware: numbers that are none suspect nobody and spoil nothing") 
         CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
         job = good;
         job.running[3].input = bad; // counts as 1
-        job.nodes[1] = {.slowness = bad, .modelled = true, .compared = 3, .log_mean = bad};
+        job.nodes[1] = {.slowdown = bad, .modelled = true, .compared = 3, .log_mean = bad};
         if (bad == -1.0) job.nodes[1].compared = 0; // a fine logarithm
         CHECK(ask(detect::node_aware<>{}, job).tasks() == places{1});
     }
@@ -375,8 +375,8 @@ TEST_CASE("node_aware: random jobs") {
             detect::suspect const& s = a.suspects[i];
             double const left = s.value - view.running[s.task].elapsed;
             CHECK(s.value > s.threshold);
-            CHECK(left > s.baseline);
-            CHECK(s.threshold == 1.2 * s.baseline);
+            CHECK(left > s.usual);
+            CHECK(s.threshold == 1.2 * s.usual);
             if (i == 0) continue;
             detect::suspect const& b = a.suspects[i - 1];
             double const before = b.value - view.running[b.task].elapsed;
@@ -618,7 +618,7 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
                     },
                     [](simulation const&, double) {});
         detect::job_progress<std::uint32_t, double> job(simulation::tasks), known(simulation::tasks);
-        for (std::uint32_t k = 0; k < 20; ++k) known.set_slowness(k, std::exp(logs[k] / n[k]));
+        for (std::uint32_t k = 0; k < 20; ++k) known.set_slowdown(k, std::exp(logs[k] / n[k]));
         simulation s(w, c, seed);
         now_running = &s;
         for (auto* group : {&cold, &warm})

@@ -19,17 +19,17 @@ TEST_CASE("progress_gap: by hand, over all tasks as in equation 6") {
     CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0, 2});
     CHECK(a.suspects[0].value == 0.1);
-    CHECK(a.suspects[0].baseline == doctest::Approx(0.55).epsilon(1e-15));
+    CHECK(a.suspects[0].usual == doctest::Approx(0.55).epsilon(1e-15));
     CHECK(a.suspects[0].threshold == doctest::Approx(0.35).epsilon(1e-15));
     SUBCASE("over the running ones: average 1.3 / 3") {
         auto const b = ask(detect::progress_gap{.over = detect::task_scope::running}, job);
         CHECK(b.tasks() == places{0});
-        CHECK(b.suspects[0].baseline == doctest::Approx(1.3 / 3).epsilon(1e-15));
+        CHECK(b.suspects[0].usual == doctest::Approx(1.3 / 3).epsilon(1e-15));
     }
     SUBCASE("over the started ones: average 3.3 / 5") {
         auto const b = ask(detect::progress_gap{.over = detect::task_scope::started}, job);
         CHECK(b.tasks() == places{0, 2});
-        CHECK(b.suspects[0].baseline == doctest::Approx(0.66).epsilon(1e-15));
+        CHECK(b.suspects[0].usual == doctest::Approx(0.66).epsilon(1e-15));
     }
     SUBCASE("a wider gap") {
         CHECK(ask(detect::progress_gap{.gap = 0.3}, job).tasks() == places{0});

@@ -64,7 +64,7 @@ TEST_CASE("remaining time: from the snapshot") {
     straggle::detect::sibling_time_estimate const scaled;
     CHECK(scaled({.elapsed = 10}, {}).reason() == status::insufficient_evidence);
     std::vector<double> const finished = {90, 110};
-    std::vector<straggle::detect::job_node> const nodes = {{}, {.slowness = 1.5}};
+    std::vector<straggle::detect::job_node> const nodes = {{}, {.slowdown = 1.5}};
     job_view job;
     job.finished = finished;
     job.mean_finished = 100;

@@ -313,7 +313,7 @@ TEST_CASE("detection metrics: times of very different size, exactly") {
 }
 
 TEST_CASE("detection metrics: allocate nothing, and are merged only with their like") {
-    detection_metrics m, other({.straggler = {.slowdown = 1.5}});
+    detection_metrics m, other({.straggler = {.threshold = 1.5}});
     CHECK(straggle_test::allocations_during([&] {
               for (auto const& t : by_hand) m.observe(t);
               m.merge(hand);

@@ -246,8 +246,8 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
             CHECK(job.now() >= now);
             now = job.now();
             jobs.push_back(job.job());
-            CHECK(job.set_slowness("n1", 3));
-            CHECK(!job.set_slowness("no such node", 3));
+            CHECK(job.set_slowdown("n1", 3));
+            CHECK(!job.set_slowdown("no such node", 3));
             job.set_slots(12);
         }
         void finished(std::size_t row) {
@@ -264,7 +264,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
         player.run(known, [&](detect::job_view const& job) {
             CHECK(job.slots == 12);
             for (detect::job_node const& n : job.nodes) {
-                CHECK(n.slowness == (n.modelled ? 3 : 1));
+                CHECK(n.slowdown == (n.modelled ? 3 : 1));
                 modelled += n.modelled ? 1u : 0u;
             }
             return std::span<detect::suspect const>();
@@ -324,7 +324,7 @@ struct node_memory {
             ++n;
         }
         finished_in_job.clear();
-        for (auto const& [node, log] : logs) job.set_slowness(node, std::exp(log.first / log.second));
+        for (auto const& [node, log] : logs) job.set_slowdown(node, std::exp(log.first / log.second));
     }
     void finished(std::size_t row) { finished_in_job.push_back(row); }
     double took(std::size_t row) const {

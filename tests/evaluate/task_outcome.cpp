@@ -46,7 +46,7 @@ static_assert(*judge(fake) ==
 static_assert(*judge(overtaken) == task_verdict{.execution = 150, .straggler = true, .detected = true});
 // A threshold of 1.5 takes a task of 80 for ordinary.
 static_assert(judge({.usual = 60, .execution = 80})->straggler);
-static_assert(!judge({.usual = 60, .execution = 80}, {.straggler = {.slowdown = 1.5}})->straggler);
+static_assert(!judge({.usual = 60, .execution = 80}, {.straggler = {.threshold = 1.5}})->straggler);
 
 TEST_CASE("task outcome: a fake positive had less than its usual time left") {
     task_outcome t = caught;
@@ -144,7 +144,7 @@ TEST_CASE("task outcome: judging has a contract") {
     static_assert(judging_options{}.valid());
     straggle_test::contract_trap const trap;
     for (judging_options const& bad :
-         {judging_options{.straggler = {.slowdown = 0.9}}, judging_options{.straggler = {.slowdown = nan}},
+         {judging_options{.straggler = {.threshold = 0.9}}, judging_options{.straggler = {.threshold = nan}},
           judging_options{.least_progress = 0}, judging_options{.least_progress = nan},
           judging_options{.least_progress = 1.1}}) {
         CHECK(!bad.valid());

@@ -20,7 +20,7 @@ namespace {
 using straggle::status;
 using straggle::evaluate::find_usual_time;
 using straggle::evaluate::harmless_errors;
-using straggle::evaluate::most_tolerant_slowdown;
+using straggle::evaluate::most_tolerant_threshold;
 using straggle::evaluate::straggler_rule;
 using straggle::evaluate::straggler_share;
 using straggle::evaluate::tolerance_of_guess;
@@ -90,7 +90,7 @@ TEST_CASE("straggler share: falls with the quantile, as table 5 does") {
     CHECK(straggler_share({}, 1.0).reason() == status::insufficient_evidence);
     for (double usual : {0.0, -1.0, nan, inf})
         CHECK(straggler_share(times, usual).reason() == status::out_of_domain);
-    CHECK(straggler_share(times, 60.0, {.slowdown = 0.5}).reason() == status::out_of_domain);
+    CHECK(straggler_share(times, 60.0, {.threshold = 0.5}).reason() == status::out_of_domain);
     times[7] = nan;
     CHECK(straggler_share(times, 60.0).reason() == status::out_of_domain);
 }
@@ -120,7 +120,7 @@ TEST_CASE("tolerance of the guess: bad arguments") {
     for (double bad : {0.0, -1.0, nan, inf}) {
         CHECK(tolerance_of_guess(bad, 0.1).reason() == status::out_of_domain);
         CHECK(tolerance_of_guess(2.0, 0.1, bad).reason() == status::out_of_domain);
-        CHECK(most_tolerant_slowdown(bad, 0.1).reason() == status::out_of_domain);
+        CHECK(most_tolerant_threshold(bad, 0.1).reason() == status::out_of_domain);
     }
     for (double bad : {-0.1, 1.0, nan, inf})
         CHECK(tolerance_of_guess(2.0, bad).reason() == status::out_of_domain);
@@ -203,7 +203,7 @@ TEST_CASE("harmless errors: inside nobody is taken for somebody else, outside so
 TEST_CASE("most tolerant slowdown: no other one allows a larger error") {
     for (double s_min : {1.2, 1.5, 2.0, 3.0, 10.0}) {
         for (double setting : {0.0, 0.05, 0.09}) {
-            double const best = *most_tolerant_slowdown(s_min, setting);
+            double const best = *most_tolerant_threshold(s_min, setting);
             CHECK(best == doctest::Approx((1 + setting + s_min * (1 - setting)) / 2).epsilon(1e-14));
             double const reached = *tolerance_of_guess(s_min, setting, best);
             for (double other = 1.001; other < s_min; other += 0.01)
@@ -211,10 +211,10 @@ TEST_CASE("most tolerant slowdown: no other one allows a larger error") {
         }
         // At the paper's limit it is the paper's limit that makes it 0.
         double const limit = (s_min - 1) / (s_min + 1);
-        CHECK(*most_tolerant_slowdown(s_min, limit * (1 - 1e-12)) ==
+        CHECK(*most_tolerant_threshold(s_min, limit * (1 - 1e-12)) ==
               doctest::Approx(2 * s_min / (s_min + 1)).epsilon(1e-11));
     }
-    CHECK(most_tolerant_slowdown(1.5, 0.21).reason() == status::insufficient_evidence);
+    CHECK(most_tolerant_threshold(1.5, 0.21).reason() == status::insufficient_evidence);
 }
 
 static_assert(tolerance_of_guess(2.0, 0.1).has_value() && !tolerance_of_guess(3.0, 0.4).has_value());

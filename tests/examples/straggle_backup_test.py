@@ -110,8 +110,8 @@ class KnownAnswers(Advisor):
         self.assertIn(s["reason"], {"not_profitable", "unlikely_to_win"})
         nodes = {n["node"]: n for n in self.advise(history(), now)["nodes"]}
         self.assertEqual((nodes["n2"]["state"], nodes["n2"]["excluded"]), ("excluded", "by_history"))
-        self.assertAlmostEqual(nodes["n2"]["slowness"], 3, delta=0.4)
-        self.assertAlmostEqual(nodes["n0"]["slowness"], 1, delta=0.05)
+        self.assertAlmostEqual(nodes["n2"]["slowdown"], 3, delta=0.4)
+        self.assertAlmostEqual(nodes["n0"]["slowdown"], 1, delta=0.05)
 
     def test_no_free_slot(self):
         now = running(straggler(), *healthy(2, first=0, prefix="a"), *healthy(5))
@@ -364,11 +364,11 @@ class Nodes(Advisor):
         n2 = got["nodes"][2]
         self.assertEqual((n2["excluded"], n2["spared_by"]), (None, "one_per_domain"))
 
-    def test_slowness_is_that_of_other_jobs(self):
+    def test_slowdown_is_that_of_other_jobs(self):
         """What is slow in the job that runs, the detector sees itself."""
         own = "".join(f"now/map,f{i},0,n{i % 8},{900_000},{900_000 + (40_000 if i % 8 == 1 else 10_000)},success,,\n" for i in range(64))
-        nodes = {n["node"]: n["slowness"] for n in self.advise(history(), running(straggler()))["nodes"]}
-        self.assertEqual({n["node"]: n["slowness"] for n in self.advise(history() + own, running(straggler()))["nodes"]}, nodes)
+        nodes = {n["node"]: n["slowdown"] for n in self.advise(history(), running(straggler()))["nodes"]}
+        self.assertEqual({n["node"]: n["slowdown"] for n in self.advise(history() + own, running(straggler()))["nodes"]}, nodes)
         self.assertAlmostEqual(nodes["n1"], 1, delta=0.05)
 
     def test_copies_take_reserved_slots(self):

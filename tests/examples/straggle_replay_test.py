@@ -68,7 +68,7 @@ class ByHand(Folder):
         self.assertEqual(of("--usual", "100s")["stragglers"], 3)
         self.assertEqual(of("--usual", "160s")["undecided"], 1)  # and now it was not
         self.assertEqual(of("--usual", "0")["stragglers"], of("--usual", "60s")["stragglers"])
-        self.assertEqual(of("--slowdown", 1.95)["stragglers"], 1)
+        self.assertEqual(of("--threshold", 1.95)["stragglers"], 1)
         self.assertEqual(of("--min-tasks", 9)["tasks"], 0)
         self.assertIsNone(of("--min-tasks", 9)["recall"])
 
@@ -259,7 +259,7 @@ class Detectors(Folder):
                                     ("late:alpha=1,alpha=2", "twice"), ("late:alpha=x", "not a number"), ("late:alpha=-1", "from 0"),
                                     ("late:alpha=nan", "not a number"), ("late:alpha=inf", "not a number"), ("late:over=both", "none of running"),
                                     ("late:warm=1", "it has no warm"), ("node_aware:warm=2", "whole number"),
-                                    ("node_aware:slowdown=1", "not a number from"), ("node_aware:start_up=-1", "from 0"), ("flink:ratio=1", "not a number from"),
+                                    ("node_aware:straggler_threshold=1", "not a number from"), ("node_aware:start_up=-1", "from 0"), ("flink:ratio=1", "not a number from"),
                                     ("largest_gain:most=0", "whole number"), ("largest_gain:most=1.5", "whole number"),
                                     ("mantri:delta=1", "not a number"), ("hierarchical:base=mantri", "none of progress_gap, late"),
                                     ("late:lag=1e30", "from 0 to 1e+09"), ("late\n:x", "key=value")]:
@@ -352,7 +352,7 @@ class BadInput(Folder):
                                  ("not a length of time", "--interval", "1", history), ("whole number of milliseconds", "--interval", "0s", history),
                                  ("neither from 0 to 1", "--usual", "1.5", history), ("neither from 0 to 1", "--usual", "nan", history),
                                  ("not a length of time", "--usual", "5x", history), ("not a length of time", "--usual", "", history),
-                                 ("is not from 1", "--slowdown", 0.5, history), ("is not from 1", "--slowdown", "nan", history),
+                                 ("is not from 1", "--threshold", 0.5, history), ("is not from 1", "--threshold", "nan", history),
                                  ("is negative", "--min-tasks", -1, history), ("none of ns", "--time-unit", "weeks", history),
                                  ("not of the form", "--columns", "x", history), ("not of the form", "--columns", "time=x", history),
                                  ("--progress-columns: 'end=x'", "--progress-columns", "end=x", history),

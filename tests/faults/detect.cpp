@@ -113,7 +113,7 @@ seen_of seen_in(job const& j) {
     for (double const x : v.finished) s.see(x);
     for (double const x : v.finished_per_input) s.see(x);
     for (auto const& n : v.nodes) {
-        for (double const x : {n.total_time, n.slowness, n.log_mean}) s.see(x);
+        for (double const x : {n.total_time, n.slowdown, n.log_mean}) s.see(x);
         for (auto const x : {n.finished, n.compared}) s.see(x);
         for (auto const x : {n.running, n.most_running}) s.see(x);
     }
@@ -155,8 +155,8 @@ TEST_CASE("job_progress: a failed allocation changes nothing") {
                     "finished", [=] { return job_with(n, before); },
                     [input](job& j) { j.finished(long_name("host", 50), 12.0, input); }, seen_in);
     check_failures(
-        "set_slowness", [] { return job_with(5, 1); },
-        [](job& j) { j.set_slowness(long_name("host", 50), 2.0); }, seen_in);
+        "set_slowdown", [] { return job_with(5, 1); },
+        [](job& j) { j.set_slowdown(long_name("host", 50), 2.0); }, seen_in);
     check_failures(
         "view", [other = job_with(20, 2)] { return job(other); }, [](job& j) { (void)j.view(); }, seen_in);
     check_failures(

@@ -145,7 +145,7 @@ void check_monitor() {
     check_failures("merge", ranked, [&](Monitor& m) { m.merge(second); }, state_of<Monitor>);
     check_failures("serialize", [&] { return second.serialize(); });
     std::vector<std::byte> const bytes = second.serialize();
-    check_failures("deserialize", ranked, [&](Monitor& m) { (void)m.deserialize(bytes); }, state_of<Monitor>);
+    check_failures("restore", ranked, [&](Monitor& m) { (void)m.restore(bytes); }, state_of<Monitor>);
     check_failures("copy assignment", ranked, [&](Monitor& m) { m = second; }, state_of<Monitor>);
 }
 

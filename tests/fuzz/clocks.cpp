@@ -155,8 +155,7 @@ void watch(std::span<std::uint8_t const> bytes) {
     auto again = make();
     demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
     straggle::monitor<attempt, decltype(ended)> seen_again(ended, {.window = Time{300}, .slide = Time{60}});
-    demand(seen_again.deserialize(seen_bytes) == straggle::status::ok &&
-           seen_again.serialize() == seen_bytes);
+    demand(seen_again.restore(seen_bytes) == straggle::status::ok && seen_again.serialize() == seen_bytes);
     again.merge(m);
 }
 

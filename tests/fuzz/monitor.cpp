@@ -54,13 +54,13 @@ void become(Monitor m, std::span<std::byte const> bytes) {
     Monitor const fresh = m;
     m.observe({"before", 1, 5, 5});
     std::vector<std::byte> const before = m.serialize();
-    if (m.deserialize(bytes) != straggle::status::ok) {
+    if (m.restore(bytes) != straggle::status::ok) {
         demand(m.serialize() == before);
         return;
     }
     std::vector<std::byte> const stored = m.serialize();
     Monitor again = fresh;
-    demand(again.deserialize(stored) == straggle::status::ok && again.serialize() == stored);
+    demand(again.restore(stored) == straggle::status::ok && again.serialize() == stored);
     check_ranking(m);
     check_ranking(again);
     Monitor twice = m;
@@ -72,7 +72,7 @@ void become(Monitor m, std::span<std::byte const> bytes) {
     for (char const* const job : {"j0", "j1", "late comer", ""}) m.finish(job);
     check_ranking(m);
     std::vector<std::byte> const last = m.serialize();
-    demand(again.deserialize(last) == straggle::status::ok && again.serialize() == last);
+    demand(again.restore(last) == straggle::status::ok && again.serialize() == last);
     m.merge(twice);
     check_ranking(m);
     (void)m.rank(1000);

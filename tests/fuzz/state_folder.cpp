@@ -8,6 +8,7 @@
 #include "examples/programs/straggle-watch/state_folder.hpp"
 #include "examples/programs/straggle-watch/lease_file.hpp"
 #include "fuzzing.hpp"
+#include "small_watch.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,15 +28,6 @@ namespace {
 using fuzzing::demand;
 using namespace straggle_watch;
 namespace fs = std::filesystem;
-
-watch_options bounds() {
-    watch_options o;
-    o.most_running = 20;
-    o.mitigator.most_nodes = 10;
-    o.mitigator.most_jobs = 64;
-    o.longest_line = 4096;
-    return o;
-}
 
 // A folder of this process, which goes with it; in memory where there is such a place, as each snapshot waits
 // for the disk.
@@ -79,7 +71,7 @@ void append(state_folder& to, watch& what, double wall, std::uint64_t& line, std
 // A life of a few entries, whose clock the bytes tell; the names of the newest snapshot and its journal.
 void live(fs::path const& folder, std::uint8_t const* data, std::size_t size, int entries) {
     state_folder state(folder.string());
-    auto const what = state.load(bounds());
+    auto const what = state.load(fuzzing::small_watch());
     std::uint64_t line = 1;
     double now = 1000;
     for (int i = 0; i < entries; ++i) {
@@ -204,7 +196,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         return 0;
     }
     state_folder again(folder.string());
-    auto const what = again.load(bounds());
+    auto const what = again.load(fuzzing::small_watch());
     demand(what->told().running().size() <= 20 && what->told().nodes().size() <= 10);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "examples/programs/straggle-watch/watch.hpp"
 #include "fuzzing.hpp"
+#include "small_watch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +20,8 @@ using fuzzing::demand;
 using namespace straggle_watch;
 
 watch_options bounds() {
-    watch_options o;
+    watch_options o = fuzzing::small_watch();
     o.keeps_log = true;
-    o.most_running = 20;
-    o.mitigator.most_nodes = 10;
-    o.mitigator.most_jobs = 64;
-    o.longest_line = 4096;
     return o;
 }
 

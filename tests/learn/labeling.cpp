@@ -57,7 +57,7 @@ TEST_CASE("labeling: C1, the most days with a positive mean at the centre") {
     CHECK(weak == std::vector<std::uint8_t>{0, 0, 1, 1});
 }
 
-TEST_CASE("labeling: C2, of those the one whose slowness is the surest") {
+TEST_CASE("labeling: C2, of those the one whose slowdown is the surest") {
     fleet f;
     f.add(0, 1, 0.9, 1, 0.7);
     f.add(1, 1, 0.5, 1, 0.4);

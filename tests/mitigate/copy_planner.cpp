@@ -73,6 +73,17 @@ struct bench {
     void plan(double now, std::uint64_t waiting = 0) {
         planner.plan(now * unit, running, places, {.waiting = waiting});
     }
+    // A task that began at 70 gets a copy at 100, and then no slot is free.
+    void race() {
+        history();
+        siblings(1);
+        task(1, 50, 3, 70);
+        plan(100);
+        REQUIRE(planner.copies().size() == 1);
+        task(1, 50, planner.copies()[0].node_row - 100, 100).is_copy = true;
+        running[0].attempts = running[1].attempts = 2;
+        for (place_row& p : places) p.free = 0;
+    }
 };
 
 } // namespace
@@ -270,15 +281,8 @@ TEST_CASE("copy_planner: a copy of a task that is large leaves when others wait 
     for (double const give_up : {0.2, 0.0}) {
         CAPTURE(give_up);
         bench b({.give_up = give_up});
-        b.history();
-        b.siblings(1);
-        b.task(1, 50, 3, 70);
-        b.plan(100);
-        REQUIRE(b.planner.copies().size() == 1);
-        b.task(1, 50, b.planner.copies()[0].node_row - 100, 100).is_copy = true;
-        b.running[0].attempts = b.running[1].attempts = 2;
-        for (place_row& p : b.places) p.free = 0;
-        b.plan(150); // long after a copy of a usual task would have ended: but nobody waits
+        b.race();
+        b.plan(150); // long after a copy of a usual task would have ended: but no task waits
         CHECK(b.planner.kills().empty());
         b.plan(150.5, 1);
         REQUIRE(b.planner.kills().size() == (give_up > 0 ? 1 : 0));
@@ -286,7 +290,7 @@ TEST_CASE("copy_planner: a copy of a task that is large leaves when others wait 
             CHECK(b.planner.kills()[0].is_copy);
             CHECK(b.planner.kills()[0].task_row == 1);
         }
-        b.places[5].free = 2; // who waits has a slot
+        b.places[5].free = 2; // for the task that waits
         b.plan(151, 1);
         CHECK(b.planner.kills().empty());
     }
@@ -295,14 +299,7 @@ TEST_CASE("copy_planner: a copy of a task that is large leaves when others wait 
 TEST_CASE(
     "copy_planner: a copy that may still show what it is worth, or is not ours, stays while others wait") {
     bench b;
-    b.history();
-    b.siblings(1);
-    b.task(1, 50, 3, 70);
-    b.plan(100);
-    REQUIRE(b.planner.copies().size() == 1);
-    b.task(1, 50, b.planner.copies()[0].node_row - 100, 100).is_copy = true;
-    b.running[0].attempts = b.running[1].attempts = 2;
-    for (place_row& p : b.places) p.free = 0;
+    b.race();
     for (double now = 101; now < 109; ++now) { // a usual one takes 10
         b.plan(now, 400);
         CHECK(b.planner.kills().empty());
@@ -732,7 +729,7 @@ TEST_CASE("copy_planner: where company makes tasks slower, a new task goes where
         for (std::uint32_t n = 1; n < 4; ++n) places[n].free = 1;
         places[0].slow = {1.1, 1.09, 1.11, 500};
         std::vector<assign::ranked_place> out;
-        planner.rank_places(99, 1, 0, places, {}, out);
+        planner.rank_places({.job = 99, .kind = 1, .input = 0}, places, {}, out);
         REQUIRE(out.size() == 4);
         CHECK((out[0].row == 0) == (slope > 0));
         CHECK(planner.crowding().slope() == doctest::Approx(slope).epsilon(0.1).scale(1));
@@ -754,14 +751,21 @@ TEST_CASE("copy_planner: where only nodes with a free slot are told, the others 
     last.slow = {3, 2.9, 3.1, 1000};
     last.free = 1;
     std::vector<assign::ranked_place> all, only;
-    b.planner.rank_places(7, 1, 0, {&last, 1}, {}, only);
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0}, {&last, 1}, {}, only);
     CHECK(only.size() == 1); // nothing else is known
     b.plan(100);
     // 76 healthy slots: one is free in a moment.
-    b.planner.rank_places(7, 1, 0, b.places, {}, all);
-    b.planner.rank_places(7, 1, 0, {&last, 1}, {}, only);
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0}, b.places, {}, all);
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0}, {&last, 1}, {}, only);
     CHECK(all.empty());
     CHECK(only.empty());
-    b.planner.rank_places(7, 1, 0, {&last, 1}, {.waiting = 1000}, only);
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0}, {&last, 1}, {.waiting = 1000}, only);
     CHECK(only.size() == 1);
+    // No healthy node can run it: there is nothing to wait for.
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0, .only_here = true}, {&last, 1}, {}, only);
+    CHECK(only.size() == 1);
+    // One of them can, and it is full: it is waited for.
+    std::vector<place_row> const two{b.places[0], last};
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0, .only_here = true}, two, {}, only);
+    CHECK(only.empty());
 }

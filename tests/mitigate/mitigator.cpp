@@ -133,6 +133,28 @@ TEST_CASE("mitigator: the operator's word stands, whatever is measured") {
     for (auto const& p : places) CHECK((p.row == 0 || p.row == 3));
 }
 
+TEST_CASE("mitigator: a task that not every node can run is placed where it can") {
+    std::vector<straggle_test::told_host> hosts{{"a", 4, 0}, {"b", 4, 4}, {"c", 4, 0}, {"d", 4, 0}};
+    std::vector<straggle_test::running_task> none;
+    for (bool const enabled : {true, false}) {
+        mitigator_options o;
+        o.is_enabled = enabled;
+        mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                    straggle_test::told_host_fields, o);
+        (void)m.decide(1.0, none, hosts);
+        straggle_test::running_task const task{};
+        auto const labelled = [](straggle_test::running_task const&, straggle_test::told_host const& h) {
+            return h.name >= "b";
+        };
+        auto const places = m.rank_places(task, hosts, labelled);
+        REQUIRE(places.size() == 2); // a cannot run it, b is full
+        for (auto const& p : places) CHECK((p.row == 2 || p.row == 3));
+        CHECK(m.rank_places(task, hosts).size() == 3);
+        auto const nowhere = [](auto const&, auto const&) { return false; };
+        CHECK(m.rank_places(task, hosts, nowhere).empty());
+    }
+}
+
 namespace {
 // Next to nothing is known: no task, no status, no end, no progress, no slots; names are numbers.
 struct bare_attempt {

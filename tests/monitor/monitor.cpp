@@ -229,7 +229,7 @@ TEST_CASE("monitor: numbers that no calculation should meet") {
         out_of_range += j.reason == status::out_of_range ? 1u : 0u;
     CHECK(out_of_range == 2); // squares beyond 1e308
     named_monitor back(named_fields);
-    REQUIRE(back.deserialize(m.serialize()) == status::ok);
+    REQUIRE(back.restore(m.serialize()) == status::ok);
     CHECK(difference(back.rank(), m.rank()) == "");
     for (std::string_view const job : {"tiny", "huge", "denormal"}) CHECK(m.finish(job));
     check(m.rank());

@@ -56,12 +56,12 @@ void check_there_and_back(Monitor const& empty, std::vector<attempt> const& all,
         if (draw() % 16 != 0) continue;
         Monitor back = empty;
         back.observe({99, 99, 99, all[0].end}); // to be forgotten
-        REQUIRE(back.deserialize(m.serialize()) == status::ok);
+        REQUIRE(back.restore(m.serialize()) == status::ok);
         check_same(back, m);
         if (draw() % 4 == 0) m = back; // what follows is the same as if nothing had happened
     }
     Monitor through = empty;
-    REQUIRE(through.deserialize(m.serialize()) == status::ok);
+    REQUIRE(through.restore(m.serialize()) == status::ok);
     for (attempt const& a : all) REQUIRE(through.observe(a) == m.observe(a));
     if constexpr (std::is_same_v<Monitor, tick_monitor>) check_same(through, m);
     REQUIRE(through.counts() == m.counts());
@@ -71,7 +71,7 @@ template <class Record, class Fields, class Time>
 status read_as(bytes const& from, typename monitor<Record, Fields, rank_options<>, Time>::options how,
                Fields const& fields) {
     monitor<Record, Fields, rank_options<>, Time> m(fields, how);
-    return m.deserialize(from);
+    return m.restore(from);
 }
 
 // The beginning of a frame of a tick_monitor without a window, up to its counts.
@@ -125,12 +125,12 @@ status read(byte_writer out) {
     tick_monitor m(straggle_test::ticks);
     m.observe({1, 1, 5});
     bytes const before = m.serialize();
-    status const s = m.deserialize(sealed);
+    status const s = m.restore(sealed);
     if (s == status::ok) {
         (void)m.rank();
         (void)m.serialize();
         tick_monitor again(straggle_test::ticks);
-        CHECK(again.deserialize(m.serialize()) == status::ok);
+        CHECK(again.restore(m.serialize()) == status::ok);
     } else {
         CHECK(m.serialize() == before);
     }
@@ -159,14 +159,14 @@ TEST_CASE("monitor bytes: there and back in every state") {
     CHECK(dropping.counts().too_old == 2);
     CHECK(dropping.counts().early == 3);
     CHECK(dropping.counts().over_capacity == 4);
-    REQUIRE(kept.deserialize(dropping.serialize()) == status::ok);
+    REQUIRE(kept.restore(dropping.serialize()) == status::ok);
     check_same(kept, dropping);
     tick_monitor untouched(straggle_test::ticks), back(straggle_test::ticks);
     back.observe({1, 1, 1});
-    REQUIRE(back.deserialize(untouched.serialize()) == status::ok);
+    REQUIRE(back.restore(untouched.serialize()) == status::ok);
     check_same(back, untouched);
     untouched.observe({1, 1, -1}); // counted, and nothing known
-    REQUIRE(back.deserialize(untouched.serialize()) == status::ok);
+    REQUIRE(back.restore(untouched.serialize()) == status::ok);
     check_same(back, untouched);
 }
 
@@ -182,11 +182,11 @@ TEST_CASE("monitor bytes: names, negative numbers, real clocks") {
     for (int i = 0; i < 40; ++i)
         m.observe({std::string(static_cast<std::size_t>(i % 3), '\0'), "node\n" + std::to_string(i % 5),
                    1.0 / (i + 1), -7.0 + 0.1 * i});
-    REQUIRE(back.deserialize(m.serialize()) == status::ok);
+    REQUIRE(back.restore(m.serialize()) == status::ok);
     CHECK(difference(back.rank(), m.rank()) == "");
     tick_monitor negative(straggle_test::ticks), again(straggle_test::ticks);
     negative.observe({-5, INT32_MIN, 3, -9});
-    REQUIRE(again.deserialize(negative.serialize()) == status::ok);
+    REQUIRE(again.restore(negative.serialize()) == status::ok);
     CHECK(again.rank().unranked()[0].id == INT32_MIN);
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("monitor bytes: hostile counts take no memory") {
             bytes const sealed = std::move(*out).seal(frame_kind("moni"), 1);
             tick_monitor m(straggle_test::ticks);
             std::size_t const before = straggle_test::allocated_bytes();
-            CHECK(m.deserialize(sealed) == status::truncated);
+            CHECK(m.restore(sealed) == status::truncated);
             CHECK(straggle_test::allocated_bytes() - before < 10'000);
         }
     }

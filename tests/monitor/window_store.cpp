@@ -446,7 +446,7 @@ TEST_CASE("windows: from one end of time to the other") {
         CHECK_FALSE(m.observe({1, 1, 1, INT64_MIN}));
         CHECK(m.counts().attempts[rejection::missing_time] == 2);
         watcher<clock> back(fields<clock>, {.window = window, .slide = 1});
-        CHECK(back.deserialize(m.serialize()) == status::ok);
+        CHECK(back.restore(m.serialize()) == status::ok);
         CHECK(difference(back.rank(), m.rank()) == "");
     }
     watcher<clock> coarse(fields<clock>, {.window = INT64_MAX});

@@ -35,6 +35,7 @@ scene random_scene(std::mt19937_64& engine, std::size_t most_tasks, std::size_t 
         for (std::size_t k = engine() % 3; k-- > 0;)
             t.hosts.push_back(std::string(1, char('a' + engine() % 8)));
         if (engine() % 10 == 0) t.left = std::nan("");
+        if (engine() % 3 == 0 && !s.nodes.empty()) t.barred.push_back(engine() % s.nodes.size());
         for (std::size_t i = 0; i < s.nodes.size(); ++i) {
             double const win = static_cast<double>(1 + engine() % 9) / 10;
             t.worth.push_back(engine() % 6 == 0 ? -1 : static_cast<double>(engine() % 12) + win);
@@ -44,6 +45,14 @@ scene random_scene(std::mt19937_64& engine, std::size_t most_tasks, std::size_t 
     return s;
 }
 
+bool can_run(task const& t, host const& h) {
+    return std::find(t.barred.begin(), t.barred.end(), h.place) == t.barred.end();
+}
+constexpr assign::straggler_fields barred_fields{.runs_on = &task::hosts,
+                                                 .remaining = &task::left,
+                                                 .attempts = straggle_test::task_fields.attempts,
+                                                 .can_run = can_run};
+
 // A pair through the filters, as the documentation lists them; nothing if it would do.
 std::optional<assign::backup_refusal> judged(task const& t, host const& h) {
     if (std::find(t.hosts.begin(), t.hosts.end(), h.name) != t.hosts.end())
@@ -51,6 +60,7 @@ std::optional<assign::backup_refusal> judged(task const& t, host const& h) {
     if (h.state == node_state::excluded) return assign::backup_refusal::excluded;
     if (h.free <= 0) return assign::backup_refusal::no_slot;
     if (h.state == node_state::on_probation && t.hosts.empty()) return assign::backup_refusal::on_probation;
+    if (!can_run(t, h)) return assign::backup_refusal::cannot_run;
     double const worth = t.worth[h.place];
     if (worth < 0) return assign::backup_refusal::no_prediction;
     if (std::floor(worth) <= 0) return assign::backup_refusal::not_profitable;
@@ -132,7 +142,8 @@ void check_choice(scene const& s, assign::backup_choice const& c) {
 
 template <class Assigner>
 double checked_profit(Assigner& a, scene const& s) {
-    assign::backup_plan const& plan = a.choose(s.tasks, s.nodes, straggle_test::predict, s.load);
+    assign::backup_plan const& plan =
+        a.choose(s.tasks, barred_fields, s.nodes, straggle_test::host_fields, straggle_test::predict, s.load);
     REQUIRE(plan.choices.size() == s.tasks.size());
     std::vector<int> on(s.nodes.size(), 0);
     std::vector<std::uint64_t> refused(plan.limits.size(), 0);
@@ -283,9 +294,11 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (std::size_t k = 0; k < nodes.size(); ++k) other.nodes[k] = s.nodes[nodes[k]];
         for (auto const rule : {assign::assignment_rule::greedy, assign::assignment_rule::optimal}) {
             auto a = assigner_by(rule), b = assigner_by(rule);
-            assign::backup_plan const& before = a.choose(s.tasks, s.nodes, straggle_test::predict, s.load);
+            assign::backup_plan const& before = a.choose(
+                s.tasks, barred_fields, s.nodes, straggle_test::host_fields, straggle_test::predict, s.load);
             assign::backup_plan const& after =
-                b.choose(other.tasks, other.nodes, straggle_test::predict, s.load);
+                b.choose(other.tasks, barred_fields, other.nodes, straggle_test::host_fields,
+                         straggle_test::predict, s.load);
             CHECK(after.copies == before.copies);
             CHECK(after.profit == before.profit); // whole numbers: in any order the same sum
             CHECK(after.nodes == before.nodes);

@@ -173,7 +173,7 @@ TEST_CASE("monitor: durations of every size give the bits of rank_nodes") {
         for (attempt const& a : all) m.observe(a);
         REQUIRE(difference(m.rank(), rank_nodes(all, straggle_test::ticks)) == "");
         tick_monitor back(straggle_test::ticks);
-        REQUIRE(back.deserialize(m.serialize()) == status::ok);
+        REQUIRE(back.restore(m.serialize()) == status::ok);
         REQUIRE(difference(back.rank(), m.rank()) == "");
     }
 }

@@ -251,7 +251,7 @@ TEST_CASE("monitor: each bound holds, is counted, and takes nothing but what is 
         CHECK(m.jobs() == 2);
         CHECK(difference(m.rank(), whole.rank()) == "");
         tick_monitor back(straggle_test::ticks, {.max_finished = 3});
-        CHECK(back.deserialize(m.serialize()) == status::out_of_range);
+        CHECK(back.restore(m.serialize()) == status::out_of_range);
     }
     SUBCASE("bytes that hold more") {
         tick_monitor m(straggle_test::ticks);
@@ -260,7 +260,7 @@ TEST_CASE("monitor: each bound holds, is counted, and takes nothing but what is 
              {tick_monitor::options{.max_pairs = 39}, tick_monitor::options{.max_jobs = 4},
               tick_monitor::options{.max_nodes = 7}}) {
             tick_monitor back(straggle_test::ticks, how);
-            CHECK(back.deserialize(m.serialize()) == status::out_of_range);
+            CHECK(back.restore(m.serialize()) == status::out_of_range);
             CHECK(back.jobs() == 0);
             back.merge(m);
             CHECK(back.counts().over_capacity > 0);
@@ -371,10 +371,10 @@ TEST_CASE("monitor: windows are those of rank_window in any order, through mergi
             one.observe(a);
             real.observe(a);
             shards[draw() % 3].observe(a);
-            if (draw() % 50 == 0) REQUIRE(stored.deserialize(one.serialize()) == status::ok);
+            if (draw() % 50 == 0) REQUIRE(stored.restore(one.serialize()) == status::ok);
         }
         for (tick_monitor const& s : shards) merged.merge(s);
-        REQUIRE(stored.deserialize(merged.serialize()) == status::ok);
+        REQUIRE(stored.restore(merged.serialize()) == status::ok);
         CHECK(one.counts().too_old == 0);
         for (std::int64_t now = last - slide; now <= last + 2 * slide; now += slide / 2) {
             std::int64_t const step = now / slide - (now % slide < 0 ? 1 : 0), known = (step + 1) * slide;

@@ -174,7 +174,7 @@ TEST_CASE("monitor memory: bytes read back take a small multiple of their size")
     std::vector<std::byte> const bytes = m.serialize();
     std::size_t const before = live_bytes();
     tick_monitor back(straggle_test::ticks, windows);
-    REQUIRE(back.deserialize(bytes) == straggle::status::ok);
+    REQUIRE(back.restore(bytes) == straggle::status::ok);
     double const times = static_cast<double>(live_bytes() - before) / static_cast<double>(bytes.size());
     MESSAGE(bytes.size(), " bytes become ", times, " times as many");
     CHECK(times < 25);

@@ -23,7 +23,7 @@ void check_damage(Stored& victim, std::vector<std::byte> const& good) {
         if constexpr (requires { victim.restore(from); })
             return victim.restore(from);
         else
-            return victim.deserialize(from);
+            return victim.restore(from);
     };
     auto const refused = [&](bytes const& bad) {
         status const s = restore(bad);

@@ -66,7 +66,7 @@ class library_copying {
     struct place {
         std::uint32_t node, free;
         straggle::node_state state;
-        double slowness;
+        double slowdown;
     };
     static constexpr straggle::running_fields running_fields{.node = &task::node,
                                                              .progress = &task::progress,
@@ -125,15 +125,14 @@ class library_copying {
         for (auto const& s : suspects) {
             task const& t = tasks_[seen.row_of(s)];
             if (t.attempts == 1)
-                stragglers_.push_back(
-                    {&t, std::max(0.0, s.value - (view.now - t.start)), s.baseline, others});
+                stragglers_.push_back({&t, std::max(0.0, s.value - (view.now - t.start)), s.usual, others});
         }
         if (stragglers_.empty()) return;
         places_.clear();
         for (std::uint32_t n = 0; n < view.nodes.size(); ++n) places_.push_back({n, free_[n], state(n), 1});
         for (std::uint32_t i = 0; i < seen.nodes.size(); ++i)
             if (seen.nodes[i].finished > 0)
-                places_[p.node(i)].slowness = seen.nodes[i].total_time /
+                places_[p.node(i)].slowdown = seen.nodes[i].total_time /
                                               static_cast<double>(seen.nodes[i].finished) /
                                               seen.mean_finished;
         straggle::cluster_load load;
@@ -148,7 +147,7 @@ class library_copying {
         }
         auto const& plan = assigner_.choose(
             stragglers_, straggler_fields, places_, place_fields,
-            [](straggler const& s, place const& at) { return s.usual * at.slowness; }, load);
+            [](straggler const& s, place const& at) { return s.usual * at.slowdown; }, load);
         for (auto const& choice : plan.choices) {
             if (!choice.copy) continue;
             std::uint32_t const node = places_[choice.copy->node].node;

@@ -27,7 +27,7 @@ namespace evaluation {
 /// What is known from earlier runs; empty: nothing.
 struct history {
     std::vector<double> usual;    ///< time of each map on a good machine
-    std::vector<double> slowness; ///< of each machine
+    std::vector<double> slowdown; ///< of each machine
 };
 
 template <class Detector>
@@ -86,8 +86,8 @@ class detecting final : public cluster::policy {
         if (phase.phase != 0) return;
         if (!known_.usual.empty())
             for (auto const& task : phase.running) usual_of_row_.push_back(known_.usual[task.task]);
-        for (std::uint32_t n = 0; n < known_.slowness.size(); ++n)
-            watch_.set_slowness(phase.phase, n, known_.slowness[n]);
+        for (std::uint32_t n = 0; n < known_.slowdown.size(); ++n)
+            watch_.set_slowdown(phase.phase, n, known_.slowdown[n]);
     }
 
     // Any machine, unless it is known which are fast.
@@ -98,7 +98,7 @@ class detecting final : public cluster::policy {
         for (std::uint32_t n = 0; n < room.size(); ++n) {
             if (room[n] == 0 || std::find(task.nodes.begin(), task.nodes.end(), n) != task.nodes.end())
                 continue;
-            double const slow = known_.slowness.empty() ? 1.0 : known_.slowness[n] * (1 + view.nodes[n].used);
+            double const slow = known_.slowdown.empty() ? 1.0 : known_.slowdown[n] * (1 + view.nodes[n].used);
             if (best.empty() || slow < least) {
                 best.clear();
                 least = slow;

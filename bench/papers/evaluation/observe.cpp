@@ -155,16 +155,16 @@ std::vector<double> map_times(scenario const& where, std::uint64_t input, std::u
     return times;
 }
 
-std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
+std::vector<double> slowdown_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
                                 std::vector<double> const& usual) {
     no_copies none;
     cluster::result const r = cluster::run(make_plan(where, input, seed), none);
     std::vector<std::vector<double>> ratios(nodes);
     for (cluster::attempt_record const& a : r.attempts)
         if (a.phase == 0) ratios[a.node].push_back(a.took() / usual[a.task]);
-    std::vector<double> slowness;
-    for (auto& of_node : ratios) slowness.push_back(straggle::stats::median_in_place(of_node).value_or(1.0));
-    return slowness;
+    std::vector<double> slowdown;
+    for (auto& of_node : ratios) slowdown.push_back(straggle::stats::median_in_place(of_node).value_or(1.0));
+    return slowdown;
 }
 
 std::vector<double> one_machine(std::uint32_t tasks, std::uint64_t seed) {

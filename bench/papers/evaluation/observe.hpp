@@ -31,7 +31,7 @@ cluster::plan make_plan(scenario const& where, std::uint64_t input, std::uint64_
 /// The times of the maps of a run without copies, by task.
 std::vector<double> map_times(scenario const& where, std::uint64_t input, std::uint64_t seed);
 /// How slow each machine is, from such a run: the median of its maps' times over what they usually take.
-std::vector<double> slowness_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
+std::vector<double> slowdown_of(scenario const& where, std::uint64_t input, std::uint64_t seed,
                                 std::vector<double> const& usual);
 
 /// Figure 1: one machine of four cores that runs so many tasks at once: mean time of a task, watts, and watts

@@ -76,7 +76,7 @@ class only_expects : public policies::no_blacklist {
 /// limit has it.
 class told_blacklist {
   public:
-    explicit told_blacklist(slowness_by_day told) : told_(std::move(told)) {}
+    explicit told_blacklist(slowdown_by_day told) : told_(std::move(told)) {}
 
     void ended(cluster::attempt_record const&, double) {}
     void round(double now) {
@@ -95,12 +95,12 @@ class told_blacklist {
     std::vector<policies::blacklist_log> log{};
 
   private:
-    slowness_by_day told_;
+    slowdown_by_day told_;
 };
 
 /// Makes all days of a month alike. @param of what a row of days is to be summed up as
 template <class Of>
-slowness_by_day by_month(slowness_by_day told, Of of) {
+slowdown_by_day by_month(slowdown_by_day told, Of of) {
     for (std::vector<double>& days : told)
         for (auto from = days.begin(); from != days.end(); from += days_per_month)
             std::fill_n(from, days_per_month, of(from, from + days_per_month));

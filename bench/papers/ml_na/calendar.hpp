@@ -25,8 +25,8 @@ inline std::size_t day_at(double now) {
 }
 
 /// How slow each machine is, day by day: the logarithm of the factor on the times of its tasks as
-/// `nine_months::slowness` has it.
-using slowness_by_day = std::vector<std::vector<double>>;
+/// `nine_months::slowdown` has it.
+using slowdown_by_day = std::vector<std::vector<double>>;
 /// From here on a machine is called weak: far above what any two others differ by.
 inline constexpr double weak_from = 0.15;
 

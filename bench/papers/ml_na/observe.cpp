@@ -24,14 +24,14 @@ constexpr std::size_t week = 7; // days
 // The mean depth of weakness in the made-up months, as they have it; nothing gets weaker here.
 constexpr double full_depth = 0.45;
 
-slowness_by_day draw_slowness(std::uint64_t seed) {
+slowdown_by_day draw_slowdown(std::uint64_t seed) {
     nine_months::dice d(seed);
-    slowness_by_day all;
-    for (std::uint32_t n = 0; n < nodes; ++n) all.push_back(nine_months::slowness(d));
+    slowdown_by_day all;
+    for (std::uint32_t n = 0; n < nodes; ++n) all.push_back(nine_months::slowdown(d));
     return all;
 }
 
-cluster::plan make_plan(severity const& how_weak, slowness_by_day const& slow, std::uint64_t seed) {
+cluster::plan make_plan(severity const& how_weak, slowdown_by_day const& slow, std::uint64_t seed) {
     cluster::plan plan;
     plan.seed = seed;
     plan.nodes.assign(nodes, {});
@@ -71,7 +71,7 @@ void judge_jobs(cluster::result const& r, std::vector<double>& m) {
     m[p99] = straggle::stats::quantile_in_place(times, 0.99).value_or(std::nan(""));
 }
 
-void judge_blacklist(slowness_by_day const& slow, std::vector<policies::blacklist_log> const& log,
+void judge_blacklist(slowdown_by_day const& slow, std::vector<policies::blacklist_log> const& log,
                      std::vector<double>& m) {
     double days = 0, all_out = 0, both = 0, fresh = 0, fresh_out = 0, old = 0, old_out = 0;
     for (policies::blacklist_log const& entry : log) {
@@ -100,7 +100,7 @@ void judge_blacklist(slowness_by_day const& slow, std::vector<policies::blacklis
 } // namespace
 
 std::vector<double> observe(severity const& how_weak, std::string const& scheduler, std::uint64_t seed) {
-    slowness_by_day const slow = draw_slowness(seed);
+    slowdown_by_day const slow = draw_slowdown(seed);
     cluster::plan const plan = make_plan(how_weak, slow, seed);
     policies::scheduler const s = make_scheduler(scheduler, slow, seed);
     cluster::result const r = cluster::run(plan, *s.decides);
@@ -111,7 +111,7 @@ std::vector<double> observe(severity const& how_weak, std::string const& schedul
 }
 
 std::vector<double> judge_first_days(std::uint64_t seed) {
-    slowness_by_day const slow = draw_slowness(seed);
+    slowdown_by_day const slow = draw_slowdown(seed);
     told_blacklist told(by_month(slow, [](auto from, auto) { return *from; }));
     for (std::size_t d = 0; d < days_in_all; ++d) told.round(static_cast<double>(d) * day);
     std::vector<double> m(measures, std::nan(""));

@@ -16,7 +16,7 @@
 
 namespace ml_na {
 
-policies::scheduler make_scheduler(std::string const& name, slowness_by_day const& truth,
+policies::scheduler make_scheduler(std::string const& name, slowdown_by_day const& truth,
                                    std::uint64_t seed) {
     constexpr double window = 900;
     auto const nodes = static_cast<std::uint32_t>(truth.size());

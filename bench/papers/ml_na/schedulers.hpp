@@ -17,6 +17,6 @@ namespace ml_na {
 /// `forecast`: who is expected to be weak this month. `either`: both of these. `last month`: who was weak in
 /// the last month. `month known`: who will be weak in the mean of this month. `oracle`: who is weak today.
 /// @param truth for the last two
-policies::scheduler make_scheduler(std::string const& name, slowness_by_day const& truth, std::uint64_t seed);
+policies::scheduler make_scheduler(std::string const& name, slowdown_by_day const& truth, std::uint64_t seed);
 
 } // namespace ml_na

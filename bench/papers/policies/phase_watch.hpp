@@ -67,11 +67,11 @@ class phase_watch {
     std::uint32_t node(std::uint32_t phase, std::uint32_t index) { return phases_[phase].node(index); }
 
     /// Says how slow a machine is known to be.
-    void set_slowness(std::uint32_t phase, std::uint32_t node, double factor) {
-        phases_[phase].set_slowness(node, factor);
+    void set_slowdown(std::uint32_t phase, std::uint32_t node, double factor) {
+        phases_[phase].set_slowdown(node, factor);
     }
     /// How much longer tasks of the phase took on a machine than elsewhere; 1 where none has finished there.
-    double slowness(std::uint32_t phase, std::uint32_t node) {
+    double slowdown(std::uint32_t phase, std::uint32_t node) {
         progress& p = phases_[phase];
         auto const view = p.view();
         for (std::uint32_t i = 0; i < view.nodes.size(); ++i)

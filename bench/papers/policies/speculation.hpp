@@ -72,7 +72,7 @@ struct straggler {
 struct place {
     std::uint32_t node, free;
     straggle::node_state state;
-    double slowness;
+    double slowdown;
 };
 inline constexpr straggle::assign::straggler_fields straggler_fields{
     .runs_on = [](straggler const& s) -> auto const& { return *s.nodes; },
@@ -102,13 +102,13 @@ class straggle_speculation {
                 auto const& task = phase.running[watch_.row(s)];
                 if (task.attempts > 1) continue;
                 double const left = s.value - (view.now - task.start);
-                stragglers_.push_back({&task.nodes, left > 0 ? left : 0, s.baseline, others, task.attempts});
+                stragglers_.push_back({&task.nodes, left > 0 ? left : 0, s.usual, others, task.attempts});
                 tasks_.push_back(task.task);
             }
             if (stragglers_.empty()) continue;
             places_.clear();
             for (std::uint32_t n = 0; n < view.nodes.size(); ++n)
-                places_.push_back({n, free.on(n), state(n), watch_.slowness(phase.phase, n)});
+                places_.push_back({n, free.on(n), state(n), watch_.slowdown(phase.phase, n)});
             straggle::cluster_load load;
             load.now = view.now;
             load.running = phase.running.size();
@@ -116,7 +116,7 @@ class straggle_speculation {
             load.waiting = view.waiting;
             auto const& plan = assigner_.choose(
                 stragglers_, straggler_fields, places_, place_fields,
-                [](straggler const& s, place const& p) { return s.usual * p.slowness; }, load);
+                [](straggler const& s, place const& p) { return s.usual * p.slowdown; }, load);
             for (straggle::assign::backup_choice const& choice : plan.choices) {
                 if (!choice.copy) continue;
                 std::uint32_t const node = places_[choice.copy->node].node;

@@ -139,11 +139,11 @@ rule make_mantri(settings& s, known_of_tasks const&) {
 rule make_node_aware(settings& s, known_of_tasks const& known) {
     straggle::detect::node_aware<usual_times> d;
     if (s.is_warm()) d.usual_time_of.told = known.usual_time_of;
-    if (known.slowdown > 1) d.slowdown = known.slowdown;
+    if (known.threshold > 1) d.straggler_threshold = known.threshold;
     if (s.is_warm()) d.usual_time = known.usual_seconds;
     d.resolution = known.resolution.value_or(d.resolution);
     d.report_interval = known.report_interval.value_or(d.report_interval);
-    s.take("slowdown", d.slowdown, 1 + tiny, any);
+    s.take("straggler_threshold", d.straggler_threshold, 1 + tiny, any);
     s.take("sureness", d.sureness, 0, any);
     s.take("usual_time", d.usual_time, 0, any);
     s.take("spread", d.spread, tiny, any);
@@ -195,7 +195,7 @@ std::span<straggle::detect::suspect const> contestant::operator()(straggle::dete
     nodes_.assign(job.nodes.begin(), job.nodes.end());
     for (straggle::detect::job_node& n : nodes_) {
         n.modelled = false;
-        n.slowness = 1;
+        n.slowdown = 1;
     }
     straggle::detect::job_view cold = job;
     cold.nodes = nodes_;

@@ -39,7 +39,7 @@ class contestant {
 
 /// What detectors are told of the tasks.
 struct known_of_tasks {
-    double slowdown = 1.2;    ///< what makes a straggler
+    double threshold = 1.2;   ///< what makes a straggler
     double usual_seconds = 0; ///< above 0: how long tasks usually take
     bool warm = false;        ///< those that can be are warm, unless they are told otherwise
     /// What to go by unless a specification says otherwise; as in `straggle::node_aware`

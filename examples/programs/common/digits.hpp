@@ -23,13 +23,14 @@ class eight_characters {
     /// @param from with eight readable bytes
     explicit eight_characters(char const* from) { std::memcpy(&word_, from, sizeof word_); }
 
-    [[nodiscard]] std::uint64_t word() const { return word_; }
     /// How many digits there are before anything else.
     [[nodiscard]] std::size_t digits() const {
-        std::uint64_t const values = word_ ^ ones * '0'; // a digit becomes its value
-        // The top bit of each byte that is more than 9. No byte carries into the next one.
-        std::uint64_t const others = (((values & ~tops) + ones * (127 - 9)) | values) & tops;
-        return others == 0 ? 8 : static_cast<std::size_t>(std::countr_zero(others)) / 8;
+        std::uint64_t const found = others();
+        return found == 0 ? 8 : static_cast<std::size_t>(std::countr_zero(found)) / 8;
+    }
+    /// Whether the last n are digits. @pre there is one
+    [[nodiscard]] bool ends_in_digits(std::size_t n) const {
+        return ((others() >> (64 - 8 * n)) & tops) == 0;
     }
     /// The number that the first n say. @pre they are digits, and there is one
     [[nodiscard]] std::uint64_t first(std::size_t n) const {
@@ -42,6 +43,12 @@ class eight_characters {
     }
 
   private:
+    // The top bit of each byte that is no digit.
+    [[nodiscard]] std::uint64_t others() const {
+        std::uint64_t const values = word_ ^ ones * '0'; // a digit becomes its value
+        // No byte carries into the next one.
+        return (((values & ~tops) + ones * (127 - 9)) | values) & tops;
+    }
     static std::uint64_t number(std::uint64_t values) {
         values = (values * 10 + (values >> 8)) & 0x00FF00FF00FF00FFu;
         values = (values * 100 + (values >> 16)) & 0x0000FFFF0000FFFFu;
@@ -51,9 +58,9 @@ class eight_characters {
     std::uint64_t word_;
 };
 
-/// All that 64 bits hold, by exponent.
-inline constexpr std::array<std::uint64_t, 20> whole_powers_of_ten = [] {
-    std::array<std::uint64_t, 20> powers{1};
+/// By exponent, all that 64 bits with a sign hold.
+inline constexpr std::array<std::int64_t, 19> powers_of_ten = [] {
+    std::array<std::int64_t, 19> powers{1};
     for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
     return powers;
 }();

@@ -107,7 +107,7 @@ inline number read_any(std::string_view s) {
         eight_characters const first(s.data()), last(s.data() + s.size() - 8);
         std::uint64_t digits = first.first(8);
         if (std::size_t const rest = s.size() - 8; rest > 0)
-            digits = digits * whole_powers_of_ten[rest] + last.last(rest);
+            digits = digits * static_cast<std::uint64_t>(powers_of_ten[rest]) + last.last(rest);
         to = static_cast<std::int64_t>(digits);
         return first.digits() == 8 && last.digits() == 8;
     }

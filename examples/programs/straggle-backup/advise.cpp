@@ -84,7 +84,7 @@ class adviser {
     }
 
     advised run() {
-        note_slowness();
+        note_slowdown();
         detect();
         for (straggler const& s : stragglers_) estimate(*s.state);
         if (o_.policy == profit_policy::riski_2014)
@@ -98,14 +98,14 @@ class adviser {
   private:
     using job_watch = straggle::detect::job_progress<std::uint32_t, moment>;
 
-    void note_slowness() {
+    void note_slowdown() {
         std::size_t nodes = 0;
         for (cluster_node const& n : cluster_.nodes) nodes = (std::max)(nodes, n.id + std::size_t{1});
         for (past_attempt const& a : past_.attempts)
             if (a.node) nodes = (std::max)(nodes, *a.node + std::size_t{1});
-        slowness_ = find_slowness(past_, now_, nodes);
+        slowdown_ = find_slowdown(past_, now_, nodes);
         for (cluster_node& n : cluster_.nodes)
-            if (slowness_[n.id].known) n.slowness = slowness_[n.id].factor;
+            if (slowdown_[n.id].known) n.slowdown = slowdown_[n.id].factor;
     }
 
     // What is suspected, job by job.
@@ -162,8 +162,8 @@ class adviser {
             running_attempt const& a = t.best();
             rows.push_back({a.node, a.progress, a.start, t.input, t.attempts_running()});
             for (running_attempt const& any : t.attempts) begins(any.start);
-            if (a.node < slowness_.size() && slowness_[a.node].known)
-                watch.set_slowness(a.node, slowness_[a.node].factor);
+            if (a.node < slowdown_.size() && slowdown_[a.node].known)
+                watch.set_slowdown(a.node, slowdown_[a.node].factor);
         }
         watch.set_tasks(finished + job.tasks.size() + job.waiting.size());
         watch.set_slots(cluster_.slots);
@@ -324,7 +324,7 @@ class adviser {
     cluster& cluster_;
     time_model& model_;
     std::unordered_map<std::uint32_t, std::vector<std::size_t>> finished_; // rows of the history, by job
-    std::vector<node_slowness> slowness_;
+    std::vector<node_slowdown> slowdown_;
     std::vector<job_state> jobs_;
     std::vector<straggler> stragglers_;
     advised result_;

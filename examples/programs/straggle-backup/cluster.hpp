@@ -33,7 +33,7 @@ struct cluster_node {
     exclusion why = exclusion::none;
     std::string told_state{}; ///< in NODES
     std::optional<std::uint32_t> rack{};
-    double slowness = 0; ///< how much longer tasks take there than elsewhere; 0: not known
+    double slowdown = 0; ///< how much longer tasks take there than elsewhere; 0: not known
 };
 
 /// A node the blacklist would have taken, but for a limit.

@@ -153,7 +153,7 @@ class document {
                             {"running", n.running},
                             {"state", to_string(n.state)},
                             {"excluded", excluded ? ordered_json(to_string(n.why)) : ordered_json(nullptr)},
-                            {"slowness", n.slowness > 0 ? ordered_json(n.slowness) : ordered_json(nullptr)}});
+                            {"slowdown", n.slowdown > 0 ? ordered_json(n.slowdown) : ordered_json(nullptr)}});
         }
         for (spared_node const& s : r_.cluster.spared)
             for (ordered_json& n : list)

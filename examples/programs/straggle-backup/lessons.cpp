@@ -128,7 +128,7 @@ node_ranking rank(history const& past) {
                           : straggle::rank_nodes(past.attempts, with_durations);
 }
 
-std::vector<node_slowness> find_slowness(history const& past, snapshot const& now, std::size_t nodes) {
+std::vector<node_slowdown> find_slowdown(history const& past, snapshot const& now, std::size_t nodes) {
     std::unordered_set<std::uint32_t> run;
     for (running_job const& j : now.jobs) run.insert(j.job);
     std::vector<past_attempt> ended;
@@ -137,14 +137,14 @@ std::vector<node_slowness> find_slowness(history const& past, snapshot const& no
     straggle::rank_options<log_ratio> const how;
     node_ranking const ranked = past.has_times ? straggle::rank_nodes(ended, with_times, how)
                                                : straggle::rank_nodes(ended, with_durations, how);
-    std::vector<node_slowness> slowness(nodes);
+    std::vector<node_slowdown> slowdown(nodes);
     auto const note = [&](std::uint32_t node, std::uint64_t n, double mean) {
         double const tasks = static_cast<double>(n);
-        if (n > 0) slowness[node] = {std::exp(mean * tasks / (tasks + 2)), true};
+        if (n > 0) slowdown[node] = {std::exp(mean * tasks / (tasks + 2)), true};
     };
     for (auto const& node : ranked.nodes()) note(node.id, node.n, node.mean);
     for (auto const& node : ranked.unranked()) note(node.id, node.n, node.mean);
-    return slowness;
+    return slowdown;
 }
 
 } // namespace straggle_backup

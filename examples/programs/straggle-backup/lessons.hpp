@@ -87,11 +87,11 @@ using node_ranking = straggle::node_ranking<std::uint32_t, std::uint32_t>;
 /// How much longer tasks take on each node than elsewhere, by the jobs that do not run now; 1 where that is
 /// not known. The geometric mean of the times over the median of their jobs, as if the node had run two
 /// usual tasks more.
-struct node_slowness {
+struct node_slowdown {
     double factor = 1;
     bool known = false;
 };
-[[nodiscard]] std::vector<node_slowness> find_slowness(history const& past, snapshot const& now,
+[[nodiscard]] std::vector<node_slowdown> find_slowdown(history const& past, snapshot const& now,
                                                        std::size_t nodes);
 
 } // namespace straggle_backup

@@ -60,6 +60,8 @@ std::string reason(advice const& a, result const& r) {
                                      : "no slot is free on any other node";
     case on_probation:
         return "only nodes on probation are left";
+    case cannot_run:
+        return "it cannot run on any other node that is free";
     case no_prediction:
         return "nobody knows how long it would take elsewhere";
     case not_profitable: {
@@ -76,6 +78,8 @@ std::string reason(advice const& a, result const& r) {
         return "a copy would win at " + percent_of(a.best->value.win_probability) + " only";
     case no_straggler:
         return "nobody knows how long it will still take";
+    case may_not_copy:
+        return "it must never run twice";
     case no_nodes:
         return "there is no other node";
     case slots_taken:

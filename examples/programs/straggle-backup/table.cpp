@@ -198,8 +198,8 @@ class table {
                               : n.why == exclusion::by_state ? "state " + clean(n.told_state, 20)
                                                              : "slow in the history";
             list += (list.empty() ? "" : "; ") + node(n.id) + ": " + why;
-            if (n.why == exclusion::by_history && n.slowness > 0)
-                list += ", " + fixed(n.slowness, 1) + " times as long";
+            if (n.why == exclusion::by_history && n.slowdown > 0)
+                list += ", " + fixed(n.slowdown, 1) + " times as long";
         }
         for (spared_node const& s : r_.cluster.spared)
             list += (list.empty() ? "" : "; ") + node(s.id) + ": slow, but spared by " + std::string(s.limit);

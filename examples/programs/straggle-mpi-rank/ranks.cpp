@@ -46,7 +46,7 @@ constexpr std::uint64_t refused = 0, accepted = 1;
 //! [merge]
 void take_in(shard& mine, std::span<std::byte const> bytes) {
     shard theirs = new_shard();
-    if (straggle::status const s = theirs.deserialize(bytes); s != straggle::status::ok)
+    if (straggle::status const s = theirs.restore(bytes); s != straggle::status::ok)
         throw failure(exit_status::bad_input, "a shard arrived broken: " + std::string(to_string(s)));
     mine.merge(theirs);
 }

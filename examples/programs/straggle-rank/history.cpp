@@ -4,6 +4,7 @@
 #include "history.hpp"
 
 #include "../common/csv.hpp"
+#include "../common/digits.hpp"
 #include "../common/failure.hpp"
 #include "../common/file_source.hpp"
 #include "../common/number.hpp"
@@ -28,11 +29,7 @@ std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, s
     return names.insert(field);
 }
 
-constexpr std::array<std::int64_t, max_places + 1> powers_of_ten = [] {
-    std::array<std::int64_t, max_places + 1> powers{1};
-    for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
-    return powers;
-}();
+static_assert(powers_of_ten.size() > max_places);
 
 // digits * 10^places, if that fits.
 std::optional<std::int64_t> scaled(std::int64_t digits, int places) {

@@ -22,7 +22,7 @@ ordered_json options_json(options const& o) {
     return {{"usual", o.usual_seconds > 0 ? ordered_json{{"seconds", o.usual_seconds}}
                                           : ordered_json{{"quantile", o.quantile}}},
             {"usual_text", usual_text(o)},
-            {"slowdown", o.slowdown},
+            {"threshold", o.threshold},
             {"min_tasks", o.min_tasks},
             {"interval_ms", o.interval_ms > 0 ? ordered_json(o.interval_ms) : ordered_json(nullptr)},
             {"looks_text", looks_text(o)},

@@ -42,7 +42,7 @@ result play(options const& o, history const& h, bool show_progress) {
                                                   .quantile = o.quantile,
                                                   .usual = o.usual_seconds,
                                                   .min_tasks = o.min_tasks,
-                                                  .how = {.straggler = {o.slowdown}}});
+                                                  .how = {.straggler = {o.threshold}}});
     watched_memory memory(h, show_progress);
     player.run(memory, contestants);
     result r{o, h, player.counts(), {}};

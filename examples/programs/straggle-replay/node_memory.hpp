@@ -14,7 +14,7 @@
 
 namespace straggle_replay {
 
-/// Learns while a history is replayed. The slowness of a node is the geometric mean of the times of its tasks
+/// Learns while a history is replayed. The slowdown of a node is the geometric mean of the times of its tasks
 /// over the median of their jobs, as if it had run two usual tasks more, so that one slow task does not
 /// condemn a node. A job counts when all of its tasks have finished.
 class node_memory {
@@ -30,7 +30,7 @@ class node_memory {
     void begins(Job& starting) {
         for (std::uint32_t n = 0; n < nodes_.size(); ++n)
             if (nodes_[n].tasks > 0)
-                starting.set_slowness(n, std::exp(nodes_[n].logs / (nodes_[n].tasks + 2)));
+                starting.set_slowdown(n, std::exp(nodes_[n].logs / (nodes_[n].tasks + 2)));
     }
     void finished(std::size_t row) {
         job& j = jobs_[*history_.attempts[row].job];

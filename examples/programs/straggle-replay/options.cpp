@@ -65,7 +65,7 @@ struct arguments {
     std::optional<std::string> from, simulate, interval, usual, unit, format, report;
     std::vector<std::string> columns, progress_columns, detectors;
     std::optional<std::int64_t> min_tasks; // signed, so that -1 is not a large number
-    std::optional<double> slowdown;
+    std::optional<double> threshold;
     bool inputs = false, quiet = false;
 };
 
@@ -103,7 +103,7 @@ void declare(CLI::App& app, arguments& a) {
                    "a quantile of the times in the job (default 0.5), or a length for all: 60s")
         ->type_name("Q|LENGTH")
         ->group(judging);
-    app.add_option("--slowdown", a.slowdown, "longer than so many times the usual (default 1.2)")
+    app.add_option("--threshold", a.threshold, "longer than so many times the usual (default 1.2)")
         ->type_name("FACTOR")
         ->group(judging);
     app.add_option("--min-tasks", a.min_tasks, "jobs in which fewer finished are not judged (default 2)")
@@ -157,10 +157,10 @@ void resolve_usual(options& o, arguments const& a) {
             o.quantile = quantile;
         }
     }
-    if (a.slowdown) {
-        if (!(*a.slowdown >= 1 && *a.slowdown <= 1e6))
-            wrong("--slowdown", short_number(*a.slowdown) + " is not from 1 to 1e6");
-        o.slowdown = *a.slowdown;
+    if (a.threshold) {
+        if (!(*a.threshold >= 1 && *a.threshold <= 1e6))
+            wrong("--threshold", short_number(*a.threshold) + " is not from 1 to 1e6");
+        o.threshold = *a.threshold;
     }
     if (a.min_tasks) {
         if (*a.min_tasks < 0) wrong("--min-tasks", std::to_string(*a.min_tasks) + " is negative");

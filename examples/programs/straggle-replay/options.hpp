@@ -33,7 +33,7 @@ struct options {
     double quantile = 0.5;              ///< of the times in a job: usual
     double usual_seconds = 0;           ///< above 0: that is usual
     std::uint64_t min_tasks = 2;
-    double slowdown = 1.2;
+    double threshold = 1.2;
 
     output_format format = output_format::table;
     std::string report; ///< file name, empty for none
@@ -43,7 +43,7 @@ struct options {
 /// What detectors are told.
 [[nodiscard]] inline program::known_of_tasks known_of(options const& o) {
     program::known_of_tasks known;
-    known.slowdown = o.slowdown;
+    known.threshold = o.threshold;
     known.usual_seconds = o.usual_seconds;
     return known;
 }

@@ -19,15 +19,15 @@ class simulation {
   public:
     explicit simulation(std::uint64_t seed) : engine_(seed) {
         for (std::uint32_t n = 0; n < nodes; ++n) h.nodes.insert("node-" + std::to_string(n + 1));
-        for (double& s : slowness_) s = std::exp(0.04 * normal());
-        slowness_[3] = 1.5;
-        slowness_[8] = 1.8;
-        slowness_[13] = 2.4;
+        for (double& s : slowdown_) s = std::exp(0.04 * normal());
+        slowdown_[3] = 1.5;
+        slowdown_[8] = 1.8;
+        slowdown_[13] = 2.4;
     }
 
     void run() {
         for (std::uint32_t j = 0; j < jobs; ++j) {
-            if (j == jobs / 2) slowness_[10] = 1.7;
+            if (j == jobs / 2) slowdown_[10] = 1.7;
             job(h.jobs.insert("job-" + std::to_string(j + 1)));
         }
     }
@@ -54,7 +54,7 @@ class simulation {
                 double& begin = free[static_cast<std::size_t>(slot)];
                 begin = (std::max)(begin, failed);
                 bool const fails = uniform() < 0.01;
-                double const whole = time * slowness_[node];
+                double const whole = time * slowdown_[node];
                 double const took = fails ? whole * uniform() : whole;
                 add(j, task, number, node, begin, took, whole, fails);
                 begin += took + 0.5;
@@ -89,7 +89,7 @@ class simulation {
     }
 
     std::mt19937_64 engine_;
-    std::array<double, nodes> slowness_{};
+    std::array<double, nodes> slowdown_{};
     double now_ = 0;
 };
 

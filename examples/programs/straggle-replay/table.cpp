@@ -71,7 +71,7 @@ class table {
              << counted(tape.jobs(), "job") << " on " << counted(tape.nodes(), "node");
         if (!r_.detectors.empty())
             out_ << ", " << counted(r_.detectors.front().metrics.counts().stragglers(), "straggler")
-                 << " (longer than " << short_number(r_.options.slowdown) << " x " << usual_text(r_.options)
+                 << " (longer than " << short_number(r_.options.threshold) << " x " << usual_text(r_.options)
                  << ')';
         out_ << ".\n"
              << counted(r_.counts.looks, "look") << " at a job, " << looks_text(r_.options) << ".\n\n";

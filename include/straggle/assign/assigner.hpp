@@ -9,6 +9,7 @@
 #include <straggle/assign/backup_fields.hpp>
 #include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/copy_limits.hpp>
+#include <straggle/assign/detail/candidate_nodes.hpp>
 #include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/profit.hpp>
 #include <straggle/base/config.hpp>
@@ -92,7 +93,7 @@ class assigner {
                               NodeFields const& node_fields, Predict&& predict,
                               cluster_load const& load = {}) {
         begin();
-        read_nodes(nodes, node_fields, load);
+        nodes_.read(nodes, node_fields, options_.slots, load);
         limits_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
         for (auto const& straggler : stragglers) {
             price(straggler, straggler_fields, nodes, node_fields, predict);
@@ -182,35 +183,6 @@ class assigner {
         pairs_.clear();
     }
 
-    template <class Nodes, class Fields>
-    void read_nodes(Nodes& nodes, Fields const& fields, cluster_load const& load) {
-        constexpr bool occupied =
-            detail::given<decltype(Fields::slots)> && detail::given<decltype(Fields::copies)>;
-        STRAGGLE_EXPECTS(occupied || options_.slots.is_shared());
-        room_.clear();
-        states_.clear();
-        all_healthy_ = true;
-        std::uint64_t before = 0;
-        for (auto const& node : nodes) {
-            node_slots slots;
-            slots.free = detail::read_count(detail::project(fields.free, node));
-            if constexpr (occupied) {
-                slots.slots = detail::read_count(detail::project(fields.slots, node));
-                slots.copies = detail::read_count(detail::project(fields.copies, node));
-            }
-            slots.before = before;
-            before += slots.slots;
-            room_.push_back(options_.slots.for_copies(slots, load.waiting > 0));
-            node_state state = node_state::healthy;
-            if constexpr (detail::given<decltype(Fields::state)>) {
-                auto&& told = detail::project(fields.state, node);
-                if (detail::is_present(told)) state = detail::unwrap(told);
-            }
-            states_.push_back(state);
-            all_healthy_ = all_healthy_ && state == node_state::healthy;
-        }
-    }
-
     // Takes one straggler through all nodes.
     template <class Straggler, class Fields, class Nodes, class NodeFields, class Predict>
     void price(Straggler const& straggler, Fields const& fields, Nodes& nodes, NodeFields const& node_fields,
@@ -228,7 +200,12 @@ class assigner {
             d.attempts = detail::read_count(detail::project(fields.attempts, straggler));
         else
             d.attempts = detail::count_nodes(here);
-        d.counted = counted(d.attempts, here, nodes, node_fields);
+        if constexpr (detail::given<decltype(Fields::may_copy)>)
+            if (d.attempts > 0 && !detail::read_flag(fields.may_copy, straggler, true)) {
+                choice.reason = backup_refusal::may_not_copy;
+                return;
+            }
+        d.counted = nodes_.counted(d.attempts, here, nodes, node_fields);
         d.refused_by = limits_.objection(backup_request{choice.straggler, d.counted});
         if (d.refused_by != limit_row::none && !options_.price_over_budget) {
             choice.reason = backup_refusal::over_limit;
@@ -247,8 +224,14 @@ class assigner {
         std::uint32_t place = 0;
         for (auto const& node : nodes) {
             std::uint32_t const at = place++;
+            auto const can_run = [&] {
+                if constexpr (detail::given<decltype(Fields::can_run)>)
+                    return fields.can_run(straggler, node);
+                else
+                    return true;
+            };
             std::optional<backup_refusal> refusal =
-                filter(here, d.attempts, detail::project(node_fields.node, node), at);
+                nodes_.refusal(at, detail::project(node_fields.node, node), here, d.attempts, can_run);
             backup_option option{.node = at};
             if (!refusal) {
                 auto&& predicted = predict(straggler, node);
@@ -269,21 +252,6 @@ class assigner {
         }
     }
 
-    // Of the attempts on nodes that are not healthy one.
-    template <class RunsOn, class Nodes, class NodeFields>
-    [[nodiscard]] std::uint32_t counted(std::uint32_t attempts, RunsOn const& here, Nodes& nodes,
-                                        NodeFields const& node_fields) const {
-        if (all_healthy_ || attempts < 2) return attempts;
-        std::uint32_t place = 0, no_help = 0;
-        for (auto const& node : nodes) {
-            if (states_[place++] == node_state::healthy) continue;
-            auto&& name = detail::project(node_fields.node, node);
-            if (detail::is_present(name)) no_help += detail::count_there(here, detail::unwrap(name));
-        }
-        if (no_help < 2) return attempts;
-        return attempts > no_help ? attempts - no_help + 1 : 1;
-    }
-
     template <class Time>
     static double time_or_zero(Time const& field) noexcept {
         if (!detail::is_present(field)) return 0;
@@ -291,26 +259,14 @@ class assigner {
         return t >= 0 && detail::is_finite(t) ? t : 0.0;
     }
 
-    // The filters that need no prediction.
-    template <class RunsOn, class Name>
-    [[nodiscard]] std::optional<backup_refusal> filter(RunsOn const& here, std::uint32_t attempts,
-                                                       Name const& name, std::uint32_t node) const {
-        if (!detail::is_present(name)) return backup_refusal::unknown_node;
-        if (detail::runs_there(here, detail::unwrap(name))) return backup_refusal::same_node;
-        if (states_[node] == node_state::excluded) return backup_refusal::excluded;
-        if (room_[node] == 0) return backup_refusal::no_slot;
-        if (states_[node] == node_state::on_probation && attempts == 0) return backup_refusal::on_probation;
-        return std::nullopt;
-    }
-
-    // Those that follow from what the copy is worth.
+    // Why not, by what the copy is worth.
     [[nodiscard]] std::optional<backup_refusal> weigh(backup_case const& c, backup_option& option) const {
         outcome<backup_value> const value = profit_.value(c);
         if (!value || !detail::is_finite(value->profit) || !detail::is_finite(value->gain) ||
             !detail::is_finite(value->cost) || !detail::is_finite(value->win_probability))
             return backup_refusal::no_prediction;
         option.value = *value;
-        option.kill = states_[option.node] == node_state::healthy &&
+        option.kill = nodes_.state(option.node) == node_state::healthy &&
                       kills_straggler(options_.kill, c.remaining, c.copy, c.launch);
         if (!(value->profit > 0)) return backup_refusal::not_profitable;
         if (!profit_.accepts(*value)) return backup_refusal::unlikely_to_win;
@@ -322,13 +278,13 @@ class assigner {
         assignable_pairs const pairs = pairs_.view();
         switch (options_.rule) {
         case assignment_rule::in_turn:
-            in_turn_(pairs, room_, matched_, admit);
+            in_turn_(pairs, nodes_.room(), matched_, admit);
             break;
         case assignment_rule::greedy:
-            greedy_(pairs, room_, matched_, admit);
+            greedy_(pairs, nodes_.room(), matched_, admit);
             break;
         case assignment_rule::optimal:
-            optimal_(pairs, room_, matched_, admit);
+            optimal_(pairs, nodes_.room(), matched_, admit);
             break;
         }
     }
@@ -385,9 +341,7 @@ class assigner {
     // Scratch: by straggler, by node, by pair.
     std::vector<backup_choice> choices_;
     std::vector<draft> drafts_;
-    std::vector<std::uint32_t> room_;
-    std::vector<node_state> states_;
-    bool all_healthy_ = true;
+    detail::candidate_nodes nodes_;
     detail::priced_pairs pairs_;
     std::vector<assigned_pair> matched_;
     assignment_in_turn in_turn_;

@@ -59,7 +59,7 @@ concept runs_on_field =
 /// @par Example
 /// `straggler_fields{.runs_on = &task::host, .remaining = [&](task const& t) { return times_left(t); }}`
 template <class RunsOn = base::no_field, class Remaining = base::no_field, class Attempts = base::no_field,
-          class NextSlowest = base::no_field>
+          class NextSlowest = base::no_field, class MayCopy = base::no_field, class CanRun = base::no_field>
 struct straggler_fields {
     /// `runs_on_field`: copies never go there
     [[no_unique_address]] RunsOn runs_on{};
@@ -72,6 +72,12 @@ struct straggler_fields {
     /// `plain_time_field`: what the job's next-slowest task still takes; without it, or where it is not a
     /// number of at least 0, 0
     [[no_unique_address]] NextSlowest next_slowest{};
+    /// `flag_field`: no where it must never run twice, for its side effects or as a task of a gang; without
+    /// it every task may have copies
+    [[no_unique_address]] MayCopy may_copy{};
+    /// `placement_test`: whether a copy may run on a node, by label, memory or locality; without it
+    /// everywhere. Asked after all that is cheap and before the prediction
+    [[no_unique_address]] CanRun can_run{};
 };
 
 /// Which members of a node are what. An aggregate meant for designated initialisers.
@@ -96,6 +102,12 @@ struct backup_traits {};
 template <class Record>
 concept has_backup_traits = requires { backup_traits<Record>::fields; };
 
+/// Says whether a copy of a straggler may run on a node: `can_run(straggler, node)`, a yes or no.
+template <class CanRun, class Straggler, class Node>
+concept placement_test = requires(CanRun const& can_run, Straggler const& straggler, Node const& node) {
+    { can_run(straggler, node) } -> std::same_as<bool>;
+};
+
 /// Fields with which a `Record` can be read as a straggler.
 template <class Fields, class Record>
 concept straggler_fields_for =
@@ -103,7 +115,8 @@ concept straggler_fields_for =
     distributed_time_field<decltype(Fields::remaining), Record> &&
     (!detail::given<decltype(Fields::attempts)> || record::count_field<decltype(Fields::attempts), Record>) &&
     (!detail::given<decltype(Fields::next_slowest)> ||
-     plain_time_field<decltype(Fields::next_slowest), Record>);
+     plain_time_field<decltype(Fields::next_slowest), Record>) &&
+    (!detail::given<decltype(Fields::may_copy)> || record::flag_field<decltype(Fields::may_copy), Record>);
 
 /// Fields with which a `Record` can be read as a node for copies.
 template <class Fields, class Record>
@@ -209,13 +222,18 @@ constexpr bool runs_there(RunsOn const& nodes, Id const& id) {
     return count_there(nodes, id) != 0;
 }
 
+template <class Fields, class Straggler, class Node>
+concept can_run_fits =
+    !given<decltype(Fields::can_run)> || assign::placement_test<decltype(Fields::can_run), Straggler, Node>;
+
 // Both can be read, and their nodes compared.
 template <class StragglerFields, class Straggler, class NodeFields, class Node>
 concept backup_fields_for =
     assign::straggler_fields_for<StragglerFields, Straggler> &&
     assign::backup_node_fields_for<NodeFields, Node> &&
     same_kind_of_id<typename id_in<field_value_t<decltype(StragglerFields::runs_on), Straggler>>::type,
-                    field_value_t<decltype(NodeFields::node), Node>>;
+                    field_value_t<decltype(NodeFields::node), Node>> &&
+    can_run_fits<StragglerFields, Straggler, Node>;
 
 template <class StragglerFields, class Straggler, class NodeFields, class Node, class Predict>
 concept choosable = backup_fields_for<StragglerFields, Straggler, NodeFields, Node> &&
@@ -243,6 +261,12 @@ consteval bool explain_backup_fields() {
         static_assert(!given<remaining> || distributed_time_field<remaining, Straggler>,
                       ".remaining has to be a member of the straggler, or a callable on it, that is a number "
                       "or an empirical");
+        using may_copy = decltype(StragglerFields::may_copy);
+        static_assert(!given<may_copy> || record::flag_field<may_copy, Straggler>,
+                      ".may_copy has to be a bool of the straggler, or a callable on it that says yes or no");
+        static_assert(can_run_fits<StragglerFields, Straggler, Node>,
+                      ".can_run has to be a callable on a straggler and a node, can_run(straggler, node), "
+                      "that says yes or no");
     }
     if constexpr (of_node) {
         using node = decltype(NodeFields::node);
@@ -259,7 +283,8 @@ consteval bool explain_backup_fields() {
     }
     if constexpr (of_straggler && of_node)
         if constexpr (straggler_fields_for<StragglerFields, Straggler> &&
-                      backup_node_fields_for<NodeFields, Node>)
+                      backup_node_fields_for<NodeFields, Node> &&
+                      can_run_fits<StragglerFields, Straggler, Node>)
             static_assert(backup_fields_for<StragglerFields, Straggler, NodeFields, Node>,
                           ".runs_on of a straggler and .node of a node have to be of one type");
     static_assert(

@@ -19,7 +19,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::assign {
 
-/// Why there is no copy. The first eight are about one node; a node is refused for the first that applies, in
+/// Why there is no copy. The first nine are about one node; a node is refused for the first that applies, in
 /// this order.
 enum class backup_refusal : std::uint8_t {
     unknown_node,    ///< the name of the node is missing: it could be any
@@ -27,22 +27,25 @@ enum class backup_refusal : std::uint8_t {
     excluded,        ///< the node is to be avoided
     no_slot,         ///< no slot is free, or none that a copy may take
     on_probation,    ///< the task does not run, and the node is not to be trusted with the only attempt
+    cannot_run,      ///< the task cannot run there, says `straggler_fields::can_run`
     no_prediction,   ///< it is not known how long it would take there, or what that is worth
     not_profitable,  ///< it would cost as much as it brings, or more
     unlikely_to_win, ///< the profit policy does not accept it, though it is profitable
     no_straggler,    ///< of the straggler itself: its node or its remaining time is missing or makes no sense
+    may_not_copy,    ///< of the straggler itself: it must never run twice
     no_nodes,        ///< there are no nodes at all
     slots_taken,     ///< the slots went to copies that bring more
     over_limit,      ///< a limit refused it
 };
 /// How many of the reasons are about one node.
-inline constexpr std::size_t node_refusal_count = 8;
+inline constexpr std::size_t node_refusal_count = 9;
 
 /// The name of a reason as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(backup_refusal r) noexcept {
-    constexpr std::array<std::string_view, 12> names{
-        "unknown_node",   "same_node",       "excluded",     "no_slot",  "on_probation", "no_prediction",
-        "not_profitable", "unlikely_to_win", "no_straggler", "no_nodes", "slots_taken",  "over_limit"};
+    constexpr std::array<std::string_view, 14> names{
+        "unknown_node", "same_node",     "excluded",       "no_slot",         "on_probation",
+        "cannot_run",   "no_prediction", "not_profitable", "unlikely_to_win", "no_straggler",
+        "may_not_copy", "no_nodes",      "slots_taken",    "over_limit"};
     return names[static_cast<std::size_t>(r)];
 }
 

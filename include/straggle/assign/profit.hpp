@@ -143,6 +143,7 @@ struct expected_gain {
     /// @param cases such as one straggler with each of the nodes
     /// @param values where the answers go, each what `value` says of its case
     /// @pre there are as many values as cases; the prices are in their ranges
+    template <class = void>
     void value(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         expect_ranges();
         STRAGGLE_EXPECTS(cases.size() == values.size());
@@ -171,6 +172,7 @@ struct expected_gain {
     }
 
     // At most `together`.
+    template <class = void>
     void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         stats::empirical_view copies[together];
         double remaining[together], next_slowest[together];
@@ -197,7 +199,7 @@ struct expected_gain {
 
 /// What each of many cases is worth, by any policy: such as one straggler with each of the nodes.
 ///
-/// A policy may have a way of its own to price many at once, `value(cases, values)`; `expected_gain` has.
+/// A policy may have a way of its own to value many at once, `value(cases, values)`; `expected_gain` has.
 /// @param policy a `profit_policy`
 /// @param cases what is asked
 /// @param values where the answers go, each what `value` says of its case
@@ -209,10 +211,10 @@ struct expected_gain {
 /// the same bits as one by one, unless the compiler fuses multiplications and additions
 /// (-ffp-contract, which is what GCC does for a processor that can): then within that of `value`
 /// @par Example
-/// `for (auto& c : cases) c.remaining = straggler; price(expected_gain{}, cases, values);`
+/// `for (auto& c : cases) c.remaining = straggler; value_all(expected_gain{}, cases, values);`
 template <profit_policy Policy>
-void price(Policy const& policy, std::span<backup_case const> cases,
-           std::span<outcome<backup_value>> values) {
+void value_all(Policy const& policy, std::span<backup_case const> cases,
+               std::span<outcome<backup_value>> values) {
     STRAGGLE_EXPECTS(cases.size() == values.size());
     if constexpr (requires { policy.value(cases, values); })
         policy.value(cases, values);

@@ -70,7 +70,7 @@ class basic_race_record {
     }
     /// The same for a task whose copy has run for so long and has not ended.
     [[nodiscard]] double of_task(std::uint32_t kind, race_claim const& claim, double begun) const noexcept {
-        return blame_of(kind, claim.place, claim.task, begun, false);
+        return blame_of(kind, claim, begun, false);
     }
     /// What a claimed win probability has turned out to mean.
     [[nodiscard]] double corrected(double claimed) const noexcept {
@@ -85,8 +85,10 @@ class basic_race_record {
     /// @param copy_won which of the two ended first
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
         // Of a task that has ended it is known how long it took, and so what its copy would have taken.
-        double const whole = std::log((claim.age + took) * claim.relative);
-        blame(kind, blame_of(kind, claim.place, copy_won ? claim.task : log_guess{whole, 0}, took, copy_won),
+        double const log = log_of(took), whole = log_of((claim.age + took) * claim.relative);
+        blame(kind,
+              copy_won ? blame_of(kind, claim, took, true)
+                       : blame_of(kind, likely({whole, 0}, log, false), likely(claim.place, log, false)),
               1);
         double const odds = (std::min)((std::max)(claim.claimed, 0.001), 0.999);
         double const p = 1 / (1 + (1 - odds) / odds * std::exp(-shift_));
@@ -176,23 +178,41 @@ class basic_race_record {
     }
 
   private:
+    static constexpr double apart = 0.01;    // two attempts of one task differ by a tenth: a variance
+    static constexpr double anything = 0.05; // may happen
+
+    [[nodiscard]] static double deviation_of(log_guess const& guess) noexcept {
+        return std::sqrt(guess.variance + apart);
+    }
+    [[nodiscard]] static double beyond(double z) noexcept { return 0.5 * std::erfc(z * 0.7071067811865476); }
     // How likely a copy ends after this time, or has not ended by then.
     [[nodiscard]] static double likely(log_guess const& guess, double log, bool ended) noexcept {
-        constexpr double apart = 0.01;    // two attempts of one task differ by a tenth at least
-        constexpr double anything = 0.05; // may happen
-        double const deviation = std::sqrt(guess.variance + apart), z = (log - guess.mean) / deviation;
-        double const p = ended ? 0.3989422804014327 * std::exp(-z * z / 2) / deviation
-                               : 0.5 * std::erfc(z * 0.7071067811865476);
-        return p >= 0 ? p + anything : anything;
+        double const deviation = deviation_of(guess), z = (log - guess.mean) / deviation;
+        double const p = ended ? 0.3989422804014327 * std::exp(-z * z / 2) / deviation : beyond(z);
+        return p >= 0 ? p : 0.0;
+    }
+    // The same for a copy that takes as long as its task, which by now has run for so long that a copy of it
+    // takes more than `least`: a copy that was first by far has shown that the task is not to blame.
+    [[nodiscard]] static double likely_by_task(log_guess const& task, double log, double least,
+                                               bool ended) noexcept {
+        double const left = (std::max)(likely(task, least, false), anything);
+        double const p = ended ? likely(task, log, true) * beyond((least - log) / std::sqrt(apart)) / left
+                               : (std::max)(likely(task, (std::max)(log, least), false), anything) / left;
+        return p >= 0 ? p : 0.0;
     }
 
-    // Chance that the task is to blame, by the time that its copy took or had run for.
-    [[nodiscard]] double blame_of(std::uint32_t kind, log_guess const& place, log_guess const& task,
-                                  double took, bool ended) const noexcept {
-        double const t = of_task(kind),
-                     log = std::log((std::max)(took, (std::numeric_limits<double>::min)()));
-        double const by_task = t * likely(task, log, ended);
-        return by_task / (by_task + (1 - t) * likely(place, log, ended));
+    // Chance that the task is to blame, by the time that its copy took or had run for while the task ran on.
+    [[nodiscard]] double blame_of(std::uint32_t kind, race_claim const& claim, double took,
+                                  bool ended) const noexcept {
+        double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
+        return blame_of(kind, likely_by_task(claim.task, log, least, ended), likely(claim.place, log, ended));
+    }
+    [[nodiscard]] double blame_of(std::uint32_t kind, double by_task, double by_place) const noexcept {
+        double const t = of_task(kind), weight = t * (by_task + anything);
+        return weight / (weight + (1 - t) * (by_place + anything));
+    }
+    [[nodiscard]] static double log_of(double time) noexcept {
+        return std::log((std::max)(time, (std::numeric_limits<double>::min)()));
     }
     void blame(std::uint32_t kind, double share, double races) {
         add(all_, share, races);

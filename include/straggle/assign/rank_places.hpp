@@ -54,6 +54,7 @@ struct ranked_place {
 /// O(n log n)
 /// @par Guarantees
 /// deterministic
+template <class = void>
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
                         std::vector<ranked_place>& out) {
     out.clear();

@@ -77,13 +77,14 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees
 /// deterministic: the same calls give the same bytes on every machine; strong exception
 /// guarantee
-class byte_writer {
+template <class = void>
+class basic_byte_writer {
   public:
     /// Begins an empty payload.
-    byte_writer() : byte_writer(std::vector<std::byte>{}) {}
+    basic_byte_writer() : basic_byte_writer(std::vector<std::byte>{}) {}
 
     /// Begins an empty payload in the memory of `spare`, typically a frame that has been put away.
-    explicit byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
+    explicit basic_byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
 
     /// One byte.
     void u8(std::uint8_t value) { bytes_.push_back(static_cast<std::byte>(value)); }
@@ -106,7 +107,7 @@ class byte_writer {
         std::size_t length = 0;
         for (; value >= 0x80; value >>= 7) encoded[length++] = static_cast<std::byte>(value | 0x80);
         encoded[length++] = static_cast<std::byte>(value);
-        bytes_.insert(bytes_.end(), encoded.data(), encoded.data() + length);
+        put(encoded.data(), length);
     }
     /// How many items follow, as a `varint`.
     void count(std::uint64_t items) { varint(items); }
@@ -118,7 +119,7 @@ class byte_writer {
         std::size_t const before = bytes_.size();
         bytes_.reserve(grown(before + value.size() + 10));
         varint(value.size());
-        bytes_.insert(bytes_.end(), from, from + value.size());
+        put(from, value.size());
     }
 
     /// Text as `text`; a whole number v as the `varint` of 2v, or of -2v - 1 below 0, computed in 65 bits:
@@ -172,8 +173,9 @@ class byte_writer {
     void append(Unsigned value) {
         std::array<std::byte, sizeof(Unsigned)> encoded{};
         detail::store_little(encoded.data(), value);
-        bytes_.insert(bytes_.end(), encoded.begin(), encoded.end());
+        put(encoded.data(), encoded.size());
     }
+    void put(std::byte const* from, std::size_t n) { bytes_.insert(bytes_.end(), from, from + n); }
 
     // Reserving the exact size again and again would copy everything each time.
     [[nodiscard]] std::size_t grown(std::size_t wanted) const noexcept {
@@ -195,6 +197,9 @@ class byte_writer {
 
     std::vector<std::byte> bytes_; // begins with room for the head of the frame; empty once sealed
 };
+
+/// A `basic_byte_writer` that is instantiated where it is used.
+using byte_writer = basic_byte_writer<>;
 
 /// Reads what a `byte_writer` has appended, in the same order, from bytes that it does not own.
 ///
@@ -386,6 +391,7 @@ struct opened_frame {
 /// finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
 /// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: whoever can write
 /// the bytes can forge one.
+template <class = void>
 [[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,
                                                          std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);

@@ -72,7 +72,7 @@ class basic_node_decisions : private detail::node_trials {
         refill(rows.size());
         failures_.know((std::min)(rows.size(), std::size_t{options_.evidence.max_nodes}));
         classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
-        weigh(rows);
+        weigh(rows, running);
         advance(rows);
         admit(rows, may_exclude);
         write_verdicts();

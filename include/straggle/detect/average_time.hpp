@@ -24,7 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// at 1.2 or 1.5 times the usual. RiskI takes what this finds for candidates and decides by expected profit;
 /// on its own it names nearly half of the tasks sooner or later.
 ///
-/// Verdict: value = elapsed time, threshold = factor * average, baseline = average.
+/// Verdict: value = elapsed time, threshold = factor * average, usual = average.
 /// @par Cost
 /// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
@@ -41,6 +41,7 @@ struct average_time {
     double factor = 1.0;        ///< times the average
     basis of = basis::finished; ///< whose time is averaged
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         double average = job.mean_finished;
         if (of == basis::finished) {

@@ -35,7 +35,7 @@ struct running_task {
 struct job_node {
     std::uint64_t finished = 0; ///< tasks of the job that finished there
     double total_time = 0;      ///< of those tasks
-    double slowness = 1;        ///< how much longer tasks take there than elsewhere, as far as is known
+    double slowdown = 1;        ///< how much longer tasks take there than elsewhere, as far as is known
     bool modelled = false;      ///< the user has said how slow it is
     /// Finished tasks whose times are compared on a logarithmic scale: the logarithm of the time over the
     /// task's usual time where `job_view::usual_told`, else over what it had to read.
@@ -50,7 +50,7 @@ struct suspect {
     std::uint32_t task = 0; ///< index into `job_view::running`
     double value = 0;       ///< what was compared; the rule tells what it is
     double threshold = 0;   ///< with what
-    double baseline = 0;    ///< what is usual, in the unit of the value
+    double usual = 0;       ///< what is usual, in the unit of the value
     friend bool operator==(suspect const&, suspect const&) = default;
 };
 

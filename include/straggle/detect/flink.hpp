@@ -27,7 +27,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// at 3/8 of the job with the default. So it does here. With `ratio = 0` every task past the lower bound is
 /// suspected. Flink cuts times to milliseconds, here they are what they are; it names attempts, here tasks.
 ///
-/// Verdict: value = elapsed / input, threshold = multiplier * median, baseline = median, all per unit of
+/// Verdict: value = elapsed / input, threshold = multiplier * median, usual = median, all per unit of
 /// input (1 where it is not known).
 /// @par Cost
 /// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
@@ -40,6 +40,7 @@ struct flink {
     double ratio = 0.75;       ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
     double lower_bound = 60.0; ///< `baseline-lower-bound`: no younger task is slow; a minute, if in seconds
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         std::span<double const> const times =

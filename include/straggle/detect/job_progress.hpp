@@ -65,10 +65,10 @@ class job_progress {
     void set_begin(Time begin) { begin_ = begin; }
     /// Says how much longer tasks take on a node than elsewhere: what `node_aware` rules go by.
     /// @pre `factor > 0`
-    void set_slowness(node_key node, double factor) {
+    void set_slowdown(node_key node, double factor) {
         STRAGGLE_EXPECTS(factor > 0 && detail::is_finite(factor));
         job_node& n = nodes_[node_index(node)];
-        n.slowness = factor;
+        n.slowdown = factor;
         n.modelled = true;
     }
 

@@ -58,7 +58,7 @@ struct gain_judgement {
 /// progress: pair this rule with one that goes by time. Hadoop's limit on copies is a wrapper of its own,
 /// around any detector.
 ///
-/// Verdict: value = remaining time of the task, threshold = time of a copy, baseline = mean time of the
+/// Verdict: value = remaining time of the task, threshold = time of a copy, usual = mean time of the
 /// finished tasks. The gain is value - threshold.
 ///
 /// @tparam Estimate remaining time of a task, a `time_estimate`

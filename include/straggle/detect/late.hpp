@@ -51,7 +51,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// tasks, whether any is slow or not. A task that has just begun (elapsed 0) has no rate yet: it is neither
 /// averaged nor suspected. Rates within 1e-12 of the average are equal but for rounding, and never low.
 ///
-/// Verdict: value = rate, threshold = average - alpha * deviation, baseline = average.
+/// Verdict: value = rate, threshold = average - alpha * deviation, usual = average.
 /// @par Cost
 /// O(tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
@@ -62,6 +62,7 @@ struct late {
     double alpha = 1.0;                    ///< population deviations below the average; the paper's default
     task_scope over = task_scope::running; ///< whose rates are averaged; eq. 8: of the running tasks
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         return detail::suspect_low_rates(
             job, over, scratch, out,

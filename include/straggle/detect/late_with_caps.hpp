@@ -38,7 +38,7 @@ enum class late_scale : std::uint8_t {
 /// out (but count against the cap), and the last suspects may be cut off (`detection_note::cap_reached`).
 /// Where the copies must not go `slow_nodes` says.
 ///
-/// Verdict: value = progress rate, threshold = the low rate, baseline = mean rate. The order is by
+/// Verdict: value = progress rate, threshold = the low rate, usual = mean rate. The order is by
 /// rate / (1 - progress), lowest first.
 /// @par Cost
 /// O(tasks) expected, plus sorting the suspects; allocates nothing in the steady state
@@ -71,6 +71,7 @@ struct late_with_caps {
         return rule;
     }
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         std::vector<double>& rates = scratch.values;
         detail::collect_rates(job, over, tick, rates);
@@ -110,6 +111,7 @@ struct late_with_caps {
     /// deviations from the mean: of two nodes never one by more than 1.
     /// @par Cost
     /// O(tasks + nodes) expected; allocates nothing in the steady state
+    template <class = void>
     void slow_nodes(job_view const& job, detector_scratch& scratch, std::vector<std::uint32_t>& out) const {
         std::vector<double>& by_node = scratch.node_values;
         std::vector<double>& known = scratch.values;

@@ -53,7 +53,7 @@ concept uncertain_time_estimate =
 /// (`uncertain_time_estimate`). Not here: to kill and restart, and the rule for when no task waits. The paper
 /// scales t_new by the input and the place of the copy, which a view does not know.
 ///
-/// Verdict: value = the probability, threshold = delta, baseline = the probability for a task with as much
+/// Verdict: value = the probability, threshold = delta, usual = the probability for a task with as much
 /// before it as the mean finished task took, that is, an ordinary one that has just begun. Worst first is the
 /// most probable, then the one with the most time left. `time_estimate`'s `status::out_of_range`, a task that
 /// stands still, is probability 1.

@@ -35,8 +35,8 @@ struct no_prediction {
     }
 };
 
-/// Suspects tasks that will, with the confidence asked for, take longer than `slowdown` times their usual
-/// time, as long as a copy could still win; the longest remaining time first.
+/// Suspects tasks that will, with the confidence asked for, take longer than `straggler_threshold` times
+/// their usual time, as long as a copy could still win; the longest remaining time first.
 ///
 /// **Estimate.** All on a logarithmic scale, as tasks are slower by factors, not by seconds. y = log(T / u)
 /// of a task, where u is its usual time on a good node, has three witnesses, weighed by how sure each is:
@@ -48,15 +48,15 @@ struct no_prediction {
 /// - its node, through the other tasks of the job there: log(sum w(t) / sum(p u)) of the running ones, and
 ///   the mean logarithm of the finished ones. The ratio is one of sums: a mean of logarithms would believe
 ///   those most that look fast by mistake;
-/// - the node's model, log(`slowness`) with deviation `model_doubt`, where the user has said it. Without one
+/// - the node's model, log(`slowdown`) with deviation `model_doubt`, where the user has said it. Without one
 ///   a node is taken to be good with probability 0.8 (deviation 0.08), else slow (0.6 +- 0.5, a factor of 1.1
 ///   to 3), and what is known of it decides between the two.
 ///
 /// Tasks differ from what their node makes one expect by `spread` (what is assumed, as much as ten tasks
 /// would tell, is corrected by how the running siblings differ). With the weighed mean m and deviation s the
-/// task is suspected if m - `sureness` s > log(max(`slowdown`, 1 + t / u)): with less than u remaining a copy
-/// would come too late, which the evaluation framework calls a *fake positive* (`in_time` false names those,
-/// too).
+/// task is suspected if m - `sureness` s > log(max(`straggler_threshold`, 1 + t / u)): with less than u
+/// remaining a copy would come too late, which the evaluation framework calls a *fake positive* (`in_time`
+/// false names those, too).
 ///
 /// Two cases are outside of this: a task much later than its node explains (three deviations) is believed
 /// alone: something has happened to it. A task that reports no progress and has outlived the expectation by
@@ -75,23 +75,23 @@ struct no_prediction {
 ///
 /// **Start-up.** Where it is not told, but the usual time is, and how slow nodes are (by their model, or by
 /// their finished tasks): the median over the nodes of by how much their young tasks are late. What all nodes
-/// have in common is no slowness of any. Where nothing is known of the nodes, a late start and a slow node
+/// have in common is no slowdown of any. Where nothing is known of the nodes, a late start and a slow node
 /// look the same in one look at a job: then tell it.
 ///
-/// Source: ours. Verdict: value = estimated time of the task, threshold = `slowdown` x usual, baseline =
-/// usual.
+/// Source: ours. Verdict: value = estimated time of the task, threshold = `straggler_threshold` x usual,
+/// usual = usual.
 ///
 /// **What it cannot see.** Chance that is still to come. Whether all nodes are slow, unless the usual time is
 /// known. Whether a task is long because there is much to do, unless inputs or a predictor say so: then the
-/// rule takes size for slowness. Tasks of other jobs on a node.
+/// rule takes size for slowdown. Tasks of other jobs on a node.
 ///
 /// @tparam UsualTime a `time_estimate`: usual time of a task on a good node, from earlier runs or similar
 /// tasks; a status where it is not known. Tell `job_progress::finished` the same times.
 /// @par Example
 /// `node_aware<>{}`, `node_aware<>{.usual_time = 60}`,
 /// `node_aware{.usual_time_of = [&](running_task const& t, job_view const&) { return usual[t.row]; }}`
-/// @pre `slowdown > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and `sharing` in [0,
-/// 1], the others not negative
+/// @pre `straggler_threshold > 1`, `spread > 0`, `resolution > 0`, `model_doubt > 0`, `fast_share` and
+/// `sharing` in [0, 1], the others not negative
 /// @par Cost
 /// O(tasks + nodes), and to sort the suspects; up to eight logarithms or exponentials per task,
 /// some 0.1 us in all; 24 bytes per task and 72 per node of scratch; allocates nothing in the steady state
@@ -101,7 +101,7 @@ template <time_estimate UsualTime = no_prediction>
 struct node_aware {
     static constexpr std::string_view name = "node_aware";
 
-    double slowdown = 1.2; ///< a straggler takes longer than this times its usual time
+    double straggler_threshold = 1.2; ///< a straggler takes longer than this times its usual time
     /// By so many deviations must the estimate be above that: 0.3 is 62 % sure. 0 finds more, 1 is more often
     /// right; F1 is flat between 0 and 0.5 in the experiments' scenarios, and a task is looked at many times.
     double sureness = 0.3;
@@ -124,7 +124,7 @@ struct node_aware {
     /// By how much of it a node gets faster when it empties: 1 where all its tasks share one resource, 0
     /// where they go on as slowly.
     double sharing = 0.75;
-    double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowness`, from job to job
+    double model_doubt = 0.15; ///< deviation of the logarithm of a node's `slowdown`, from job to job
     /// The time an attempt takes before it begins to work, which its progress does not show: a process to be
     /// started, a container, the first input to be fetched. Not told: learnt where usual times and nodes are
     /// known, else 0, as it is then part of what is found to be usual.
@@ -136,7 +136,7 @@ struct node_aware {
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
-        STRAGGLE_EXPECTS(slowdown > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
+        STRAGGLE_EXPECTS(straggler_threshold > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
         STRAGGLE_EXPECTS(sureness >= 0 && usual_time >= 0 && drift >= 0 && report_interval >= 0);
         STRAGGLE_EXPECTS(!start_up || (*start_up >= 0 && detail::is_finite(*start_up)));
         STRAGGLE_EXPECTS(fast_share >= 0 && fast_share <= 1 && sharing >= 0 && sharing <= 1);
@@ -272,7 +272,7 @@ struct node_aware {
             double weights = 0, sum = 0;
             for (std::size_t k = 0; k < f.log.size(); ++k) {
                 if (!(f.precision[k] > least)) continue;
-                double const reach = 0.75 * std::log(slowdown) + 2 / std::sqrt(f.precision[k]);
+                double const reach = 0.75 * std::log(straggler_threshold) + 2 / std::sqrt(f.precision[k]);
                 if (!(std::fabs(f.log[k] - scale) <= reach)) continue;
                 double const weight = 1 / (1 / f.precision[k] + good_sd * good_sd);
                 weights += weight;
@@ -298,9 +298,9 @@ struct node_aware {
         if (f.finished_on(k))
             e.add(f.finished_log(k) - f.log_scale, 1 / (f.variance / f.tasks_finished_on(k) + change));
         if (k < f.job.nodes.size() && f.job.nodes[k].modelled) {
-            double const slowness = std::log(f.job.nodes[k].slowness);
-            if (detail::is_finite(slowness)) {
-                e.add(slowness, 1 / (model_doubt * model_doubt));
+            double const told = std::log(f.job.nodes[k].slowdown);
+            if (detail::is_finite(told)) {
+                e.add(told, 1 / (model_doubt * model_doubt));
                 return {e.log, 1 / (f.variance + 1 / e.precision)};
             }
         }
@@ -320,7 +320,7 @@ struct node_aware {
     }
 
     void judge(facts const& f, std::vector<suspect>& out) const {
-        double const scale = std::exp(f.log_scale), log_slowdown = std::log(slowdown);
+        double const scale = std::exp(f.log_scale), log_threshold = std::log(straggler_threshold);
         for (std::uint32_t i = 0; i < f.usual.size(); ++i) {
             running_task const& t = f.job.running[i];
             double const usual = f.usual[i] * scale;
@@ -342,7 +342,7 @@ struct node_aware {
             }
             auto const is_late = [&] {
                 double const sure = log - sureness * std::sqrt(variance + f.scale_variance);
-                return sure > log_slowdown && (!in_time || sure > std::log(1 + t.elapsed / usual));
+                return sure > log_threshold && (!in_time || sure > std::log(1 + t.elapsed / usual));
             };
             // An emptier node makes it less likely only, so that most tasks need not be asked.
             if (!is_late()) continue;
@@ -352,7 +352,7 @@ struct node_aware {
             variance += vague * vague;
             if (!is_late()) continue;
             double const time = usual * std::exp(log);
-            if (detail::is_finite(time)) out.push_back({i, time, slowdown * usual, usual});
+            if (detail::is_finite(time)) out.push_back({i, time, straggler_threshold * usual, usual});
         }
     }
 };

@@ -32,7 +32,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 ///   for a median, those that have run longer than this time. Spark takes for `few_tasks` the slots of one
 ///   executor: with so few tasks all may hang on one bad machine.
 ///
-/// Verdict: value = elapsed time, threshold as above, baseline = median (the threshold, for
+/// Verdict: value = elapsed time, threshold as above, usual = median (the threshold, for
 /// `task_threshold`).
 /// @par Cost
 /// O(running tasks), plus sorting the suspects; allocates nothing in the steady state
@@ -61,6 +61,7 @@ struct over_median {
         return rule;
     }
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         double const n = static_cast<double>(job.finished.size());

@@ -25,7 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// strict comparison; here it is strict. Neither looks at how long a task has run: combine it with
 /// `task_lag`.
 ///
-/// Verdict: value = progress, threshold = average - gap, baseline = average.
+/// Verdict: value = progress, threshold = average - gap, usual = average.
 /// @par Cost
 /// O(tasks), plus sorting the suspects; allocates nothing in the steady state
 /// @par Guarantees
@@ -36,6 +36,7 @@ struct progress_gap {
     double gap = 0.2;                  ///< of progress, in [0, 1]; Hadoop's
     task_scope over = task_scope::all; ///< which tasks the average is taken over
 
+    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
         std::span<running_task const> const tasks = job.running;
         std::size_t known = 0;

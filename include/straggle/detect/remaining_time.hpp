@@ -51,8 +51,8 @@ struct sibling_time_estimate {
     /// The remaining time of a task of the view.
     constexpr outcome<double> operator()(running_task const& task, job_view const& job) const noexcept {
         if (job.finished.empty()) return status::insufficient_evidence;
-        double const slowness = task.node < job.nodes.size() ? job.nodes[task.node].slowness : 1.0;
-        double const left = job.mean_finished * slowness - task.elapsed;
+        double const slowdown = task.node < job.nodes.size() ? job.nodes[task.node].slowdown : 1.0;
+        double const left = job.mean_finished * slowdown - task.elapsed;
         return left > 0 ? left : 0.0;
     }
 };

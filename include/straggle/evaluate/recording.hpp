@@ -9,6 +9,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/evaluate/detail/recording_tape.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/reason_counts.hpp>
@@ -18,7 +19,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <string_view>
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {

@@ -9,6 +9,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/evaluate/detail/replay_stage.hpp>
@@ -21,7 +22,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -49,13 +49,13 @@ class starting_job {
     [[nodiscard]] JobId const& job() const noexcept { return *job_; }
     /// When its first attempt begins: now.
     [[nodiscard]] Time const& now() const noexcept { return *now_; }
-    /// Says how much longer tasks take on a node than elsewhere, as `job_progress::set_slowness`.
+    /// Says how much longer tasks take on a node than elsewhere, as `job_progress::set_slowdown`.
     /// @return whether the history knows the node
     /// @pre `factor > 0`
-    bool set_slowness(typename interner<NodeId>::key_type node, double factor) {
+    bool set_slowdown(typename interner<NodeId>::key_type node, double factor) {
         std::uint32_t const n = nodes_->find(node);
         if (n == interner<NodeId>::none) return false;
-        progress_->set_slowness(n, factor);
+        progress_->set_slowdown(n, factor);
         return true;
     }
     /// Says how many tasks of this kind the cluster can run at once, as `job_progress::set_slots`.

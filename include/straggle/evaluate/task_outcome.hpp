@@ -53,7 +53,7 @@ struct judging_options {
     straggler_rule straggler{}; ///< which tasks count as stragglers
     /// The paper's default (table 7: "the finish time of killed original tasks are estimated based on the
     /// moment they get killed and the progress they reach"). With `as_observed` the best detectors look
-    /// worst: a task overtaken before `slowdown` times its usual time counts as no straggler, so a detector
+    /// worst: a task overtaken before `threshold` times its usual time counts as no straggler, so a detector
     /// that is fast enough to prevent every straggler has a precision of 0.
     killed_attempts killed = killed_attempts::from_progress;
     double least_progress = 1e-4; ///< less than this says nothing about the rest; above 0
@@ -154,7 +154,7 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 
 /// What a task was: a straggler or not, detected or not.
 ///
-/// Source: sections 3.2 and 6.2. A straggler took longer than `slowdown` times its usual time. A *fake
+/// Source: sections 3.2 and 6.2. A straggler took longer than `threshold` times its usual time. A *fake
 /// positive* (section 6.2) is a detected straggler that needed less than its usual time more when it was
 /// detected, too late for a copy to win; only a straggler can be one, so that the precision drops by exactly
 /// the fake positive ratio, as in the paper's example (0.5 - 0.14 = 0.36). Ours: of an attempt that was

@@ -23,17 +23,17 @@
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {
 
-/// Which tasks count as stragglers: those that took longer than `slowdown` times what they usually take.
+/// Which tasks count as stragglers: those that took longer than `threshold` times what they usually take.
 struct straggler_rule {
-    double slowdown = 1.2; ///< at least 1; 1.2 is the MapReduce paper's
+    double threshold = 1.2; ///< at least 1; 1.2 is the MapReduce paper's
 
     /// Whether a task was one. Both times in the same unit; false when either is NaN.
     [[nodiscard]] constexpr bool operator()(double execution, double usual) const noexcept {
-        return execution > slowdown * usual;
+        return execution > threshold * usual;
     }
-    /// Whether the slowdown is a finite number of at least 1.
+    /// Whether the threshold is a finite number of at least 1.
     [[nodiscard]] constexpr bool valid() const noexcept {
-        return slowdown >= 1.0 && detail::is_finite(slowdown);
+        return threshold >= 1.0 && detail::is_finite(threshold);
     }
     friend constexpr bool operator==(straggler_rule const&, straggler_rule const&) = default;
 };
@@ -96,8 +96,8 @@ struct usual_time {
 /// By how much a guess of the usual time may be off, relative to the true one: a guess `(1 + error) * true`
 /// with `low <= error <= high` takes every straggler for one and nothing else.
 struct guess_errors {
-    double low = 0;  ///< (1 + eps_setting) / slowdown - 1: below, ordinary tasks look like stragglers
-    double high = 0; ///< s_min (1 - eps_setting) / slowdown - 1: above, stragglers look ordinary
+    double low = 0;  ///< (1 + eps_setting) / threshold - 1: below, ordinary tasks look like stragglers
+    double high = 0; ///< s_min (1 - eps_setting) / threshold - 1: above, stragglers look ordinary
 
     /// How far off in either direction: the `eps_guess` of equations 11 and 12; negative when not even the
     /// true time would do.
@@ -108,15 +108,16 @@ struct guess_errors {
 /// The errors of a guess of the usual time that are harmless, each direction for itself.
 ///
 /// Source: equations 11 and 12, where the guess is `(1 + e)` times the true time for one signed e:
-/// `slowdown (1 + e) <= s_min (1 - eps_setting)` and `1 + eps_setting <= slowdown (1 + e)`. At the upper end
-/// itself a straggler of exactly the least slowdown is not *longer* than the threshold and is missed.
+/// `threshold (1 + e) <= s_min (1 - eps_setting)` and `1 + eps_setting <= threshold (1 + e)`. At the upper
+/// end itself a straggler of exactly s_min times its usual time is not *longer* than the threshold and is
+/// missed.
 ///
 /// The condition the paper prints for "such a value exists", `eps_setting <= (s_min - 1) / (s_min + 1)`, is
-/// exactly the condition that this range is not empty, whatever the slowdown. It is not enough for equations
+/// exactly the condition that this range is not empty, whatever the threshold. It is not enough for equations
 /// 11 and 12, see `tolerance_of_guess`: the range need not contain 0.
-/// @param s_min the least slowdown of a straggler against its usual time; above 0
+/// @param s_min how many times its usual time a straggler takes, at least; above 0
 /// @param eps_setting how much the time of any task varies with its surroundings, relative; in [0, 1)
-/// @param slowdown the threshold of `straggler_rule`; above 0
+/// @param threshold that of `straggler_rule`; above 0
 /// @return `status::out_of_domain` for other arguments; `status::insufficient_evidence` when the range is
 /// empty: the times of stragglers and of others overlap, and no guess tells them apart
 /// @par Cost
@@ -127,11 +128,12 @@ struct guess_errors {
 /// each end to 2^-51 of 1 + its size; where the range is a single point, or 0 is an end of it,
 /// rounding decides whether it is empty, or whether there is a tolerance
 [[nodiscard]] constexpr outcome<guess_errors> harmless_errors(double s_min, double eps_setting,
-                                                              double slowdown = 1.2) noexcept {
+                                                              double threshold = 1.2) noexcept {
     if (!(s_min > 0.0) || !detail::is_finite(s_min) || !(eps_setting >= 0.0 && eps_setting < 1.0) ||
-        !(slowdown > 0.0) || !detail::is_finite(slowdown))
+        !(threshold > 0.0) || !detail::is_finite(threshold))
         return status::out_of_domain;
-    guess_errors const e{(1.0 + eps_setting) / slowdown - 1.0, s_min * (1.0 - eps_setting) / slowdown - 1.0};
+    guess_errors const e{(1.0 + eps_setting) / threshold - 1.0,
+                         s_min * (1.0 - eps_setting) / threshold - 1.0};
     if (!detail::is_finite(e.low) || !detail::is_finite(e.high)) return status::out_of_domain;
     if (!(e.low <= e.high)) return status::insufficient_evidence;
     return e;
@@ -141,12 +143,12 @@ struct guess_errors {
 /// in either direction, before a straggler is missed or an ordinary task blamed.
 ///
 /// Source: equations 11 and 12, solved:
-/// `eps_guess <= min(s_min (1 - eps_setting) / slowdown - 1, 1 - (1 + eps_setting) / slowdown)`.
+/// `eps_guess <= min(s_min (1 - eps_setting) / threshold - 1, 1 - (1 + eps_setting) / threshold)`.
 /// The paper prints this bound with `eps_guess` on its right side, a misprint for `eps_setting`
 /// (`papers::evaluation_2019` solves what stands there). A solution exists iff
-/// `eps_setting <= min(slowdown - 1, 1 - slowdown / s_min)`. The paper prints `(s_min - 1) / (s_min + 1)`,
-/// which is the largest that minimum can be, at `slowdown = 2 s_min / (s_min + 1)`: necessary for any
-/// slowdown, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
+/// `eps_setting <= min(threshold - 1, 1 - threshold / s_min)`. The paper prints `(s_min - 1) / (s_min + 1)`,
+/// which is the largest that minimum can be, at `threshold = 2 s_min / (s_min + 1)`: necessary for any
+/// threshold, sufficient for 1.2 only at s_min = 1.5. At s_min = 3 and eps_setting = 0.4 (<= 0.5) equation 12
 /// would need eps_guess <= -1/6.
 /// @return as `harmless_errors`, and `status::insufficient_evidence` when there is no such eps_guess >= 0
 /// @par Cost
@@ -156,15 +158,15 @@ struct guess_errors {
 /// @par Accuracy
 /// as `harmless_errors`
 [[nodiscard]] constexpr outcome<double> tolerance_of_guess(double s_min, double eps_setting,
-                                                           double slowdown = 1.2) noexcept {
-    outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, slowdown);
+                                                           double threshold = 1.2) noexcept {
+    outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, threshold);
     if (!errors) return errors.reason();
     double const eps = errors->either_way();
     if (!(eps >= 0.0)) return status::insufficient_evidence;
     return eps;
 }
 
-/// The slowdown with which a guess may be off the most: halfway between the slowest ordinary task and the
+/// The threshold with which a guess may be off the most: halfway between the slowest ordinary task and the
 /// fastest straggler, `(1 + eps_setting + s_min (1 - eps_setting)) / 2`.
 /// Source: ours; both bounds of `tolerance_of_guess` are equal there.
 /// @return as `harmless_errors`
@@ -172,7 +174,7 @@ struct guess_errors {
 /// O(1); allocates nothing
 /// @par Guarantees
 /// noexcept; usable in constant expressions
-[[nodiscard]] constexpr outcome<double> most_tolerant_slowdown(double s_min, double eps_setting) noexcept {
+[[nodiscard]] constexpr outcome<double> most_tolerant_threshold(double s_min, double eps_setting) noexcept {
     outcome<guess_errors> const errors = harmless_errors(s_min, eps_setting, 1.0);
     if (!errors) return errors.reason();
     return 1.0 + (errors->low + errors->high) / 2.0;

@@ -12,6 +12,7 @@
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 #include <straggle/rank/normalize.hpp>
 #include <straggle/record/attempt.hpp>
@@ -22,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 

@@ -11,6 +11,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/learn/boosted_trees_trainer.hpp>
 #include <straggle/learn/classifier.hpp>
 #include <straggle/learn/features.hpp>
@@ -21,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>

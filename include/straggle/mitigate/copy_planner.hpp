@@ -95,7 +95,7 @@ class basic_copy_planner {
         copies_.clear();
         notes_ = {};
         detail::slot_supply supply = supply_of(places, load);
-        scan_.look(now, running, places, options_.give_up > 0 && load.waiting > supply.free, book_);
+        scan_.look(now, running, places, options_.give_up > 0 && supply.missing > 0, book_);
         supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
         healthy_busy_ = 0;
@@ -107,10 +107,7 @@ class basic_copy_planner {
         supply.price = price_.price();
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
         note(now, supply.price);
-        if (!scan_.racing_.empty())
-            offers_.give_up(scan_.racing_, load.waiting - supply.free,
-                            price_.price_of_waiting(load.waiting - supply.free, slots), races_, book_,
-                            scan_.kills_);
+        offers_.give_up(scan_, supply.missing, price_.price_of_waiting(supply.missing, slots), races_, book_);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
         // A probe is compared with its original: against one that is well on its way it could only lose.
@@ -129,12 +126,12 @@ class basic_copy_planner {
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 
     /// A new task: where does it run best? Between two plans.
-    /// @param job and `kind`, `input`: of the task
+    /// @param task what is known of it before it starts
     /// @param places all nodes, with what is free now; nodes without a free slot may be left out
     /// @param load of the cluster; `waiting` tasks come before this one
     /// @param out written, best first; see `assign::rank_places`
-    void rank_places(std::uint64_t job, std::uint32_t kind, double input, std::span<place_row const> places,
-                     cluster_load const& load, std::vector<assign::ranked_place>& out) {
+    void rank_places(new_task const& task, std::span<place_row const> places, cluster_load const& load,
+                     std::vector<assign::ranked_place>& out) {
         free_.clear();
         double busy = 0;
         for (place_row const& p : places) {
@@ -142,12 +139,14 @@ class basic_copy_planner {
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             busy += healthy_busy(p);
         }
-        // Busy healthy slots come free once in usual / busy. A caller that tells only nodes with a free slot
-        // has others.
-        busy = (std::max)(busy, healthy_busy_);
-        double const wait = busy > 0 ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / busy
-                                     : std::numeric_limits<double>::infinity();
-        assign::rank_places(detail::span_of(free_), scan_.usual_of(job, kind, input), wait, turn_++, out);
+        // Busy healthy slots come free once in usual / busy, for all that wait. A caller that tells only
+        // nodes with a free slot has others.
+        double const all_busy = (std::max)(busy, healthy_busy_);
+        bool const waits = task.only_here ? busy > 0 : all_busy > 0;
+        double const wait = waits ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / all_busy
+                                  : std::numeric_limits<double>::infinity();
+        assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
+                            turn_++, out);
     }
 
     /// The job is over: what it has shown goes to its kind. Not needed: jobs of which nothing is seen for
@@ -212,6 +211,7 @@ class basic_copy_planner {
             if (detail::is_open(p)) supply.free += p.free;
         // Slots that waiting tasks are about to take are for copies that save more than they take.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
+        supply.missing = load.waiting > supply.free ? load.waiting - supply.free : 0;
         return supply;
     }
 

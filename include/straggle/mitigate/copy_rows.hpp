@@ -48,6 +48,14 @@ struct place_row {
     bool hung = false;             ///< what runs there does not advance
 };
 
+/// A task that waits for a place.
+struct new_task {
+    std::uint64_t job = 0;                                   ///< as in `running_row`
+    std::uint32_t kind = not_known;                          ///< as in `running_row`
+    double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
+    bool only_here = false; ///< no node can run it but those that are told, the full ones among them
+};
+
 /// How an attempt ended.
 enum class attempt_end : std::uint8_t {
     success, ///< the task is done

@@ -205,22 +205,23 @@ class mitigator {
         requires std::convertible_to<Job const&, job_key>
     std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
                                                          double input = detail::unknown) {
-        return rank(key_of_job(job), detail::no_index, input, nodes);
+        return rank({.job = key_of_job(job), .input = input}, nodes, [](Node const&) { return true; });
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
     template <std::ranges::forward_range Nodes>
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
-        using detail::project;
-        std::uint32_t kind = detail::no_index;
-        double input = detail::unknown;
-        if constexpr (detail::has_kind<RunningFields>) {
-            auto const& name = project(tasks_.fields().kind, task);
-            if (detail::is_present(name)) kind = kinds_.insert(detail::unwrap(name), loop_.guard().now());
-        }
-        if constexpr (detail::has_input<RunningFields>)
-            input = detail::read_number(tasks_.fields().input, task);
-        auto const& job = project(tasks_.fields().job, task);
-        return rank(detail::is_present(job) ? key_of_job(detail::unwrap(job)) : 0, kind, input, nodes);
+        return rank(waiting_task(task), nodes, [](Node const&) { return true; });
+    }
+    /// The same for a task that not every node can run.
+    /// @param nodes all that may be able to, full ones too: whether it does better to wait depends on them
+    /// @param can_run as for `decide`: whether the task may run there
+    template <std::ranges::forward_range Nodes, class CanRun>
+        requires std::predicate<CanRun&, Running const&, Node const&>
+    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes,
+                                                         CanRun&& can_run) {
+        mitigate::new_task waiting = waiting_task(task);
+        waiting.only_here = true;
+        return rank(waiting, nodes, [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
     /// Whether a job is one of those that nothing is done for: place its tasks as if there were no plan.
@@ -348,19 +349,25 @@ class mitigator {
         return loop_.ended(out.attempt, out.kind, out.input, loop_.effects().is_left_alone(out.attempt.job));
     }
 
-    template <class Nodes>
-    std::span<mitigate::planned_place const> rank(std::uint64_t job, std::uint32_t kind, double input,
-                                                  Nodes&& nodes) {
-        bool const is_alone = loop_.effects().is_left_alone(job);
-        loop_.placed(job, is_alone, kind);
+    [[nodiscard]] mitigate::new_task waiting_task(Running const& task) {
+        auto const read = tasks_.read_waiting(
+            task, [this](auto const& name) { return this->kinds_.insert(name, loop_.guard().now()); });
+        return {.job = read.job, .kind = read.kind, .input = read.input};
+    }
+    template <class Nodes, class CanRun>
+    std::span<mitigate::planned_place const> rank(mitigate::new_task const& task, Nodes&& nodes,
+                                                  CanRun&& can_run) {
+        bool const is_alone = loop_.effects().is_left_alone(task.job);
+        loop_.placed(task.job, is_alone, task.kind);
         ranked_.clear();
-        fleet_.read_free(nodes, loop_, free_);
+        fleet_.read_places(nodes, loop_, task.only_here, can_run, places_);
         if (is_alone || !loop_.places_by_time()) {
-            for (auto const& place : free_)
-                if (is_alone || place.state != node_state::excluded) ranked_.push_back({place.row, 0});
+            for (auto const& p : places_)
+                if (p.free > 0 && (is_alone || p.state != node_state::excluded))
+                    ranked_.push_back({p.row, 0});
             return detail::span_of(ranked_);
         }
-        loop_.rank(job, kind, input, free_, load_, placed_);
+        loop_.rank(task, places_, load_, placed_);
         for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
         return detail::span_of(ranked_);
     }
@@ -379,7 +386,7 @@ class mitigator {
     cluster_load load_;
     mitigate::lease lease_;
     straggle::published<mitigate::node_states<node_id>> latest_;
-    std::vector<mitigate::place_row> free_;
+    std::vector<mitigate::place_row> places_;
     std::vector<assign::ranked_place> placed_;
     std::vector<mitigate::planned_place> ranked_;
 };

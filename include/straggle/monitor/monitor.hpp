@@ -260,7 +260,7 @@ class monitor {
         counts_.value.over_capacity += over_capacity;
     }
 
-    /// All that was seen, as bytes that `deserialize` reads on any machine.
+    /// All that was seen, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
@@ -272,7 +272,7 @@ class monitor {
     /// a newer library; `wrong_kind` for bytes of something else, or of a monitor with other durations,
     /// identifiers or windows; `out_of_range` for more than the options allow. Any bytes whatever give a
     /// status; never allocates more than a multiple of their size
-    [[nodiscard]] status deserialize(std::span<std::byte const> bytes)
+    [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
         evidence_type read(evidence_.ring(), memory(options_));

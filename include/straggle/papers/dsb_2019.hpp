@@ -40,7 +40,7 @@
 namespace straggle::inline STRAGGLE_ABI::papers::dsb_2019 {
 
 /// What a straggler is (sections 3.1 and 6): a task that takes more than 1.5 times as long as usual.
-inline constexpr evaluate::straggler_rule straggler{.slowdown = 1.5};
+inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
 
 /// Equation 1, algorithm 2 and algorithm 3, for `rank_nodes` and `monitor`.
 /// @param level confidence of the intervals; the paper's is 0.95

@@ -56,7 +56,7 @@ struct late : detect::late {
 /// 0.0088 per second. Per millisecond, as Hadoop counts, it is the average itself: nearly half of the tasks
 /// are suspects. Only for comparison with that paper.
 ///
-/// Verdict: value = rate, threshold as above, baseline = average; lowest rate first.
+/// Verdict: value = rate, threshold as above, usual = average; lowest rate first.
 /// @par Cost
 /// O(tasks log tasks); allocates nothing in the steady state
 /// @par Guarantees
@@ -116,7 +116,7 @@ template <detect::straggler_detector Detector>
 
 /// What a straggler is (section 6.1): more than 1.2 times the usual time, which is the median of repeated
 /// runs: `evaluate::find_usual_time(times, usual_quantile)`.
-inline constexpr evaluate::straggler_rule straggler{.slowdown = 1.2};
+inline constexpr evaluate::straggler_rule straggler{.threshold = 1.2};
 /// The quantile that is the usual time (table 5).
 inline constexpr double usual_quantile = 0.5;
 /// How tasks are judged (section 6 and table 7): of killed attempts the time is estimated by their progress.
@@ -137,12 +137,12 @@ inline constexpr std::array<double, 5> shares_for_normal_tasks{1.0, 0.95, 0.9, 0
 /// @param eps_setting how much times vary with the setting, relative
 /// @param eps_guess the error of the guess, relative
 [[nodiscard]] constexpr bool equation_11(double s_min, double eps_setting, double eps_guess) noexcept {
-    return straggler.slowdown * (1 + eps_guess) <= s_min * (1 - eps_setting);
+    return straggler.threshold * (1 + eps_guess) <= s_min * (1 - eps_setting);
 }
 /// Equation 12: with a usual time that is guessed too small by `eps_guess`, no ordinary task is longer than
 /// the threshold. Parameters as `equation_11`.
 [[nodiscard]] constexpr bool equation_12(double eps_setting, double eps_guess) noexcept {
-    return 1 + eps_setting <= straggler.slowdown * (1 - eps_guess);
+    return 1 + eps_setting <= straggler.threshold * (1 - eps_guess);
 }
 /// Whether an error is tolerated at all, as the paper says: eps_setting <= (s_min - 1) / (s_min + 1). It is
 /// necessary, and sufficient only at s_min = 1.5: see `evaluate::tolerance_of_guess`.

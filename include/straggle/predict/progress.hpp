@@ -181,12 +181,12 @@ class sibling_time : public task_readings {
     /// Says how long tasks of the job take, and how slow the node is. Again and again, as more of them
     /// finish.
     /// @param mean_finished mean time of the finished tasks of the job
-    /// @param slowness how much longer tasks take on this node than on others, 1 when nothing is known
-    /// @return false, and nothing else, unless the time is positive, the slowness too, and both finite
-    constexpr bool expect(double mean_finished, double slowness = 1) noexcept {
-        double const whole = mean_finished * slowness;
-        if (!(mean_finished > 0) || !(slowness > 0) || !(whole > 0) || !detail::is_finite(mean_finished) ||
-            !detail::is_finite(slowness) || !detail::is_finite(whole) || !detail::is_finite(1 / whole))
+    /// @param slowdown how much longer tasks take on this node than on others, 1 when nothing is known
+    /// @return false, and nothing else, unless the time is positive, the slowdown too, and both finite
+    constexpr bool expect(double mean_finished, double slowdown = 1) noexcept {
+        double const whole = mean_finished * slowdown;
+        if (!(mean_finished > 0) || !(slowdown > 0) || !(whole > 0) || !detail::is_finite(mean_finished) ||
+            !detail::is_finite(slowdown) || !detail::is_finite(whole) || !detail::is_finite(1 / whole))
             return false;
         whole_ = whole;
         return true;

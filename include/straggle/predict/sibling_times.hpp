@@ -125,7 +125,7 @@ class basic_sibling_times {
     }
 
     /// By how much longer a task takes than the usual one of its job: its node and its input. The upper side
-    /// of what is known, so that size is not taken for slowness.
+    /// of what is known, so that size is not taken for slowdown.
     /// @param job and `kind`: as in `observe`
     /// @param task its age is not read
     /// @return a factor for the times of `outlook`

@@ -288,8 +288,9 @@ struct ranking_access {
     }
 };
 
-struct ranking_scratch {
-    explicit ranking_scratch(rank::edge_rule rule) : cores(rule) {}
+template <class = void>
+struct basic_ranking_scratch {
+    explicit basic_ranking_scratch(rank::edge_rule rule) : cores(rule) {}
     rank::p_cores cores;
     slowdown_estimate slowdowns;
     std::vector<double> low, high;
@@ -297,6 +298,7 @@ struct ranking_scratch {
     std::vector<std::uint32_t> level;
     std::vector<std::size_t> place;
 };
+using ranking_scratch = basic_ranking_scratch<>;
 
 } // namespace detail
 

@@ -130,6 +130,8 @@ class basic_slowdown_evidence {
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
     /// How many jobs with siblings elsewhere tell of a node.
     [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
+    /// Attempts of a job that have ended lately and did not fail.
+    [[nodiscard]] std::size_t attempts_of(std::uint64_t job) const { return store_.attempts_of(job); }
     /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
     /// The logarithm of the evidence that a node on trial loses the races of its copies: of those that began

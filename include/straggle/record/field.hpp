@@ -67,6 +67,13 @@ concept count_field =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
+// A yes or no of the user's, or `otherwise` where it is not known.
+template <class Projection, class Record>
+bool read_flag(Projection const& projection, Record const& record, bool otherwise) {
+    auto const& field = project(projection, record);
+    return is_present(field) ? static_cast<bool>(unwrap(field)) : otherwise;
+}
+
 // A number of things as the user counts them, or `otherwise` where it is not known.
 template <class T>
 constexpr std::uint32_t read_count(T const& field, std::uint32_t otherwise = 0) noexcept {

@@ -12,6 +12,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
 #include <straggle/record/running.hpp>
@@ -91,11 +92,6 @@ struct read_running_row {
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;
 };
 
-template <class Projection, class Record>
-bool read_flag(Projection const& projection, Record const& record, bool otherwise) {
-    auto const& field = project(projection, record);
-    return is_present(field) ? static_cast<bool>(unwrap(field)) : otherwise;
-}
 template <class Projection, class Record>
 double read_number(Projection const& projection, Record const& record) {
     auto const& field = project(projection, record);

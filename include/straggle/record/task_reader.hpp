@@ -123,10 +123,7 @@ class task_reader {
             out.job = key_of(unwrap(job), key_);
             out.left_alone = left_alone(out.job);
             if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task_key);
-            if constexpr (has_kind<Fields>) {
-                auto const& kind = project(fields_.kind, r);
-                if (is_present(kind)) out.kind = kind_of(unwrap(kind));
-            }
+            read_work(r, kind_of, out);
             if constexpr (has_progress<Fields>) {
                 out.progress = read_number(fields_.progress, r);
                 if (!(out.progress >= 0 && out.progress <= 1)) { // NaN, too
@@ -137,10 +134,6 @@ class task_reader {
             if constexpr (has_reported<Fields>) {
                 out.reported = guard.at(read_point(line, fields_.reported, r));
                 if (!(out.reported <= guard.now() && out.reported >= out.start)) out.reported = unknown;
-            }
-            if constexpr (has_input<Fields>) {
-                out.input = read_number(fields_.input, r);
-                if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
             }
             if constexpr (has_copies<Fields>) out.attempts = read_count(project(fields_.copies, r), 0);
             if constexpr (has_may_copy<Fields>) out.may_copy = read_flag(fields_.may_copy, r, true);
@@ -156,7 +149,28 @@ class task_reader {
         group();
     }
 
+    // What a task is that waits: its job, kind and input.
+    template <class KindOf>
+    [[nodiscard]] read_running_row read_waiting(Running const& r, KindOf&& kind_of) const {
+        read_running_row out;
+        auto const& job = project(fields_.job, r);
+        if (is_present(job)) out.job = key_of(unwrap(job), key_);
+        read_work(r, kind_of, out);
+        return out;
+    }
+
   private:
+    template <class KindOf>
+    void read_work(Running const& r, KindOf&& kind_of, read_running_row& out) const {
+        if constexpr (has_kind<Fields>) {
+            auto const& kind = project(fields_.kind, r);
+            if (is_present(kind)) out.kind = kind_of(unwrap(kind));
+        }
+        if constexpr (has_input<Fields>) {
+            out.input = read_number(fields_.input, r);
+            if (!(out.input > 0) || !is_finite(out.input)) out.input = unknown;
+        }
+    }
     // Attempts of one task: how many, and which began first.
     void group() {
         order_.clear();

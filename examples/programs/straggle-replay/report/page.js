@@ -125,7 +125,7 @@
 
   function writeMethod() {
     const o = data.options, list = byId("method");
-    [["Straggler", `a task that took longer than ${o.slowdown} \u00d7 ${o.usual_text}`],
+    [["Straggler", `a task that took longer than ${o.threshold} \u00d7 ${o.usual_text}`],
       ["Looks", `${count(data.looks)}, ${o.looks_text}`],
       ["Shown", "running tasks with their last report, the times of finished tasks, and how many tasks the job has; nothing of the future"],
       ["Named", "the first time a detector names a task while the attempt that is judged runs"],

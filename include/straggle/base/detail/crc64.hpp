@@ -41,6 +41,7 @@ constexpr void store_little(std::byte* to, Unsigned value) noexcept {
 using crc64_tables_type = std::array<std::array<std::uint64_t, 256>, 8>;
 
 // Table k holds the remainders of a byte with k zero bytes behind it.
+template <class>
 constexpr crc64_tables_type make_crc64_tables() noexcept {
     constexpr std::uint64_t polynomial = 0xC96C5795D7870F42u; // of ECMA-182, lowest bit first
     crc64_tables_type tables{};
@@ -55,12 +56,16 @@ constexpr crc64_tables_type make_crc64_tables() noexcept {
     return tables;
 }
 
-inline constexpr crc64_tables_type crc64_tables = make_crc64_tables();
+// 2048 numbers, which a compiler reckons where a checksum is, and not wherever this is read: that would take
+// it an eighth of <regex>.
+template <class When>
+inline constexpr crc64_tables_type crc64_tables = make_crc64_tables<When>();
 
 // Eight bytes a step (Kounavis and Berry, "A Systematic Approach to Building High Performance Software-based
 // CRC Generators", 2005): their eight look-ups do not wait for each other.
+template <class When = void>
 constexpr std::uint64_t crc64(std::span<std::byte const> bytes) noexcept {
-    crc64_tables_type const& t = crc64_tables;
+    crc64_tables_type const& t = crc64_tables<When>;
     std::uint64_t crc = ~std::uint64_t{0};
     std::byte const* p = bytes.data();
     std::size_t left = bytes.size();

@@ -109,15 +109,17 @@ class blacklist_clock {
 };
 
 // Stands for attempts that run where none are told.
-class no_running_reader {
+template <class = void>
+class basic_no_running_reader {
   public:
-    no_running_reader(base::no_field, std::uint64_t) noexcept {}
+    basic_no_running_reader(base::no_field, std::uint64_t) noexcept {}
     [[nodiscard]] race_book const& races() const noexcept { return races_; }
     [[nodiscard]] race_book& races() noexcept { return races_; }
 
   private:
     race_book races_;
 };
+using no_running_reader = basic_no_running_reader<>;
 template <class Running, class Fields>
 struct running_reader_of {
     using type = task_reader<Running, Fields>;

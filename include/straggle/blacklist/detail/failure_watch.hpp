@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -17,9 +18,36 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What a node has failed.
+struct node_failures {
+    double failed = 0, succeeded = 0; // since the evidence began
+    std::uint32_t consecutive = 0;
+    double failing_since = 0;                            // start of the first of these
+    double longest = 0;                                  // that one of these took
+    std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
+    std::uint32_t trial = 0;                             // how many there were
+    bool is_suspect = false;                             // it lately did nothing but fail
+};
+struct failed_on {
+    std::uint32_t node = 0, trial = 0;
+};
+// A task that failed, and where.
+struct failed_task {
+    std::uint64_t key = 0, job = 0;
+    std::array<failed_on, 4> at{}; // further ones are not remembered
+    std::uint8_t nodes = 0;        // how many of these; 0: no task
+    bool withdrawn = false;
+};
+
+// How often a node fails that fails half, or nearly all, of its tasks, where others fail at the `usual` rate.
+[[nodiscard]] constexpr double failing_rate(std::size_t which, double usual) noexcept {
+    return (std::max)(which == 0 ? 0.5 : 0.95, (1 + usual) / 2);
+}
 
 // Counts failures by distinct tasks. A task that failed on two nodes is a bad task: what it counted for is
 // withdrawn. Should it succeed after all, it was the nodes, and it counts for each.
@@ -41,11 +69,19 @@ class basic_failure_watch {
         if (n.consecutive == 0) learn_rate(a.as == ended_as::failed);
         if (a.as == ended_as::success) {
             n.succeeded += 1;
-            n.consecutive = 0;
-            suspect(n, false);
+            // What began before the failures did says nothing of the node as it is now.
+            if (n.consecutive == 0 || !(a.start < n.failing_since)) {
+                n.consecutive = 0;
+                suspect(n, false);
+            }
             all_succeeded_ += 1;
             resolve(a);
         } else {
+            if (n.consecutive == 0) {
+                n.failing_since = a.start;
+                n.longest = 0;
+            }
+            n.longest = (std::max)(n.longest, a.end - a.start);
             ++n.consecutive;
             ++n.failures;
             ++all_failures_;
@@ -63,10 +99,12 @@ class basic_failure_watch {
         if (n.failed > 0 && !(evidence(a.node) > 0)) {
             if (n.is_suspect) apart_ = (std::max)(0.0, apart_ - n.failed);
             n.failed = n.succeeded = 0;
+            ++n.trial;
         }
         if (n.failed == 0) n.succeeded = 0;
-        if (all_failed_ + all_succeeded_ > 4096) {
+        if (all_failed_ + bad_ + all_succeeded_ > 4096) {
             all_failed_ /= 2;
+            bad_ /= 2;
             all_succeeded_ /= 2;
         }
     }
@@ -78,13 +116,27 @@ class basic_failure_watch {
         double const usual = usual_rate(n);
         double best = -1e300, sum = 0;
         std::array<double, 2> logs{};
-        for (std::size_t k = 0; k < rates.size(); ++k) {
-            double const rate = (std::max)(rates[k], (1 + usual) / 2);
+        for (std::size_t k = 0; k < logs.size(); ++k) {
+            double const rate = failing_rate(k, usual);
             logs[k] = n.failed * std::log(rate / usual) + n.succeeded * std::log((1 - rate) / (1 - usual));
             best = (std::max)(best, logs[k]);
         }
         for (double const l : logs) sum += std::exp(l - best);
-        return best + std::log(sum / static_cast<double>(rates.size()));
+        return best + std::log(sum / static_cast<double>(logs.size()));
+    }
+    // Whether a node does nothing but fail, and long enough: the same few tasks, which come back to it as it
+    // is free again at once. That they fail there once more is no evidence by itself; but nothing is lost
+    // without such a node, and elsewhere they show which of the two it was. One task is never enough.
+    [[nodiscard]] bool does_nothing_else(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size() || !nodes_[node].is_suspect) return false;
+        std::size_t const nodes = (std::max)(known_, nodes_.size());
+        return nodes_[node].consecutive >= long_run && nodes_[node].failed >= 2 &&
+               (are_few_suspects() || (suspects_ == 1 && nodes >= 3));
+    }
+    // The evidence against a node on trial that fails few tasks, which come back again and again.
+    [[nodiscard]] double evidence_of_run(std::uint32_t node) const noexcept {
+        if (consecutive(node) < long_run) return 0;
+        return nodes_[node].failed * std::log(0.95 / rare_rate(0));
     }
     // Share of attempts that fail here and elsewhere.
     [[nodiscard]] double rate(std::uint32_t node) const noexcept {
@@ -93,6 +145,26 @@ class basic_failure_watch {
         return n.failed > 0 ? n.failed / (n.failed + n.succeeded) : 0.0;
     }
     [[nodiscard]] double usual_rate() const noexcept { return usual_rate(node_failures{}); }
+    // That of the others, bad tasks included: the next one fails somewhere first, too.
+    [[nodiscard]] double usual_rate_but(std::uint32_t node) const noexcept {
+        return usual_rate(nodes_[node], bad_);
+    }
+    // The same without the doubt, at that many attempts more that have not failed.
+    [[nodiscard]] double rare_rate(double more) const noexcept {
+        double const failed = all_failed_ + bad_;
+        return (failed + 0.2) / (failed + all_succeeded_ + more + 10);
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+    [[nodiscard]] node_failures const& operator[](std::uint32_t node) const noexcept { return nodes_[node]; }
+    [[nodiscard]] std::span<failed_task const> tasks() const noexcept { return span_of(tasks_); }
+    // Whether what the node does is no part of what is usual.
+    [[nodiscard]] bool is_apart(std::uint32_t node) const noexcept {
+        return node < nodes_.size() && nodes_[node].is_suspect && are_few_suspects();
+    }
+    // Whether the node has had no trial since.
+    [[nodiscard]] bool is_current(failed_on const& f) const noexcept {
+        return nodes_[f.node].trial == f.trial;
+    }
     [[nodiscard]] std::uint32_t consecutive(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].consecutive : 0;
     }
@@ -138,6 +210,7 @@ class basic_failure_watch {
     void write(byte_writer& out) const {
         out.real(all_failed_);
         out.real(all_succeeded_);
+        out.real(bad_);
         out.real(lately_failed_);
         out.real(lately_);
         out.u64(known_);
@@ -146,6 +219,8 @@ class basic_failure_watch {
             out.real(n.failed);
             out.real(n.succeeded);
             out.u32(n.consecutive);
+            out.real(n.failing_since);
+            out.real(n.longest);
             out.u64(n.attempts);
             out.u64(n.failures);
             out.u64(n.tasks);
@@ -157,6 +232,7 @@ class basic_failure_watch {
             out.u8(t.nodes);
             if (t.nodes == 0) continue;
             out.u64(t.key);
+            out.u64(t.job);
             out.flag(t.withdrawn);
             for (std::size_t k = 0; k < t.nodes; ++k) {
                 out.u32(t.at[k].node);
@@ -167,20 +243,24 @@ class basic_failure_watch {
     status read(byte_reader& in, std::uint32_t max_nodes) {
         all_failed_ = in.real();
         all_succeeded_ = in.real();
-        in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && all_failed_ + all_succeeded_ < 1e5);
+        bad_ = in.real();
+        in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && bad_ >= 0 &&
+                  all_failed_ + all_succeeded_ + bad_ < 1e5);
         lately_failed_ = in.real();
         lately_ = in.real();
         in.expect(lately_failed_ >= 0 && lately_ >= lately_failed_ && lately_ < 1e5);
         std::uint64_t const known = in.u64();
         if (!in.expect(known <= max_nodes)) return in.reason();
         known_ = to_size(known);
-        std::size_t const nodes = in.count(49);
+        std::size_t const nodes = in.count(65);
         if (!in.expect(nodes <= max_nodes)) return in.reason();
         nodes_.resize(nodes);
         for (node_failures& n : nodes_) {
             n.failed = in.real();
             n.succeeded = in.real();
             n.consecutive = in.u32();
+            n.failing_since = in.real();
+            n.longest = in.real();
             n.attempts = in.u64();
             n.failures = in.u64();
             n.tasks = in.u64();
@@ -202,6 +282,7 @@ class basic_failure_watch {
             if (!in.expect(t.nodes <= t.at.size())) return in.reason();
             if (t.nodes == 0) continue;
             t.key = in.u64();
+            t.job = in.u64();
             t.withdrawn = in.flag();
             for (std::size_t k = 0; k < t.nodes; ++k) {
                 t.at[k] = {in.u32(), in.u32()};
@@ -212,29 +293,13 @@ class basic_failure_watch {
     }
 
   private:
-    struct node_failures {
-        double failed = 0, succeeded = 0; // since the evidence began
-        std::uint32_t consecutive = 0;
-        std::uint64_t attempts = 0, failures = 0, tasks = 0; // ever
-        std::uint32_t trial = 0;                             // how many there were
-        bool is_suspect = false;                             // it lately did nothing but fail
-    };
-    struct failed_on {
-        std::uint32_t node = 0, trial = 0;
-    };
-    struct failed_task {
-        std::uint64_t key = 0;
-        std::array<failed_on, 4> at{}; // further ones are not remembered
-        std::uint8_t nodes = 0;        // how many of these; 0: no task
-        bool withdrawn = false;
-    };
-    static constexpr std::array<double, 2> rates{0.5, 0.95};
     static constexpr std::size_t max_tasks = 4096;
+    static constexpr std::uint32_t long_run = 5; // failures: one more than engines try a task
 
-    [[nodiscard]] double usual_rate(node_failures const& apart) const noexcept {
+    [[nodiscard]] double usual_rate(node_failures const& apart, double bad = 0) const noexcept {
         double failed = all_failed_ - (apart.is_suspect ? 0.0 : apart.failed);
         if (!are_few_suspects()) failed += apart_ - (apart.is_suspect ? apart.failed : 0.0);
-        failed = (std::max)(0.0, failed);
+        failed = (std::max)(0.0, failed) + bad;
         double const all = failed + (std::max)(0.0, all_succeeded_ - apart.succeeded);
         return std::clamp(2 * (failed + 0.2) / (all + 10), 0.05, 0.9);
     }
@@ -285,7 +350,7 @@ class basic_failure_watch {
         if (t == nullptr) {
             auto const [first, second] = places(key_of(a));
             tasks_[tasks_[first].nodes != 0 && tasks_[second].nodes == 0 ? second : first] = {
-                key_of(a), {here}, 1, false};
+                key_of(a), a.job, {here}, 1, false};
             return true;
         }
         for (std::size_t k = 0; k < t->nodes; ++k)
@@ -302,7 +367,10 @@ class basic_failure_watch {
                     double& sum = nodes_[t->at[k].node].is_suspect ? apart_ : all_failed_;
                     sum = (std::max)(0.0, sum - 1);
                 }
-        t->withdrawn = t->withdrawn || tells;
+        if (tells && !t->withdrawn) {
+            t->withdrawn = true;
+            bad_ += 1;
+        }
         bool const is_remembered = t->nodes < t->at.size();
         if (is_remembered) t->at[t->nodes++] = here;
         return !t->withdrawn && is_remembered;
@@ -318,6 +386,7 @@ class basic_failure_watch {
                 continue;
             for (std::size_t k = 0; k < t.nodes; ++k) (void)charge(t.at[k], 1);
             t.withdrawn = false;
+            bad_ = (std::max)(0.0, bad_ - 1);
         }
     }
     // A task has succeeded: it is not a bad one. What it adds is no part of what is usual, or nodes that fail
@@ -325,8 +394,10 @@ class basic_failure_watch {
     void resolve(ended_attempt const& a) noexcept {
         failed_task* const t = find(a);
         if (t == nullptr) return;
-        if (t->withdrawn)
+        if (t->withdrawn) {
             for (std::size_t k = 0; k < t->nodes; ++k) (void)charge(t->at[k], 1);
+            bad_ = (std::max)(0.0, bad_ - 1);
+        }
         *t = {};
     }
     bool charge(failed_on const& f, double times) noexcept {
@@ -340,6 +411,7 @@ class basic_failure_watch {
     std::vector<node_failures> nodes_;
     std::vector<failed_task> tasks_;
     double all_failed_ = 0, all_succeeded_ = 0; // what is usual
+    double bad_ = 0;                            // tasks that failed on two nodes, and ended on none
     double apart_ = 0;                          // failures of suspects
     double lately_failed_ = 0, lately_ = 0;     // attempts after a success
     std::size_t suspects_ = 0, known_ = 0;

@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/blacklist/detail/exclusion_record.hpp>
+#include <straggle/blacklist/detail/failure_audit.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
 #include <straggle/blacklist/detail/load_watch.hpp>
 #include <straggle/blacklist/detail/machine_classes.hpp>
@@ -102,10 +103,16 @@ class basic_node_trials {
 
     // What is held against each node now. Three kinds of evidence share the errors that are allowed; slow
     // nodes are what is hard to tell, so they have most of them.
-    void weigh(std::span<blacklist::node_row const> rows) {
+    void weigh(std::span<blacklist::node_row const> rows, std::span<running_attempt const> running) {
         auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
         double const plain = std::log(1.25 * options_.windows_per_error * nodes);
         double const threshold = std::log(10 * options_.windows_per_error * nodes);
+        audit_.look(
+            now_, running, failures_,
+            [&](std::uint32_t node) {
+                return failures_.evidence(node) > threshold || failures_.does_nothing_else(node);
+            },
+            [this](std::uint64_t job) { return evidence_.attempts_of(job); });
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
@@ -122,7 +129,8 @@ class basic_node_trials {
                        {stuck, evidence_.tolerated(), 1, "running_time"});
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
                 accuse(row.node, cause::hung, at_least(stuck), {stuck, long_enough, 1, "hung"});
-            if (failures_.evidence(row.node) > threshold)
+            if (audit_.evidence(row.node) > threshold ||
+                (audit_.evidence_of_all(row.node) > plain && failures_.does_nothing_else(row.node)))
                 accuse(row.node, cause::failing, s,
                        {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
                         "failures"});
@@ -216,7 +224,8 @@ class basic_node_trials {
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
-        bool const fails = failures_.consecutive(row.node) >= 2 || failures_.evidence(row.node) > relief;
+        bool const fails =
+            failures_.evidence(row.node) > relief || failures_.evidence_of_run(row.node) > relief;
         // What hung before and still runs is no good sign, even if nothing new was tried.
         double const stuck = evidence_.stuck_for(row.node);
         bool const hung_before = blacklist::has(r.causes, cause::hung);
@@ -278,6 +287,7 @@ class basic_node_trials {
     node_decisions_options options_;
     slowdown_evidence evidence_;
     failure_watch failures_;
+    failure_audit audit_;
     load_watch load_;
     machine_classes classes_;
     std::vector<record> records_;

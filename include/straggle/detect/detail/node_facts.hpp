@@ -121,9 +121,9 @@ struct basic_node_facts {
         return report_interval > 0 ? report_interval : 0.05 * rough * usual[i];
     }
     // How much longer tasks take on the node, as far as that is known without the running ones; else 0.
-    [[nodiscard]] double known_slowness(std::size_t node) const noexcept {
+    [[nodiscard]] double known_slowdown(std::size_t node) const noexcept {
         if (node >= job.nodes.size()) return 0;
-        if (job.nodes[node].modelled) return job.nodes[node].slowness;
+        if (job.nodes[node].modelled) return job.nodes[node].slowdown;
         return finished_on(node) ? std::exp(finished_log(node)) : 0.0;
     }
     // Start-up: by how much young tasks are later than their progress and what is known of their node let
@@ -140,7 +140,7 @@ struct basic_node_facts {
             total += usual[i];
             tasks += 1;
             if (!(t.elapsed <= young * usual[i]) || !(t.progress > 0)) continue;
-            double const expected = t.progress * usual[i] * known_slowness(t.node);
+            double const expected = t.progress * usual[i] * known_slowdown(t.node);
             if (!(expected > 0) || !is_finite(expected)) continue;
             time[t.node] += trust.worked(t, age_of_report(i)) - expected;
             done[t.node] += 1 - t.progress;

@@ -38,6 +38,7 @@ STRAGGLE_ALWAYS_INLINE bool rates_at_once(detect::running_task const* tasks, dou
     return simd::any_bits(~known) == 0;
 }
 // Writes the rates of all tasks; false, with anything written, if one of them is not known.
+template <class = void>
 inline bool rates_of_all(std::span<detect::running_task const> tasks, double tick, double* rates) noexcept {
     constexpr std::size_t lanes = simd::lane_count;
     std::size_t i = 0;
@@ -54,6 +55,7 @@ inline bool rates_of_all(std::span<detect::running_task const> tasks, double tic
 // The known rates of the tasks within the scope, those that run first: a finished task has done all in its
 // time, a waiting one nothing.
 // @return how many of the running tasks have one
+template <class = void>
 inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope over, double tick,
                                  std::vector<double>& rates) {
     rates.resize(job.running.size());
@@ -82,7 +84,7 @@ inline detect::detection_note lack_of_rates(detect::job_view const& job) noexcep
                                   : detect::detection_note::too_early;
 }
 
-// Rates that should be equal differ by rounding: that is no slowness.
+// Rates that should be equal differ by rounding: that is no slowdown.
 inline double below_mean(mean_and_deviation const& usual, double deviations) noexcept {
     double const step = deviations * usual.deviation, rounding = 1e-12 * usual.mean;
     return usual.mean - (step > rounding ? step : rounding);

@@ -87,9 +87,9 @@ struct signed_value { // the lowest is the worst
     double operator()(detect::suspect const& s) const noexcept { return sign * s.value; }
 };
 
-// Appends the tasks that `judge` suspects by their index, the worst value first; threshold and baseline are
-// those of `like`. There is no branch on the judgement, which could be wrong every other time.
-// `judge(i)` may read `scratch.values` from `i` on, and nothing else of the scratch memory.
+// Appends the tasks that `judge` suspects by their index, the worst value first; threshold and usual number
+// are those of `like`. There is no branch on the judgement, which could be wrong every other time. `judge(i)`
+// may read `scratch.values` from `i` on, and nothing else of the scratch memory.
 template <worst First, class Judge>
 void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
                    std::vector<detect::suspect>& out, detect::suspect like, Judge judge) {
@@ -116,7 +116,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
         named[i].task = list.tasks[i];
         named[i].value = sign * list.keys[i];
         named[i].threshold = like.threshold;
-        named[i].baseline = like.baseline;
+        named[i].usual = like.usual;
     }
     constexpr signed_value<First> key;
     if (few)
@@ -154,6 +154,7 @@ struct mean_and_deviation {
 };
 
 // Of at least one number. Reckoned from the first on: equal numbers have just that mean, and no deviation.
+template <class = void>
 inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
     double const origin = x.front(), n = static_cast<double>(x.size());
     double const mean = origin + sum_of(x.size(), [&](std::size_t i) { return x[i] - origin; }) / n;
@@ -167,6 +168,7 @@ constexpr std::uint64_t tasks_of(detect::job_view const& job) noexcept {
 }
 
 // Running attempts beyond the first of each task.
+template <class = void>
 inline std::uint64_t copies_of(detect::job_view const& job) noexcept {
     std::uint64_t copies = 0;
     for (detect::running_task const& t : job.running) copies += t.copies > 1 ? t.copies - 1 : 0;

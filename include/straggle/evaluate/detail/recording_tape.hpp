@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/record/attempt.hpp>
 
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 

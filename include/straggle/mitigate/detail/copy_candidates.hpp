@@ -65,10 +65,14 @@ struct racing_copy {
     std::size_t note;                 // in the book
     double age, begun;                // of the task, of its copy
     double relative;                  // slowdown of the copy's node / slowdown of its own
-    double next;                      // what the rest of its job still takes
-    std::uint64_t job;                // those of one job are behind each other
+    std::uint32_t row;                // of the copy, the caller's
+};
+
+// The races of one job.
+struct racing_group {
+    std::size_t first, last; // racing copies
+    double next;             // what the rest of the job still takes
     std::uint32_t kind;
-    std::uint32_t row; // of the copy, the caller's
 };
 
 // A task that is not late and could try a node.

@@ -27,10 +27,11 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // What the slots of a round allow.
 struct slot_supply {
-    std::uint64_t idle = 0; // healthy ones that no task waits for
-    std::uint64_t free = 0; // healthy ones, also those that tasks wait for
-    double most_copies = 0; // that may run
-    double copies = 0;      // that run
+    std::uint64_t idle = 0;    // healthy ones that no task waits for
+    std::uint64_t free = 0;    // healthy ones, also those that tasks wait for
+    std::uint64_t missing = 0; // for tasks that wait
+    double most_copies = 0;    // that may run
+    double copies = 0;         // that run
     double price = 0;
 };
 
@@ -105,15 +106,10 @@ class basic_copy_offers {
 
     // Copies that are no longer worth the slots others wait for, those that cost most first. What they have
     // run for so far is gone either way.
-    void give_up(std::span<racing_copy const> racing, std::uint64_t missing, double slot,
-                 assign::race_record const& races, task_book& book, std::vector<mitigate::kill_row>& out) {
+    void give_up(late_scan& scan, std::uint64_t missing, double slot, assign::race_record const& races,
+                 task_book& book) {
         losing_.clear();
-        for (std::size_t first = 0; first < racing.size();) {
-            std::size_t last = first + 1;
-            while (last < racing.size() && racing[last].job == racing[first].job) ++last;
-            give_up_of_job(racing.subspan(first, last - first), slot, races, book);
-            first = last;
-        }
+        for (racing_group const& g : scan.races_) find_losing(g, span_of(scan.racing_), slot, races, book);
         std::sort(losing_.begin(), losing_.end(), [](losing_copy const& a, losing_copy const& b) {
             return a.loss > b.loss || (!(b.loss > a.loss) && a.row < b.row);
         });
@@ -121,7 +117,7 @@ class basic_copy_offers {
             if (missing == 0) break;
             --missing;
             book[l.note].given_up = true;
-            out.push_back({l.row, true});
+            scan.kills_.push_back({l.row, true});
         }
     }
 
@@ -162,26 +158,32 @@ class basic_copy_offers {
         std::uint32_t row;
     };
 
-    void give_up_of_job(std::span<racing_copy const> racing, double slot, assign::race_record const& races,
-                        task_book& book) {
+    void find_losing(racing_group const& group, std::span<racing_copy const> racing, double slot,
+                     assign::race_record const& races, task_book& book) {
         cases_.clear();
+        for (std::size_t i = group.first; i < group.last; ++i) {
+            racing_copy const& r = racing[i];
+            double const of_task = races.of_task(group.kind, book[r.note].claim, r.begun);
+            cases_.push_back({r.left.at, r.there.at, r.age, r.relative, of_task, r.begun});
+        }
+        double const share = share_of_gain(group.next);
+        for (std::size_t i = group.first; i < group.last; ++i) {
+            racing_copy const& r = racing[i];
+            assign::copy_worth const& w = worths_[i - group.first];
+            double const loss = slot * (w.taken - w.saved_there()) - share * w.saved;
+            // What is to blame shows once such a copy would have ended; before that none would ever teach.
+            bool const has_shown = r.begun > std::exp(book[r.note].claim.place.mean);
+            bool const returns = w.saved_there() >= options_.give_up * w.taken;
+            if (loss > 0 && has_shown && !returns) losing_.push_back({loss, r.note, r.row});
+        }
+    }
+
+    // What a job gains by all the cases, for each unit of what they save. Their worths are then known.
+    double share_of_gain(double next) {
         worths_.clear();
         double saved = 0;
-        for (racing_copy const& r : racing) {
-            double const of_task = races.of_task(r.kind, book[r.note].claim, r.begun);
-            cases_.push_back({r.left.at, r.there.at, r.age, r.relative, of_task, r.begun});
-            worths_.push_back(assign::worth_of(cases_.back()));
-            saved += worths_.back().saved;
-        }
-        double const share = saved > 0 ? assign::job_gain(cases_, racing.front().next) / saved : 0.0;
-        for (std::size_t i = 0; i < racing.size(); ++i) {
-            double const loss =
-                slot * (worths_[i].taken - worths_[i].saved_there()) - share * worths_[i].saved;
-            // What is to blame shows once such a copy would have ended; before that none would ever teach.
-            bool const has_shown = racing[i].begun > std::exp(book[racing[i].note].claim.place.mean);
-            bool const returns = worths_[i].saved_there() >= options_.give_up * worths_[i].taken;
-            if (loss > 0 && has_shown && !returns) losing_.push_back({loss, racing[i].note, racing[i].row});
-        }
+        for (assign::copy_case const& c : cases_) saved += worths_.emplace_back(assign::worth_of(c)).saved;
+        return saved > 0 ? assign::job_gain(span_of(cases_), next) / saved : 0.0;
     }
 
     // What the job gains by copies of all its late tasks is shared by what each of them saves.
@@ -197,11 +199,8 @@ class basic_copy_offers {
                 there_[i].at[k] = group.fresh.at[k] * c.input_factor;
             cases_.push_back({c.left.at, there_[i].at, c.age, 1 / c.slow, of_task});
         }
-        double const gain = assign::job_gain(span_of(cases_), group.next);
-        double saved = 0;
-        for (assign::copy_case const& c : cases_) saved += assign::worth_of(c).saved;
-        for (std::size_t i = group.first; i < group.last; ++i)
-            candidates[i].share = saved > 0 ? gain / saved : 0.0;
+        double const share = share_of_gain(group.next);
+        for (std::size_t i = group.first; i < group.last; ++i) candidates[i].share = share;
     }
 
     [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,

@@ -125,6 +125,7 @@ class basic_late_scan {
     std::vector<candidate_group> groups_{};
     std::vector<probe_candidate> probes_{};
     std::vector<racing_copy> racing_{};
+    std::vector<racing_group> races_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::size_t copies_running_ = 0;
 
@@ -173,6 +174,7 @@ class basic_late_scan {
         groups_.clear();
         probes_.clear();
         racing_.clear();
+        races_.clear();
         tasks_ = no_estimate_ = hung_ = 0;
         copies_running_ = 0;
         nodes_.assign(nodes_.size(), {});
@@ -228,7 +230,7 @@ class basic_late_scan {
             if (racing_.size() == races) others = (std::max)(others, rest);
             i = end;
         }
-        for (std::size_t r = raced; r < racing_.size(); ++r) racing_[r].next = others;
+        if (racing_.size() > raced) races_.push_back({raced, racing_.size(), others, any.kind});
         if (candidates_.size() == first) return;
         groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
@@ -339,9 +341,6 @@ class basic_late_scan {
                            .age = (std::max)(now - task.start, 0.0),
                            .begun = begun,
                            .relative = slow / slow_of(task.node),
-                           .next = 0,
-                           .job = task.job,
-                           .kind = task.kind,
                            .row = copy.row});
     }
 

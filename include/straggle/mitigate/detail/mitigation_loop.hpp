@@ -108,10 +108,9 @@ class mitigation_loop {
         jobs_.sweep(guard_.now(), effects_);
     }
 
-    void rank(std::uint64_t job, std::uint32_t kind, double input,
-              std::span<mitigate::place_row const> places, cluster_load const& load,
-              std::vector<assign::ranked_place>& out) {
-        copies_.rank_places(job, kind, input, places, load, out);
+    void rank(mitigate::new_task const& task, std::span<mitigate::place_row const> places,
+              cluster_load const& load, std::vector<assign::ranked_place>& out) {
+        copies_.rank_places(task, places, load, out);
     }
     [[nodiscard]] bool places_by_time() const noexcept {
         return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);

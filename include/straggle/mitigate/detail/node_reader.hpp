@@ -64,9 +64,10 @@ class node_reader : public node_rows<Node, Fields> {
         return place;
     }
 
-    // The nodes of a range that have a free slot, for `rank_places`.
-    template <class Nodes, class Loop>
-    void read_free(Nodes&& nodes, Loop const& loop, std::vector<mitigate::place_row>& out) const {
+    // The nodes of a range that are there and can run a task, for `rank_places`.
+    template <class Nodes, class Loop, class CanRun>
+    void read_places(Nodes&& nodes, Loop const& loop, bool full_too, CanRun& can_run,
+                     std::vector<mitigate::place_row>& out) const {
         out.clear();
         std::uint32_t row = 0;
         for (Node const& node : nodes) {
@@ -74,7 +75,8 @@ class node_reader : public node_rows<Node, Fields> {
             if (!is_present(project(fields_.node, node))) continue;
             mitigate::place_row place = place_of(node, loop);
             place.row = at;
-            if (place.free != 0 && place.state != node_state::away) out.push_back(place);
+            if (place.state == node_state::away || (place.free == 0 && !full_too)) continue;
+            if (can_run(node)) out.push_back(place);
         }
     }
     // What other threads are to know of a plan.

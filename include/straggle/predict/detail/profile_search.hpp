@@ -59,6 +59,7 @@ inline constexpr double largest_square = 0x1p1022;
 inline constexpr double no_box = 0x1p1023;
 
 // Sums over the terms of the least square that a record in each of eight boxes can have, about.
+template <class = void>
 STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_term const> terms) noexcept {
     using namespace simd;
     eight sum(least_square);
