@@ -8,8 +8,11 @@
 
 #include "../../examples/programs/readers/readers.hpp"
 #include "../../examples/programs/readers/fields.hpp"
+#include "../../examples/programs/readers/json_walk.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -79,6 +82,85 @@ inline void check(reading const& r, std::size_t most_lines) {
     demand(!readers::summary_of(r.report).empty());
 }
 
+// What a walk says of a line, by members that the formats have.
+struct walked_line {
+    readers::json_kind kind{};
+    std::array<std::string, 6> texts{};
+    std::array<double, 6> numbers{};
+    std::array<std::int64_t, 6> wholes{};
+    std::array<std::optional<bool>, 6> flags{};
+};
+
+constexpr std::array<std::string_view, 6> some_names{"Event", "Task Info", "Stage Attempt ID",
+                                                     "event", "start",     "key"};
+
+template <class Read>
+walked_line walk_line(Read&& read) {
+    static readers::member_names<6> const names(some_names);
+    walked_line line;
+    readers::found_members<6> found;
+    line.kind =
+        read([&found](readers::walked_object& object) { return readers::walk(object, names, found); });
+    if (line.kind != readers::json_kind::object) return line;
+    for (std::size_t i = 0; i < some_names.size(); ++i) {
+        line.texts[i] = readers::text_of(found[i]);
+        line.numbers[i] = readers::number_of(found[i]);
+        line.wholes[i] = readers::whole_or(-7, found[i]);
+        line.flags[i] = readers::flag(found[i]);
+    }
+    return line;
+}
+
+inline bool same(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// A value of another kind is no value, and so is a number that is not finite.
+template <class Value>
+Value value_or(Value none, simdjson::dom::object object, std::string_view name) {
+    Value value{};
+    return object.at_key(name).get(value) == simdjson::SUCCESS ? value : none;
+}
+
+// Of what nobody wants a walk sees less than a parser; of what it does see it says the same.
+inline void compare_with_parser(std::string const& padded, std::size_t size, walked_line const& walked) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element whole;
+    simdjson::dom::object object;
+    bool const is_json = parser.parse(padded.data(), size, false).get(whole) == simdjson::SUCCESS;
+    bool const is_object = is_json && whole.get(object) == simdjson::SUCCESS;
+    demand(is_object ? walked.kind == readers::json_kind::object
+           : is_json ? walked.kind == readers::json_kind::other
+                     : walked.kind != readers::json_kind::other);
+    // Names are compared as they are written.
+    if (!is_object || padded.find('\\') < size) return;
+    for (std::size_t i = 0; i < some_names.size(); ++i) {
+        demand(walked.texts[i] == value_or(std::string_view(), object, some_names[i]));
+        demand(same(walked.numbers[i], value_or(std::nan(""), object, some_names[i])));
+        if (auto const n = value_or(std::int64_t{-7}, object, some_names[i]); n != -7)
+            demand(walked.wholes[i] == n);
+        demand(walked.flags[i].value_or(false) == value_or(false, object, some_names[i]));
+    }
+}
+
+inline void walk_through(std::string_view text) {
+    readers::unpacked_source source(readers::text_source(text));
+    readers::text_window window(source);
+    readers::line_reader lines(window);
+    readers::json_line_walker all(lines);
+    readers::json_walker one;
+    while (lines.next()) {
+        walked_line const walked = walk_line([&](auto const& body) { return all.read(body); });
+        std::string padded(lines.line());
+        padded.resize(padded.size() + readers::text_window::padding, '}'); // what is there is not looked at
+        std::string_view const alone = std::string_view(padded).substr(0, lines.line().size());
+        walked_line const again = walk_line([&](auto const& body) { return one.read(alone, body); });
+        demand(walked.kind == again.kind && walked.texts == again.texts && walked.wholes == again.wholes &&
+               walked.flags == again.flags);
+        compare_with_parser(padded, alone.size(), walked);
+    }
+}
+
 inline std::string gzipped(std::string_view text) {
     z_stream z{};
     constexpr int gzip_only = 15 + 16;
@@ -112,6 +194,7 @@ inline void look_at(std::string_view bytes) {
     reading const whole = read_in_pieces(text, from, text.size() + 1);
     bool const packed = readers::packing_of(text) != readers::packing::none;
     if (!packed) check(whole, lines);
+    if (!packed) walk_through(text);
     for (std::size_t const piece : {1u, 7u}) {
         reading const pieces = read_in_pieces(text, from, piece);
         if (packed) continue; // how much of a damaged stream can be unpacked depends on its pieces

@@ -14,89 +14,77 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-class task_line {
-  public:
-    // Whether it is an object.
-    [[nodiscard]] json_kind read(json_walker& walker, std::string_view line) {
-        texts_ = {};
-        numbers_ = {unknown, unknown, unknown};
-        copy_.reset();
-        version_ = 0;
-        return walker.read(line, [this](walked_object& object) {
-            return walk(object, wanted, [this](std::size_t which, walked_value& value) {
-                if (which < texts)
-                    texts_[which] = text_of(value);
-                else if (which < texts + numbers)
-                    numbers_[which - texts] = number_of(value);
-                else if (which == copy)
-                    copy_ = flag(value);
-                else
-                    version_ = whole_or(0, value);
-                return true;
-            });
-        });
-    }
+// In the order in which the plugin writes them.
+enum member : std::size_t {
+    event,
+    key,
+    prefix,
+    group,
+    worker,
+    name,
+    start,
+    stop,
+    to,
+    input,
+    copy,
+    version,
+    distributed,
+    members
+};
+member_names<members> const wanted({"event", "key", "prefix", "group", "worker", "name", "start", "stop",
+                                    "to", "input", "copy", "version", "distributed"});
 
-    void hand_out(std::size_t line, collector& out) {
-        if (text(event) == "log") {
-            out.note_version(text(distributed));
-            bool const known = version_ == known_version;
-            return out.leave_out(known ? reason::other_event : reason::unknown_version, line);
+// As it is written: a double would be off by a quarter of a microsecond.
+std::optional<moment> seconds_in(walked_value const& value) {
+    char const front = value.front();
+    if (front >= '1' && front <= '9') {
+        std::string_view const token = value.token();
+        if (token.back() != '.')
+            if (auto const time = seconds_time(token)) return time;
+    }
+    return seconds_time(number_of(value));
+}
+
+class task_reader {
+  public:
+    explicit task_reader(collector& out) : out_(out) {}
+
+    void read(found_members<members> const& of, std::size_t line) {
+        auto const text = [&of](member which) { return text_of(of[which]); };
+        std::string_view const about = text(event);
+        if (about == "log") {
+            out_.note_version(text(distributed));
+            bool const known = whole_or(0, of[version]) == known_version;
+            return out_.leave_out(known ? reason::other_event : reason::unknown_version, line);
         }
-        if (text(event) != "task")
-            return out.leave_out(text(event).empty() ? reason::not_a_record : reason::other_event, line);
+        if (about != "task")
+            return out_.leave_out(about.empty() ? reason::not_a_record : reason::other_event, line);
         attempt& a = attempt_;
-        // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
-        a.job = text(key).starts_with('(') && !text(group).empty() ? text(group) : text(prefix);
         a.task = text(key);
-        a.node = text(name).empty() ? text(worker) : text(name);
+        // Tasks of a collection, ('sum-1f2e', 0, 3), are siblings; single ones are by their function.
+        a.job = a.task.starts_with('(') ? text(group) : std::string_view{};
+        if (a.job.empty()) a.job = text(prefix);
         a.executor = text(worker);
-        if (a.job.empty() || a.task.empty()) return out.leave_out(reason::no_job, line);
-        if (a.node.empty()) return out.leave_out(reason::no_node, line);
-        a.start = seconds_time(number(start));
-        a.end = seconds_time(number(stop));
-        if (!a.start || !a.end) return out.leave_out(reason::bad_time, line);
-        a.end_state = text(to) == "memory"  ? ending::success
-                      : text(to) == "erred" ? ending::failed
-                                            : ending::killed;
-        a.speculative = copy_;
-        a.input.reset();
-        if (number(input) >= 0) a.input = number(input);
+        a.node = text(name);
+        if (a.node.empty()) a.node = a.executor;
+        if (a.job.empty() || a.task.empty()) return out_.leave_out(reason::no_job, line);
+        if (a.node.empty()) return out_.leave_out(reason::no_node, line);
+        a.start = seconds_in(of[start]);
+        a.end = seconds_in(of[stop]);
+        if (!a.start || !a.end) return out_.leave_out(reason::bad_time, line);
+        std::string_view const state = text(to);
+        a.end_state = state == "memory"  ? ending::success
+                      : state == "erred" ? ending::failed
+                                         : ending::killed;
+        a.speculative = flag(of[copy]);
+        double const bytes = number_of(of[input]);
+        a.input = bytes >= 0 ? std::optional(bytes) : std::nullopt;
         a.line = line;
-        out.take(a);
+        out_.take(a);
     }
 
   private:
-    // In the order in which the plugin writes them, those of a kind together.
-    enum member : std::size_t {
-        event,
-        key,
-        prefix,
-        group,
-        worker,
-        name,
-        to,
-        distributed, // the last text
-        start,
-        stop,
-        input, // the last number
-        copy,
-        version,
-        members
-    };
-    static constexpr std::size_t texts = start, numbers = copy - start;
-    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-    static inline member_names<members> const wanted =
-        member_names<members>({"event", "key", "prefix", "group", "worker", "name", "to", "distributed",
-                               "start", "stop", "input", "copy", "version"});
-
-    [[nodiscard]] std::string_view text(member which) const { return texts_[which]; }
-    [[nodiscard]] double number(member which) const { return numbers_[which - texts]; }
-
-    std::array<std::string_view, texts> texts_{};
-    std::array<double, numbers> numbers_{unknown, unknown, unknown};
-    std::optional<bool> copy_;
-    std::int64_t version_ = 0;
+    collector& out_;
     attempt attempt_; // what no line says stays unknown
 };
 
@@ -113,9 +101,9 @@ bool looks_like_dask(std::string_view head) {
 }
 
 void read_dask(text_window& text, collector& out) {
-    json_walker walker;
-    task_line task;
     line_reader lines(text);
+    json_line_walker walker(lines);
+    task_reader task(out);
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
         out.count_line();
@@ -123,9 +111,10 @@ void read_dask(text_window& text, collector& out) {
             out.leave_out(reason::too_long, lines.number());
             continue;
         }
-        switch (task.read(walker, lines.line())) {
+        found_members<members> found;
+        switch (walker.read([&found](walked_object& object) { return walk(object, wanted, found); })) {
         case json_kind::object:
-            task.hand_out(lines.number(), out);
+            task.read(found, lines.number());
             break;
         case json_kind::other:
             out.leave_out(reason::not_a_record, lines.number());

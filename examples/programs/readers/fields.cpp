@@ -68,6 +68,18 @@ std::optional<moment> seconds_time(double seconds) {
 }
 
 std::optional<moment> seconds_time(std::string_view text) {
+    // 1795363813.146928: seconds since 1970 have ten digits, and are beyond none of the limits.
+    constexpr std::size_t before = 10, most = before + 1 + 8;
+    if (program::eight_characters::works_here && text.size() > before + 1 && text.size() <= most &&
+        text[before] == '.') {
+        std::size_t const places = text.size() - before - 1;
+        program::eight_characters const fraction(text.data() + text.size() - 8);
+        std::int64_t seconds = 0;
+        if (program::read_whole(text.substr(0, before), seconds) && fraction.ends_in_digits(places) &&
+            seconds < latest_ns / units[0])
+            return moment(seconds * units[0] +
+                          static_cast<std::int64_t>(fraction.last(places)) * units[places]);
+    }
     constexpr std::size_t surely_fits = 18;
     if (!text.empty() && text.size() <= surely_fits && text.front() != '.') { // nearly all
         std::int64_t digits = 0;

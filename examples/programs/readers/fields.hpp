@@ -5,6 +5,7 @@
 /// Times, numbers and fields of text, as the engines write them.
 #pragma once
 
+#include "../common/number.hpp"
 #include "history.hpp"
 
 #include <algorithm>
@@ -43,14 +44,7 @@ inline constexpr std::int64_t latest_ns = 4'000'000'000'000'000'000;
 /// The whole text is a whole number.
 [[nodiscard]] inline std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t value = 0;
-    if (!text.empty() && text.size() <= 18 && text.front() != '-') { // it cannot be too large
-        for (char const c : text) {
-            unsigned const digit = static_cast<unsigned char>(c) - unsigned{'0'};
-            if (digit > 9) return std::nullopt;
-            value = value * 10 + digit;
-        }
-        return value;
-    }
+    if (program::read_whole(text, value)) return value;
     auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;

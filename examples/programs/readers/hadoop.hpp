@@ -20,9 +20,6 @@ namespace readers {
 void read_jhist(text_window& text, collector& out);
 void read_rumen(text_window& text, collector& out);
 
-/// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty for what is no attempt. @param to is
-/// overwritten
-void hadoop_job(std::string_view attempt_id, std::string_view task_type, std::string& to);
 /// The 0 of `attempt_1_2_m_000003_0`.
 [[nodiscard]] std::uint32_t hadoop_attempt_number(std::string_view attempt_id);
 /// `host` of `/rack/host`.

@@ -17,18 +17,37 @@ bool looks_like_jhist(std::string_view head) {
     return head.starts_with("Avro-Json") || head.starts_with("Avro-Binary");
 }
 
-void hadoop_job(std::string_view attempt_id, std::string_view task_type, std::string& to) {
-    to.clear();
-    constexpr std::string_view prefix = "attempt_";
-    if (!attempt_id.starts_with(prefix)) return;
-    std::string_view rest = attempt_id.substr(prefix.size());
-    std::string_view const cluster = take_word(rest, '_'), number = take_word(rest, '_');
-    if (cluster.empty() || number.empty() || rest.empty()) return;
-    to.append("job_").append(cluster).append(1, '_').append(number);
-    to += task_type == "MAP" ? "/map" : task_type == "REDUCE" ? "/reduce" : "/other";
-}
-
 namespace {
+
+// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty for what is no attempt.
+class job_names {
+  public:
+    // It is there until the next call.
+    std::string const& name_of(std::string_view attempt_id, std::string_view task_type) {
+        // Most attempts are of the same job as the last one.
+        bool const again = !prefix_.empty() && attempt_id.size() > prefix_.size() &&
+                           attempt_id.starts_with(prefix_) && task_type == task_type_;
+        if (!again) find_name(attempt_id, task_type);
+        return name_;
+    }
+
+  private:
+    void find_name(std::string_view attempt_id, std::string_view task_type) {
+        constexpr std::string_view front = "attempt_";
+        name_.clear();
+        prefix_.clear();
+        if (!attempt_id.starts_with(front)) return;
+        std::string_view rest = attempt_id.substr(front.size());
+        std::string_view const cluster = take_word(rest, '_'), number = take_word(rest, '_');
+        if (cluster.empty() || number.empty() || rest.empty()) return;
+        name_.append("job_").append(cluster).append(1, '_').append(number);
+        name_ += task_type == "MAP" ? "/map" : task_type == "REDUCE" ? "/reduce" : "/other";
+        prefix_ = attempt_id.substr(0, attempt_id.size() - rest.size());
+        task_type_ = task_type;
+    }
+
+    std::string name_, prefix_, task_type_; // attempt_1_2_ and MAP
+};
 
 member_names<1> const of_avro({"string"});
 member_names<1> const of_counters({"groups"});
@@ -38,12 +57,11 @@ member_names<2> const of_line({"type", "event"});
 
 // A text, or Avro's {"string": text} for one that may be missing.
 bool read_avro_text(walked_value& value, std::string_view& to) {
-    to = text_of(value);
     return walk_object(value, [&to](walked_object& object) {
-        return walk(object, of_avro, [&to](std::size_t, walked_value& text) {
-            to = text_of(text);
-            return true;
-        });
+        found_members<1> found;
+        bool const whole = walk(object, of_avro, found);
+        to = text_of(found[0]);
+        return whole;
     });
 }
 
@@ -51,8 +69,10 @@ bool read_avro_text(walked_value& value, std::string_view& to) {
 class bytes_read_counter {
   public:
     bool read(walked_value& all) {
+        bytes_.reset();
         return walk_object(all, [this](walked_object& object) {
-            return walk(object, of_counters, [this](std::size_t, walked_value& groups) {
+            found_members<1> found;
+            return walk(object, of_counters, found, [this](std::size_t, walked_value& groups) {
                 return walk_objects(groups, [this](walked_object& group) { return read_group(group); });
             });
         });
@@ -60,69 +80,52 @@ class bytes_read_counter {
     [[nodiscard]] std::optional<double> bytes() const { return bytes_; }
 
   private:
-    // The names may stand before what they name, or behind it.
+    enum name_and_value : std::size_t { name, value };
+
+    // The name may stand before what it names, or behind it.
     bool read_group(walked_object& group) {
+        found_members<2> found;
         std::optional<double> bytes;
-        std::optional<bool> of_files;
-        bool const whole = walk(group, of_group, [&](std::size_t which, walked_value& value) {
-            if (which == 0) {
-                of_files = text_of(value).ends_with("FileSystemCounter");
-                return true;
-            }
-            if (!of_files.value_or(true)) return true;
-            return walk_objects(value,
+        bool const whole = walk(group, of_group, found, [&](std::size_t, walked_value& counts) {
+            if (found[name].exists() && !is_of_files(found)) return true;
+            return walk_objects(counts,
                                 [&bytes](walked_object& counter) { return read_count(counter, bytes); });
         });
-        if (of_files.value_or(false) && !bytes_) bytes_ = bytes;
+        if (bytes && !bytes_ && is_of_files(found)) bytes_ = bytes;
         return whole;
     }
+    static bool is_of_files(found_members<2> const& group) {
+        return text_of(group[name]).ends_with("FileSystemCounter");
+    }
     static bool read_count(walked_object& counter, std::optional<double>& bytes) {
-        bool named = false;
-        double n = 0;
-        bool const whole = walk(counter, of_count, [&](std::size_t which, walked_value& value) {
-            if (which == 0)
-                named = text_of(value) == "HDFS_BYTES_READ";
-            else
-                n = number_of(value);
-            return true;
-        });
-        if (named && n > 0 && !bytes) bytes = n;
+        found_members<2> found;
+        bool const whole = walk(counter, of_count, found);
+        if (bytes || text_of(found[name]) != "HDFS_BYTES_READ") return whole;
+        if (double const n = number_of(found[value]); n > 0) bytes = n;
         return whole;
     }
 
     std::optional<double> bytes_;
 };
 
-// What a line may say of an attempt.
-struct attempt_event {
-    std::string_view type;
-    bool of_attempt = true; // or it is not known yet
-    std::size_t bodies = 0;
-    std::string_view id, kind, task, tracker, avatar, host;
-    std::int64_t start = 0, finish = 0; // 0: unknown
-    std::optional<double> bytes_read;
+// What an event is about.
+enum class event_type : std::uint8_t { none, started, finished, failed, killed, job_over, other };
 
-    // Piece by piece: all at once takes longer than reading half of them.
-    void clear() {
-        type = id = kind = task = tracker = avatar = host = {};
-        of_attempt = true;
-        bodies = 0;
-        start = finish = 0;
-        bytes_read.reset();
-    }
+event_type type_of(std::string_view name) {
+    if (name.empty()) return event_type::none;
+    std::string_view const about = take_word(name, '_'); // MAP, REDUCE, SETUP, CLEANUP; JOB, TASK, AM
+    if (name == "ATTEMPT_STARTED") return event_type::started;
+    if (name == "ATTEMPT_FINISHED") return event_type::finished;
+    if (name == "ATTEMPT_FAILED") return event_type::failed;
+    if (name == "ATTEMPT_KILLED") return event_type::killed;
+    bool const ends = name == "FINISHED" || name == "FAILED" || name == "KILLED" || name == "ERROR";
+    return about == "JOB" && ends ? event_type::job_over : event_type::other;
+}
 
-    bool read(walked_object& line) {
-        clear();
-        return walk(line, of_line, [this](std::size_t which, walked_value& value) {
-            if (which == 1) return !of_attempt || read_event(value);
-            type = text_of(value);
-            of_attempt = type.find("_ATTEMPT_") != std::string_view::npos;
-            return true;
-        });
-    }
-
-  private:
-    enum body_member : std::size_t {
+// What a line may say of an attempt. It is there until the next one is read.
+class attempt_event {
+  public:
+    enum member : std::size_t {
         task_id,
         task_type,
         attempt_id,
@@ -132,78 +135,92 @@ struct attempt_event {
         finish_time,
         host_name,
         counters,
-        body_members
+        members
     };
-    static inline member_names<body_members> const of_body =
-        member_names<body_members>({"taskid", "taskType", "attemptId", "startTime", "trackerName", "avataar",
-                                    "finishTime", "hostname", "counters"});
+
+    [[nodiscard]] event_type type() const { return type_; }
+    [[nodiscard]] bool is_of_attempt() const {
+        return type_ >= event_type::started && type_ <= event_type::killed && bodies_ == 1;
+    }
+    [[nodiscard]] std::string_view text(member which) const {
+        walked_value const value = body_[which];
+        return value.front() == '{' ? avro_texts_[which] : text_of(value);
+    }
+    // Nothing unless it is above 0.
+    [[nodiscard]] std::optional<moment> time(member which) const {
+        std::int64_t const ms = whole_or(0, body_[which]);
+        return ms > 0 ? ms_time(ms) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<double> bytes_read() const {
+        return body_[counters].exists() ? bytes_read_.bytes() : std::nullopt;
+    }
+
+    bool read(walked_object& line) {
+        enum : std::size_t { of_type, of_event };
+        bodies_ = 0;
+        body_ = {};
+        type_ = event_type::none;
+        found_members<2> found;
+        bool const whole = walk(line, of_line, found, [&](std::size_t which, walked_value& value) {
+            if (which == of_type) return true;
+            // Should the type stand behind the event, it is not known yet what that is about.
+            type_ = type_of(text_of(found[of_type]));
+            bool const unwanted = type_ == event_type::job_over || type_ == event_type::other;
+            return unwanted || read_event(value);
+        });
+        if (type_ == event_type::none) type_ = type_of(text_of(found[of_type]));
+        return whole;
+    }
+
+  private:
+    static inline member_names<members> const of_body =
+        member_names<members>({"taskid", "taskType", "attemptId", "startTime", "trackerName", "avataar",
+                               "finishTime", "hostname", "counters"});
 
     // The body has the name of its class.
     bool read_event(walked_value& event) {
         return walk_object(event, [this](walked_object& object) {
-            for (auto member : object) {
-                if (member.error() != simdjson::SUCCESS) return false;
-                auto&& body = std::move(member).value_unsafe();
-                if (++bodies > 1) continue;
-                if (!walk_object(body.value(), [this](walked_object& fields) { return read_body(fields); }))
-                    return false;
-            }
-            return true;
+            return object.each_member([this, &object](std::string_view, std::uint32_t const* at) {
+                return walk_by(object.tokens(), at, [this](walked_value& body) {
+                    if (++bodies_ > 1) return true;
+                    return walk_object(body, [this](walked_object& fields) { return read_body(fields); });
+                });
+            });
+        });
+    }
+    bool read_body(walked_object& body) {
+        return walk(body, of_body, body_, [this](std::size_t which, walked_value& value) {
+            if (which == counters) return bytes_read_.read(value);
+            return read_avro_text(value, avro_texts_[which]);
         });
     }
 
-    bool read_body(walked_object& body) {
-        return walk(body, of_body, [this](std::size_t which, walked_value& value) {
-            switch (which) {
-            case task_id:
-                task = text_of(value);
-                return true;
-            case task_type:
-                kind = text_of(value);
-                return true;
-            case attempt_id:
-                id = text_of(value);
-                return true;
-            case start_time:
-                start = whole_or(0, value);
-                return true;
-            case tracker_name:
-                return read_avro_text(value, tracker);
-            case avataar:
-                return read_avro_text(value, avatar);
-            case finish_time:
-                finish = whole_or(0, value);
-                return true;
-            case host_name:
-                return read_avro_text(value, host);
-            default:
-                bytes_read_counter counter;
-                bool const whole = counter.read(value);
-                bytes_read = counter.bytes();
-                return whole;
-            }
-        });
-    }
+    event_type type_ = event_type::none;
+    std::size_t bodies_ = 0;
+    found_members<members> body_;
+    std::array<std::string_view, members> avro_texts_{}; // of members that are objects
+    bytes_read_counter bytes_read_;
 };
 
 class jhist_reader {
   public:
-    explicit jhist_reader(collector& out) : out_(out) {}
+    jhist_reader(line_reader const& lines, collector& out) : lines_(lines), walker_(lines), out_(out) {}
 
-    void read_event(std::string_view line, std::size_t number) {
-        attempt_event& event = event_;
-        json_kind const kind = walker_.read(line, [&](walked_object& object) { return event.read(object); });
-        if (kind == json_kind::none) return out_.leave_out(reason::not_json, number);
-        if (event.type.empty()) return out_.leave_out(reason::not_a_record, number);
-        std::string_view const type = event.type;
-        if (event.of_attempt && event.bodies != 1) return out_.leave_out(reason::other_event, number);
-        if (type.ends_with("_ATTEMPT_STARTED")) return begin(event, number);
-        if (type.ends_with("_ATTEMPT_FINISHED")) return end(event, ending::success, number);
-        if (type.ends_with("_ATTEMPT_FAILED")) return end(event, ending::failed, number);
-        if (type.ends_with("_ATTEMPT_KILLED")) return end(event, ending::killed, number);
-        if (type == "JOB_FINISHED" || type == "JOB_FAILED" || type == "JOB_KILLED" || type == "JOB_ERROR")
-            job_over_ = true;
-        out_.leave_out(reason::other_event, number);
+    // The line that the reader is at.
+    void read_event() {
+        std::size_t const number = lines_.number();
+        json_kind const kind = walker_.read([this](walked_object& object) { return event_.read(object); });
+        if (kind == json_kind::none)
+            return out_.leave_out(lines_.torn() ? reason::torn : reason::not_json, number);
+        if (kind == json_kind::other || event_.type() == event_type::none)
+            return out_.leave_out(reason::not_a_record, number);
+        if (event_.type() == event_type::job_over) job_over_ = true;
+        if (!event_.is_of_attempt()) return out_.leave_out(reason::other_event, number);
+        if (event_.type() == event_type::started) return begin(number);
+        end(event_.type() == event_type::finished ? ending::success
+            : event_.type() == event_type::failed ? ending::failed
+                                                  : ending::killed,
+            number);
     }
 
     // What had not ended, in the order in which it began.
@@ -248,19 +265,20 @@ class jhist_reader {
         return a;
     }
 
-    void begin(attempt_event const& event, std::size_t line) {
-        hadoop_job(event.id, event.kind, job_);
-        if (job_.empty()) return out_.leave_out(reason::no_job, line);
-        std::optional<moment> since;
-        if (event.start > 0) since = ms_time(event.start);
+    void begin(std::size_t line) {
+        using enum attempt_event::member;
+        std::string_view const id = event_.text(attempt_id), avatar = event_.text(avataar);
+        std::string const& job = jobs_.name_of(id, event_.text(task_type));
+        if (job.empty()) return out_.leave_out(reason::no_job, line);
+        auto const since = event_.time(start_time);
         if (!since) return out_.leave_out(reason::bad_time, line);
-        running_attempt& begun = opened(event.id);
-        begun.job.swap(job_);
-        begun.task = event.task;
-        begun.node = hadoop_host(event.tracker);
+        running_attempt& begun = opened(id);
+        begun.job = job;
+        begun.task = event_.text(task_id);
+        begun.node = hadoop_host(event_.text(tracker_name));
         begun.start = since;
         begun.speculative.reset();
-        if (!event.avatar.empty()) begun.speculative = event.avatar == "SPECULATIVE";
+        if (!avatar.empty()) begun.speculative = avatar == "SPECULATIVE";
         begun.line = line;
     }
 
@@ -271,29 +289,32 @@ class jhist_reader {
         return running_[n];
     }
 
-    void end(attempt_event const& event, ending how, std::size_t line) {
-        std::uint32_t const begun = ids_.find(event.id);
+    void end(ending how, std::size_t line) {
+        using enum attempt_event::member;
+        std::string_view const id = event_.text(attempt_id);
+        std::uint32_t const begun = ids_.find(id);
         if (begun == ids_.none) {
-            hadoop_job(event.id, "", job_);
-            return out_.leave_out(job_.empty() ? reason::no_job : reason::end_without_start, line);
+            return out_.leave_out(jobs_.name_of(id, "").empty() ? reason::no_job : reason::end_without_start,
+                                  line);
         }
         ids_.erase(begun);
-        attempt& a = read_so_far(event.id, running_[begun]);
+        attempt& a = read_so_far(id, running_[begun]);
         a.line = line;
         a.end_state = how;
-        if (std::string_view const host = hadoop_host(event.host); !host.empty()) a.node = host;
-        if (event.finish > 0) a.end = ms_time(event.finish);
+        if (auto const host = hadoop_host(event_.text(host_name)); !host.empty()) a.node = host;
+        a.end = event_.time(finish_time);
         if (!a.end) return out_.leave_out(reason::bad_time, line);
         if (a.node.empty()) return out_.leave_out(reason::no_node, line);
-        a.input = event.bytes_read;
+        a.input = event_.bytes_read();
         out_.take(a);
     }
 
-    json_walker walker_;
+    line_reader const& lines_;
+    json_line_walker walker_;
     attempt_event event_;
     straggle::interner<std::string> ids_; // of attempts that run
     std::vector<running_attempt> running_;
-    std::string job_;
+    job_names jobs_;
     attempt attempt_; // what no event says stays unknown
     bool job_over_ = false;
     collector& out_;
@@ -303,7 +324,7 @@ class jhist_reader {
 
 void read_jhist(text_window& text, collector& out) {
     line_reader lines(text);
-    jhist_reader reader(out);
+    jhist_reader reader(lines, out);
     bool schema_seen = false;
     while (lines.next()) {
         std::string_view const line = trimmed(lines.line());
@@ -321,11 +342,9 @@ void read_jhist(text_window& text, collector& out) {
         } else if (!schema_seen && line.find("\"schema\"") == std::string_view::npos &&
                    line.find("\"namespace\"") != std::string_view::npos) {
             schema_seen = true;
-        } else if (lines.torn() && !line.ends_with('}')) {
-            out.leave_out(reason::torn, lines.number());
         } else if (!line.empty()) {
             out.count_line();
-            reader.read_event(line, lines.number());
+            reader.read_event();
         }
     }
     reader.finish();

@@ -14,7 +14,8 @@
 namespace readers {
 
 std::string_view hadoop_host(std::string_view name) {
-    return name.substr(name.rfind('/') + 1); // npos + 1 is 0
+    if (name.find('/') == std::string_view::npos) return name; // nearly all: looking backwards takes longer
+    return name.substr(name.rfind('/') + 1);
 }
 
 std::uint32_t hadoop_attempt_number(std::string_view attempt_id) {
@@ -43,13 +44,13 @@ member_names<2> const of_task({"attempts", "taskID"});
 class rumen_job {
   public:
     bool read(walked_object& job) {
-        name_ = {};
         rows_.clear();
-        return walk(job, of_job, [this](std::size_t which, walked_value& value) {
-            if (which < kinds.size()) return read_tasks(value, which);
-            name_ = text_of(value);
-            return true;
+        found_members<4> found;
+        bool const whole = walk(job, of_job, found, [this](std::size_t which, walked_value& value) {
+            return which == kinds.size() || read_tasks(value, which);
         });
+        name_ = text_of(found[kinds.size()]);
+        return whole;
     }
 
     void hand_out(std::size_t line, collector& out) {
@@ -86,16 +87,13 @@ class rumen_job {
 
     bool read_task(walked_object& task, std::size_t kind) {
         std::size_t const first = rows_.size();
-        std::string_view id;
-        bool listed = false;
-        bool const whole = walk(task, of_task, [&](std::size_t which, walked_value& value) {
-            if (which == 1) {
-                id = text_of(value);
-                return true;
-            }
-            listed = is_array(value);
+        found_members<2> found;
+        bool const whole = walk(task, of_task, found, [this, kind](std::size_t which, walked_value& value) {
+            if (which == 1) return true;
             return walk_objects(value, [this, kind](walked_object& a) { return read_attempt(a, kind); });
         });
+        bool const listed = found[0].front() == '[';
+        std::string_view const id = text_of(found[1]);
         std::span<row> const attempts = std::span(rows_).subspan(first);
         if (!listed || attempts.size() > most_attempts) {
             rows_.resize(first);
@@ -110,29 +108,16 @@ class rumen_job {
     }
 
     bool read_attempt(walked_object& of, std::size_t kind) {
-        row& r = rows_.emplace_back(row{.kind = kind});
-        return walk(of, of_attempt, [&r](std::size_t which, walked_value& value) {
-            switch (which) {
-            case host_name:
-                r.host = text_of(value);
-                break;
-            case start_time:
-                r.start = whole_or(0, value);
-                break;
-            case result_name:
-                r.result = text_of(value);
-                break;
-            case finish_time:
-                r.end = whole_or(0, value);
-                break;
-            case attempt_id:
-                r.id = text_of(value);
-                break;
-            default:
-                r.bytes_read = number_of(value);
-            }
-            return true;
-        });
+        found_members<attempt_members> found;
+        bool const whole = walk(of, of_attempt, found);
+        rows_.push_back({.kind = kind,
+                         .id = text_of(found[attempt_id]),
+                         .host = text_of(found[host_name]),
+                         .result = text_of(found[result_name]),
+                         .start = whole_or(0, found[start_time]),
+                         .end = whole_or(0, found[finish_time]),
+                         .bytes_read = number_of(found[bytes_read])});
+        return whole;
     }
 
     // An attempt that began while an older one ran is a copy: the trace itself does not tell.

@@ -11,65 +11,11 @@
 
 namespace readers {
 
-namespace {
-
-// What a line may say of a task.
-struct task_event {
+// What a line may say of a task. Its texts are there until the next one is read.
+class spark_event {
+  public:
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-    std::string_view kind, why, executor, host, version, application;
-    std::int64_t stage = none, of_stage = none, id = none, index = none, number = none, launched = none,
-                 finished = none;
-    bool has_info = false, is_copy = false, has_failed = false, was_killed = false;
-    double read = unknown, remote = unknown, local = unknown;
-
-    [[nodiscard]] bool starts() const { return kind == "SparkListenerTaskStart"; }
-    [[nodiscard]] bool ends() const { return kind == "SparkListenerTaskEnd"; }
-
-    bool walk_through(walked_object& line) {
-        clear();
-        return walk(line, of_event, [this](std::size_t which, walked_value& value) {
-            switch (which) {
-            case event:
-                kind = text_of(value);
-                return true;
-            case stage_id:
-                stage = whole_or(none, value);
-                return true;
-            case stage_attempt:
-                of_stage = whole_or(none, value);
-                return true;
-            case spark_version:
-                version = text_of(value);
-                return true;
-            case app_id:
-                application = text_of(value);
-                return true;
-            default:
-                return (!kind.empty() && !starts() && !ends()) || walk_into(which, value);
-            }
-        });
-    }
-
-    [[nodiscard]] ending how_ended() const {
-        if (why == "Success") return ending::success;
-        // A copy that may not commit has lost its race.
-        if (why == "TaskKilled" || why == "TaskCommitDenied") return ending::killed;
-        if (why.empty() && !has_failed) return was_killed ? ending::killed : ending::success;
-        return ending::failed;
-    }
-
-    // What the task read: from storage, and of what other stages wrote.
-    [[nodiscard]] std::optional<double> input() const {
-        if (std::isnan(read) && std::isnan(remote) && std::isnan(local)) return std::nullopt;
-        double sum = 0;
-        for (double const bytes : {read, remote, local})
-            if (!std::isnan(bytes)) sum += bytes;
-        return sum >= 0 ? std::optional(sum) : std::nullopt;
-    }
-
-  private:
     enum event_member : std::size_t {
         event,
         stage_id,
@@ -81,9 +27,6 @@ struct task_event {
         app_id,
         event_members
     };
-    static inline member_names<event_members> const of_event =
-        member_names<event_members>({"Event", "Stage ID", "Stage Attempt ID", "Task End Reason", "Task Info",
-                                     "Task Metrics", "Spark Version", "App ID"});
     enum info_member : std::size_t {
         task_id,
         task_index,
@@ -97,6 +40,60 @@ struct task_event {
         killed,
         info_members
     };
+
+    [[nodiscard]] std::string_view kind() const { return kind_; }
+    [[nodiscard]] bool starts() const { return kind_ == "SparkListenerTaskStart"; }
+    [[nodiscard]] bool ends() const { return kind_ == "SparkListenerTaskEnd"; }
+    [[nodiscard]] bool has_info() const { return event_[task_info].exists(); }
+
+    [[nodiscard]] std::int64_t whole(event_member which) const { return whole_or(none, event_[which]); }
+    [[nodiscard]] std::int64_t whole(info_member which) const { return whole_or(none, info_[which]); }
+    [[nodiscard]] std::string_view text(event_member which) const { return text_of(event_[which]); }
+    [[nodiscard]] std::string_view text(info_member which) const { return text_of(info_[which]); }
+    [[nodiscard]] bool is(info_member which) const { return flag(info_[which]).value_or(false); }
+    [[nodiscard]] std::string_view why() const { return text_of(reason_[0]); }
+
+    bool read(walked_object& line) {
+        event_ = {};
+        info_ = {};
+        reason_ = {};
+        input_ = {};
+        shuffle_ = {};
+        kind_ = {};
+        bool const whole = walk(line, of_event, event_, [this](std::size_t which, walked_value& value) {
+            if (kind_.empty()) kind_ = text(event);
+            return (!kind_.empty() && !starts() && !ends()) || read_part(which, value);
+        });
+        kind_ = text(event);
+        return whole;
+    }
+
+    [[nodiscard]] ending how_ended() const {
+        std::string_view const because = why();
+        if (because == "Success") return ending::success;
+        // A copy that may not commit has lost its race.
+        if (because == "TaskKilled" || because == "TaskCommitDenied") return ending::killed;
+        if (because.empty() && !is(failed)) return is(killed) ? ending::killed : ending::success;
+        return ending::failed;
+    }
+
+    // What the task read: from storage, and of what other stages wrote.
+    [[nodiscard]] std::optional<double> input() const {
+        double sum = 0;
+        bool known = false;
+        for (walked_value const& part : {input_[0], shuffle_[0], shuffle_[1]}) {
+            double const bytes = number_of(part);
+            if (std::isnan(bytes)) continue;
+            sum += bytes;
+            known = true;
+        }
+        return known && sum >= 0 ? std::optional(sum) : std::nullopt;
+    }
+
+  private:
+    static inline member_names<event_members> const of_event =
+        member_names<event_members>({"Event", "Stage ID", "Stage Attempt ID", "Task End Reason", "Task Info",
+                                     "Task Metrics", "Spark Version", "App ID"});
     static inline member_names<info_members> const of_info =
         member_names<info_members>({"Task ID", "Index", "Attempt", "Launch Time", "Finish Time",
                                     "Executor ID", "Host", "Speculative", "Failed", "Killed"});
@@ -107,94 +104,36 @@ struct task_event {
     static inline member_names<2> const of_shuffle =
         member_names<2>({"Remote Bytes Read", "Local Bytes Read"});
 
-    // Piece by piece: all at once takes longer.
-    void clear() {
-        kind = why = executor = host = version = application = {};
-        stage = of_stage = id = index = number = launched = finished = none;
-        has_info = is_copy = has_failed = was_killed = false;
-        read = remote = local = unknown;
-    }
-
-    bool walk_into(std::size_t which, walked_value& value) {
-        has_info = has_info || which == task_info;
+    bool read_part(std::size_t which, walked_value& value) {
         return walk_object(value, [this, which](walked_object& object) {
-            if (which == task_info)
-                return walk(object, of_info,
-                            [this](std::size_t i, walked_value& v) { return take_info(i, v); });
-            if (which == task_metrics)
-                return walk(object, of_metrics,
-                            [this](std::size_t i, walked_value& v) { return take_metric(i, v); });
-            return walk(object, of_reason, [this](std::size_t, walked_value& reason) {
-                why = text_of(reason);
-                return true;
+            if (which == task_info) return walk(object, of_info, info_);
+            if (which == task_metrics) return read_metrics(object);
+            return which != end_reason || walk(object, of_reason, reason_);
+        });
+    }
+    bool read_metrics(walked_object& metrics) {
+        found_members<2> found;
+        return walk(metrics, of_metrics, found, [this](std::size_t which, walked_value& value) {
+            return walk_object(value, [this, which](walked_object& object) {
+                return which == 0 ? walk(object, of_input, input_) : walk(object, of_shuffle, shuffle_);
             });
         });
     }
 
-    bool take_info(std::size_t which, walked_value& value) {
-        switch (which) {
-        case task_id:
-            id = whole_or(none, value);
-            break;
-        case task_index:
-            index = whole_or(none, value);
-            break;
-        case attempt_number:
-            number = whole_or(none, value);
-            break;
-        case launch_time:
-            launched = whole_or(none, value);
-            break;
-        case finish_time:
-            finished = whole_or(none, value);
-            break;
-        case executor_id:
-            executor = text_of(value);
-            break;
-        case host_name:
-            host = text_of(value);
-            break;
-        case speculative:
-            is_copy = flag(value).value_or(false);
-            break;
-        case failed:
-            has_failed = flag(value).value_or(false);
-            break;
-        default:
-            was_killed = flag(value).value_or(false);
-        }
-        return true;
-    }
-
-    bool take_metric(std::size_t which, walked_value& value) {
-        return walk_object(value, [this, which](walked_object& object) {
-            if (which == 0)
-                return walk(object, of_input, [this](std::size_t, walked_value& bytes) {
-                    read = number_of(bytes);
-                    return true;
-                });
-            return walk(object, of_shuffle, [this](std::size_t i, walked_value& bytes) {
-                (i == 0 ? remote : local) = number_of(bytes);
-                return true;
-            });
-        });
-    }
+    std::string_view kind_;
+    found_members<event_members> event_;
+    found_members<info_members> info_;
+    found_members<1> reason_, input_;
+    found_members<2> shuffle_;
 };
+
+namespace {
 
 std::uint32_t small(std::int64_t n) {
     return n >= 0 && n <= 0x7fffffff ? static_cast<std::uint32_t>(n) : 0;
 }
 
 } // namespace
-
-struct spark_reader::parser {
-    json_walker walker;
-    task_event event;
-    attempt ended; // what no event says stays unknown
-};
-
-spark_reader::spark_reader() : parser_(std::make_unique<parser>()) {}
-spark_reader::~spark_reader() = default;
 
 bool looks_like_spark(std::string_view head) {
     std::string_view const line = head.substr(0, head.find('\n'));
@@ -221,74 +160,93 @@ void spark_reader::read(text_window& text, collector& out, std::string const& ap
         job_.clear();
     }
     line_reader lines(text);
+    json_line_walker walker(lines);
+    spark_event event;
     while (lines.next()) {
         out.count_line();
+        std::size_t const number = lines.number();
         if (lines.too_long()) {
-            out.leave_out(reason::too_long, lines.number());
-        } else if (!lines.line().empty()) {
-            if (lines.torn() && !lines.line().ends_with('}'))
-                out.leave_out(reason::torn, lines.number());
+            out.leave_out(reason::too_long, number);
+            continue;
+        }
+        if (lines.line().empty()) continue;
+        switch (walker.read([&event](walked_object& object) { return event.read(object); })) {
+        case json_kind::object:
+            if (event.starts() || event.ends())
+                read_task(event, number, out);
             else
-                read_event(lines.line(), lines.number(), out);
+                read_other(event, number, out);
+            break;
+        case json_kind::other:
+            out.leave_out(reason::not_a_record, number);
+            break;
+        case json_kind::none:
+            out.leave_out(lines.torn() ? reason::torn : reason::not_json, number);
+            break;
         }
     }
 }
 
-void spark_reader::read_event(std::string_view line, std::size_t number, collector& out) {
-    task_event& e = parser_->event;
-    json_kind const is =
-        parser_->walker.read(line, [&e](walked_object& object) { return e.walk_through(object); });
-    if (is != json_kind::object)
-        return out.leave_out(is == json_kind::none ? reason::not_json : reason::not_a_record, number);
-    if (!e.starts() && !e.ends()) {
-        if (e.kind.empty()) return out.leave_out(reason::not_a_record, number);
-        if (e.kind == "SparkListenerLogStart") {
-            if (told_) begin_application(out);
-            out.note_version(e.version);
-            if (e.version.size() < 2 || e.version[0] < '1' || e.version[0] > '4' || e.version[1] != '.')
-                return out.leave_out(reason::unknown_version, number);
-        } else if (e.kind == "SparkListenerApplicationStart") {
-            if (told_) begin_application(out);
-            if (!e.application.empty()) application_ = e.application;
-            told_ = true;
-            job_.clear();
-        } else if (e.kind == "SparkListenerApplicationEnd") {
-            ended_ = true;
-        }
-        return out.leave_out(reason::other_event, number);
+void spark_reader::read_other(spark_event const& e, std::size_t line, collector& out) {
+    if (e.kind().empty()) return out.leave_out(reason::not_a_record, line);
+    if (e.kind() == "SparkListenerLogStart") {
+        if (told_) begin_application(out);
+        std::string_view const version = e.text(spark_event::spark_version);
+        out.note_version(version);
+        if (version.size() < 2 || version[0] < '1' || version[0] > '4' || version[1] != '.')
+            return out.leave_out(reason::unknown_version, line);
+    } else if (e.kind() == "SparkListenerApplicationStart") {
+        if (told_) begin_application(out);
+        if (auto const id = e.text(spark_event::app_id); !id.empty()) application_ = id;
+        told_ = true;
+        job_.clear();
+    } else if (e.kind() == "SparkListenerApplicationEnd") {
+        ended_ = true;
     }
-    if (!e.has_info || e.stage == e.none) return out.leave_out(reason::not_a_record, number);
-    name_job(e.stage, e.of_stage == e.none ? 0 : e.of_stage);
-    if (e.index == e.none || e.launched == e.none) return out.leave_out(reason::bad_number, number);
+    out.leave_out(reason::other_event, line);
+}
+
+void spark_reader::read_task(spark_event const& e, std::size_t line, collector& out) {
+    using enum spark_event::event_member;
+    using enum spark_event::info_member;
+    constexpr std::int64_t none = spark_event::none;
+    std::int64_t const stage = e.whole(stage_id), of_stage = e.whole(stage_attempt);
+    if (!e.has_info() || stage == none) return out.leave_out(reason::not_a_record, line);
+    name_job(stage, of_stage == none ? 0 : of_stage);
+    std::int64_t const id = e.whole(task_id), index = e.whole(task_index), launched = e.whole(launch_time);
+    if (index == none || launched == none) return out.leave_out(reason::bad_number, line);
+    std::string_view const host = e.text(host_name);
+    auto const start = ms_time(launched);
     if (e.starts()) {
-        if (e.id != e.none && ms_time(e.launched))
-            running_[e.id] = {job_,
-                              std::string(e.host),
-                              std::string(e.executor),
-                              e.index,
-                              e.launched,
-                              small(e.number),
-                              e.is_copy,
-                              number};
-        return out.leave_out(reason::other_event, number);
+        if (id != none && start)
+            running_[id] = {job_,
+                            std::string(host),
+                            std::string(e.text(executor_id)),
+                            index,
+                            launched,
+                            small(e.whole(attempt_number)),
+                            e.is(speculative),
+                            line};
+        return out.leave_out(reason::other_event, line);
     }
-    if (e.id != e.none) running_.erase(e.id);
-    if (e.why == "Resubmitted") return out.leave_out(reason::reported_again, number);
-    if (e.host.empty()) return out.leave_out(reason::no_node, number);
-    attempt& a = parser_->ended;
-    a.start = ms_time(e.launched);
-    a.end = ms_time(e.finished); // below 0 is none
-    if (!a.start || !a.end || e.finished == 0) return out.leave_out(reason::bad_time, number);
-    task_ = std::to_string(e.index);
+    if (id != none) running_.erase(id);
+    if (e.why() == "Resubmitted") return out.leave_out(reason::reported_again, line);
+    if (host.empty()) return out.leave_out(reason::no_node, line);
+    std::int64_t const finished = e.whole(finish_time); // 0: it has not
+    attempt a;
+    a.start = start;
+    a.end = ms_time(finished); // below 0 is none
+    if (!a.start || !a.end || finished == 0) return out.leave_out(reason::bad_time, line);
+    task_ = std::to_string(index);
     a.job = job_;
     a.task = task_;
-    a.node = e.host;
-    a.executor = e.executor;
-    a.number = small(e.number);
+    a.node = host;
+    a.executor = e.text(executor_id);
+    a.number = small(e.whole(attempt_number));
     a.end_state = e.how_ended();
-    a.speculative = e.is_copy;
+    a.speculative = e.is(speculative);
     a.input = e.input();
-    a.line = number;
+    a.line = line;
     out.take(a);
 }
 

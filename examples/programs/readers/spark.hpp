@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,15 +17,12 @@ namespace readers {
 
 [[nodiscard]] bool looks_like_spark(std::string_view head);
 
+class spark_event;
+
 /// Reads event logs. Tasks that run at the end of a log may end in the next one of a rolled log, so what is
 /// open is kept until another application begins or `finish` is called.
 class spark_reader {
   public:
-    spark_reader();
-    spark_reader(spark_reader const&) = delete;
-    spark_reader& operator=(spark_reader const&) = delete;
-    ~spark_reader();
-
     /// @param application as the file is called, should the log not tell
     void read(text_window& text, collector& out, std::string const& application);
     /// Hands out what had not ended.
@@ -40,13 +36,12 @@ class spark_reader {
         bool speculative = false;
         std::size_t line = 0;
     };
-    struct parser;
 
-    void read_event(std::string_view line, std::size_t number, collector& out);
+    void read_task(spark_event const& e, std::size_t line, collector& out);
+    void read_other(spark_event const& e, std::size_t line, collector& out);
     void name_job(std::int64_t stage, std::int64_t stage_attempt);
     void begin_application(collector& out);
 
-    std::unique_ptr<parser> parser_;
     std::string application_, job_, task_;
     std::int64_t stage_ = -1, stage_attempt_ = -1;
     std::map<std::int64_t, running_task> running_; // by task id

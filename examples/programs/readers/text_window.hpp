@@ -115,6 +115,10 @@ class line_reader {
     }
 
     [[nodiscard]] std::string_view line() const { return line_; }
+    /// The line and what is there behind it.
+    [[nodiscard]] std::string_view rest() const { return text_.view(); }
+    /// Where in the text the line begins.
+    [[nodiscard]] std::uint64_t offset() const { return text_.consumed(); }
     /// Counted from 1.
     [[nodiscard]] std::size_t number() const { return text_.line(); }
     /// The line is the last one and has no end: somebody may still be writing it.

@@ -51,7 +51,7 @@ TEST_CASE("readers: names of members are told apart up to their quote") {
     auto const index = [&](std::string text) {
         text += "\":1}";
         text.resize(64);
-        return names.index_of(text.data());
+        return names.index_of(std::string_view(text).substr(0, text.find('"')));
     };
     for (std::size_t i = 0; i < known.size(); ++i) {
         std::string const name(known[i]);
@@ -88,24 +88,116 @@ TEST_CASE("readers: Dask, members in any order, with blanks, twice and with esca
 }
 
 TEST_CASE("readers: Dask, a damaged line costs itself") {
-    for (std::string const& bad :
-         {replaced(task, ",", " "), replaced(task, ":", " "), task + task, task + " x", task + "}",
-          replaced(task, "}", "]"), task.substr(0, task.size() - 1), task.substr(0, task.size() / 2),
-          replaced(task, "7}", "7,}"), replaced(task, "7", "[7"), replaced(task, "7", "{\"a\":"),
-          replaced(task, "k-1", "\xff"), std::string("hello"), std::string("{")}) {
+    for (std::string const& bad : {replaced(task, ",", " "),
+                                   replaced(task, ":", " "),
+                                   task + task,
+                                   task + " x",
+                                   task + "}",
+                                   replaced(task, "}", "]"),
+                                   task.substr(0, task.size() - 1),
+                                   task.substr(0, task.size() / 2),
+                                   replaced(task, "7}", "7,}"),
+                                   replaced(task, "7", "[7"),
+                                   replaced(task, "7", "{\"a\":"),
+                                   replaced(task, "k-1", "\xff"),
+                                   replaced(task, "\"k\"", "\"k"),
+                                   replaced(task, "7}", "}"),
+                                   replaced(task, ",", ",\"x\":],"),
+                                   std::string("hello"),
+                                   std::string("{"),
+                                   std::string("nonsense"),
+                                   std::string("null-like"),
+                                   std::string("nullnull"),
+                                   std::string("true,"),
+                                   std::string("falsely"),
+                                   std::string("[nonsense]"),
+                                   std::string("[1,2"),
+                                   std::string("5 apples"),
+                                   std::string("-"),
+                                   std::string("007"),
+                                   std::string("\"unclosed"),
+                                   std::string("\"a\" \"b\"")}) {
         CAPTURE(bad);
         reading const r = read_text(task + '\n' + bad + '\n' + task + '\n', format::dask);
         CHECK(r.report.attempts == 2);
         CHECK(r.lines(reason::not_json) == std::vector<std::size_t>{2});
         CHECK(read_text(task + '\n' + bad, format::dask).count(reason::torn) == 1);
     }
-    reading const other = read_text("[]\n5\n\"task\"\n{}\n" + task + '\n', format::dask);
+    reading const other = read_text("[]\n5\n\"task\"\n null \n{}\n" + task + '\n', format::dask);
     CHECK(other.report.attempts == 1);
-    CHECK(other.lines(reason::not_a_record) == std::vector<std::size_t>{1, 2, 3, 4});
+    CHECK(other.lines(reason::not_a_record) == std::vector<std::size_t>{1, 2, 3, 4, 5});
     // Of the wrong kind is as if it were not there.
     CHECK(read_text(replaced(task, "1.5", "\"1.5\""), format::dask).count(reason::bad_time) == 1);
     CHECK(read_text(replaced(task, "1.5", "1.5e999"), format::dask).count(reason::bad_time) == 1);
     CHECK(read_text(replaced(task, "\"n\"", "{\"n\":1}"), format::dask).rows.at(0).node == "tcp://w");
+}
+
+TEST_CASE("readers: Dask, an object over several lines is none, and several on one line are none") {
+    std::string const broken = replaced(task, ",\"name\"", ",\n\"name\"");
+    reading const r = read_text(task + '\n' + broken + '\n' + task + '\n', format::dask);
+    CHECK(r.report.attempts == 2);
+    CHECK(r.lines(reason::not_json) == std::vector<std::size_t>{2, 3});
+    CHECK(r.rows.back().line == 4);
+    // Where brackets that are missing on one line are too many on the next one.
+    std::string const open = replaced(task, "7}", "[7"), rest = "8]}";
+    reading const two = read_text(task + '\n' + open + '\n' + rest + '\n' + task + '\n', format::dask);
+    CHECK(two.report.attempts == 2);
+    CHECK(two.lines(reason::not_json) == std::vector<std::size_t>{2, 3});
+}
+
+TEST_CASE("readers: Dask, times are exact to the nanosecond, however they are written") {
+    auto const start_of = [](std::string const& written) {
+        std::string const text = replaced(replaced(task, "1.5", written), "2.5", "4e9") + '\n';
+        std::int64_t ns = -1;
+        static_cast<void>(readers::read_history(
+            {"text"}, {.from = format::dask}, [&ns](readers::attempt const& a) { ns = a.start->count(); },
+            std::make_unique<readers::input>("text", readers::text_source(text))));
+        return ns;
+    };
+    CHECK(start_of("1795363813.1466036") == 1795363813146603600);
+    CHECK(start_of("1795363813.146928") == 1795363813146928000);
+    CHECK(start_of("1795363813.1") == 1795363813100000000);
+    CHECK(start_of("1795363813.123456789") == 1795363813123456789);
+    CHECK(start_of("1795363813") == 1795363813000000000);
+    CHECK(start_of("1795363813 ") == 1795363813000000000);
+    CHECK(start_of("17953638.25") == 17953638250000000);
+    CHECK(start_of("0.5") == 500000000);
+    CHECK(start_of("1.5e9") == 1500000000000000000);
+    for (char const* const bad :
+         {"1795363813.", "01795363813.5", "1795363813.5.5", "1795363813,5", "5000000000.5", "9999999999.5",
+          "-1.5", "1795363813.14692x", "+1795363813.5", ".5"}) {
+        CAPTURE(bad);
+        CHECK(start_of(bad) == -1);
+    }
+}
+
+TEST_CASE("readers: what a line of Hadoop says is not taken for what the next one says") {
+    for (char const* const other : {"[]", "5", "null", "\"type\""}) {
+        CAPTURE(other);
+        reading const r = read_text(jhist(began + other + '\n' + ended + other + '\n'));
+        CHECK(r.report.attempts == 1);
+        CHECK(r.lines(reason::not_a_record) == std::vector<std::size_t>{4, 6});
+        CHECK(r.count(reason::end_without_start) == 0);
+    }
+}
+
+TEST_CASE("readers: a last line that is cut off is counted as that, wherever the cut is") {
+    std::string const spark =
+        R"({"Event":"SparkListenerTaskEnd","Stage ID":1,"Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":1,"Index":0,"Launch Time":1000,"Host":"h","Finish Time":2000}})";
+    std::string const log = R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})"
+                            "\n";
+    for (std::size_t size = 1; size < spark.size(); ++size) {
+        reading const r = read_text(log + spark + '\n' + spark.substr(0, size), format::spark);
+        CHECK(r.report.attempts == 1);
+        CHECK(r.count(reason::torn) == 1);
+    }
+    CHECK(read_text(log + spark + '\n' + spark, format::spark).report.attempts == 2);
+    std::string const cut = ended.substr(0, ended.size() - 1); // its line end
+    for (std::size_t size = 1; size < cut.size(); ++size) {
+        reading const r = read_text(jhist(began + ended + cut.substr(0, size)));
+        CHECK(r.report.attempts == 1);
+        CHECK(r.count(reason::torn) == 1);
+    }
 }
 
 TEST_CASE("readers: Hadoop, a history in another order") {
