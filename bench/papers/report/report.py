@@ -16,6 +16,7 @@ import sys
 
 import charts
 import pages
+import tables
 import texts
 from wording import marked
 
@@ -96,7 +97,7 @@ def page(folder, back=""):
         body.append(f"<section class=chapter><p class=kicker>{chapter['kicker']}</p><h1>{chapter['title']}</h1>"
                     f"<p class=lede>{chapter['lede']}</p></section>{''.join(sections)}")
         index += [f"<a href='#{p['csv']}'>{p['short']}</a>" for p in chapter["parts"] if read(folder, p["csv"])]
-    caveats = "".join(f"<li>{marked(c)}</li>" for c in pages.caveats(pages.Results(folder)))
+    caveats = "".join(f"<li>{marked(c)}</li>" for c in pages.caveats(tables.Results(folder)))
     style = STYLE.read_text() + (HERE / "report.css").read_text()
     return (f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
             f"<title>The papers' experiments</title><style>{style}</style></head><body>"

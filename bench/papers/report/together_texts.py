@@ -2,14 +2,15 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """What the report says of all that the library does, together: the words of the page, with pictures."""
 import charts
-import pages
+from tables import MISSING
+from together_page import LIBRARY, RIVALS, Together
 from wording import is_share, marked
 
-SHOWN = (pages.LIBRARY, *pages.RIVALS)
+SHOWN = (LIBRARY, *RIVALS)
 
 
 class Shown:
-    """The rows of one table, asked for as `pages.Results` are."""
+    """The rows of one table, asked for as `tables.Results` are."""
 
     def __init__(self, rows):
         self.all = rows
@@ -18,11 +19,11 @@ class Shown:
         return self.all
 
     def at(self, _, *key):
-        return next((r for r in self.all if (r["group"], r["series"], r["x"]) == key), pages.MISSING)
+        return next((r for r in self.all if (r["group"], r["series"], r["x"]) == key), MISSING)
 
 
 def findings(rows):
-    return map(marked, pages.Together(Shown(rows)).findings())
+    return map(marked, Together(Shown(rows)).findings())
 
 
 def picture(rows, what, caption):
