@@ -101,6 +101,9 @@ using straggle::set_contract_handler;
 using straggle::status;
 using straggle::outcome;
 
+// straggle/base/frame.hpp
+using straggle::frame_kind;
+
 // straggle/base/storable.hpp
 namespace base {
 using straggle::base::storable_identifier;
@@ -108,7 +111,6 @@ using straggle::base::identifier_form;
 }
 
 // straggle/base/bytes.hpp
-using straggle::frame_kind;
 using straggle::basic_byte_writer;
 using straggle::byte_writer;
 using straggle::byte_reader;

@@ -3,8 +3,8 @@
 
 /// @file
 /// Turns state into bytes and back: the same bytes on every machine, in a frame that says what they are,
-/// which version wrote them and whether they are whole. The reader takes any bytes at all: from a short read
-/// to a hostile file the worst is a status.
+/// which version wrote them and whether they are whole (base/frame.hpp). The reader takes any bytes at all:
+/// from a short read to a hostile file the worst is a status.
 ///
 /// A writer collects the payload and seals it:
 ///
@@ -21,14 +21,12 @@
 ///     std::vector<std::string> names(in.count(1));
 ///     for (std::string& name : names) in.identifier(name);
 ///     if (status const end = in.finish(); end != status::ok) return end;
-///
-/// A frame is, all numbers little-endian: 8 bytes of magic, u32 kind, u32 version, u64 length of the payload,
-/// the payload, u64 CRC-64/XZ of everything before.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/detail/crc64.hpp>
+#include <straggle/base/frame.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
@@ -42,29 +40,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-namespace straggle::inline STRAGGLE_ABI {
-
-/// Four characters as the kind of a frame, such as `frame_kind("node")`: legible in a dump.
-consteval std::uint32_t frame_kind(char const (&characters)[5]) {
-    std::uint32_t kind = 0;
-    for (unsigned i = 0; i < 4; ++i)
-        kind |= std::uint32_t{static_cast<unsigned char>(characters[i])} << (8 * i);
-    return kind;
-}
-
-} // namespace straggle
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-// As in PNG: a byte above 127 and a line end, which transfers as text would spoil.
-inline constexpr std::array<std::byte, 8> frame_magic = {std::byte{0x8E}, std::byte{'s'}, std::byte{'t'},
-                                                         std::byte{'r'},  std::byte{'a'}, std::byte{'g'},
-                                                         std::byte{'\r'}, std::byte{'\n'}};
-inline constexpr std::size_t frame_head_size = 24;
-inline constexpr std::size_t frame_tail_size = 8;
-
-} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -156,15 +131,8 @@ class basic_byte_writer {
     [[nodiscard]] std::vector<std::byte> seal(std::uint32_t kind, std::uint32_t version) && {
         STRAGGLE_EXPECTS(version != 0);
         STRAGGLE_EXPECTS(!bytes_.empty());
-        std::size_t const length = payload().size();
-        append(std::uint64_t{0});
-        std::byte* const head = bytes_.data();
-        for (std::size_t i = 0; i < detail::frame_magic.size(); ++i) head[i] = detail::frame_magic[i];
-        detail::store_little(head + 8, kind);
-        detail::store_little(head + 12, version);
-        detail::store_little(head + 16, std::uint64_t{length});
-        std::size_t const end = detail::frame_head_size + length;
-        detail::store_little(head + end, detail::crc64(detail::span_of(head, end)));
+        append(std::uint64_t{0}); // the tail
+        detail::put_frame(detail::span_of(bytes_), kind, version);
         return std::exchange(bytes_, {});
     }
 
@@ -395,22 +363,9 @@ template <class = void>
 [[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,
                                                          std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);
-    constexpr std::size_t around = detail::frame_head_size + detail::frame_tail_size;
-    if (bytes.size() < around) return status::truncated;
-    byte_reader head(bytes);
-    for (std::byte const b : detail::frame_magic)
-        if (head.u8() != static_cast<std::uint8_t>(b)) return status::wrong_kind;
-    if (head.u32() != kind) return status::wrong_kind;
-    std::uint32_t const version = head.u32();
-    std::uint64_t const length = head.u64();
-    std::uint64_t const present = bytes.size() - around;
-    if (length > present) return status::truncated;
-    if (length < present || version == 0) return status::corrupt;
-    if (version > newest_version) return status::unknown_version;
-    std::size_t const end = bytes.size() - detail::frame_tail_size;
-    if (detail::crc64(bytes.first(end)) != detail::load_little<std::uint64_t>(bytes.data() + end))
-        return status::corrupt;
-    return opened_frame{version, byte_reader(bytes.first(end).subspan(detail::frame_head_size))};
+    auto const found = detail::find_framed(bytes, kind, newest_version);
+    if (!found) return found.reason();
+    return opened_frame{found->version, byte_reader(found->payload)};
 }
 
 } // namespace straggle

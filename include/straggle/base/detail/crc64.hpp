@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The checksum of stored bytes, CRC-64/XZ; a private part of base/bytes.hpp. In software a 64-bit CRC costs
+/// The checksum of stored bytes, CRC-64/XZ; a private part of base/frame.hpp. In software a 64-bit CRC costs
 /// as much as a 32-bit one, and its chance to miss damage, 2^-64 instead of 2^-32, does not depend on how
 /// often and how much is stored. Any damage within 64 adjacent bits is found for certain.
 #pragma once
