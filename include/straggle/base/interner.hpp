@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/detail/ordered_index.hpp>
+#include <straggle/base/detail/owned_identifier.hpp>
 #include <straggle/base/detail/text_hash.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/size.hpp>
@@ -18,26 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
-
-namespace straggle::inline STRAGGLE_ABI::detail {
-
-// Text is owned as std::string whatever view of it a projection yields: the records may go away.
-template <class T>
-struct owned_identifier {
-    using type = T;
-    using key = T const&;
-};
-template <text T>
-struct owned_identifier<T> {
-    using type = std::string;
-    using key = std::string_view;
-};
-
-} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -193,34 +175,19 @@ class interner {
     // States of an index: in_use, or what `erased` added to the index erased before it, modulo 2^32, makes.
     static constexpr index_type in_use = 0, erased = 2;
 
-    // Identifiers whose order is certain to agree with what makes them equal.
-    static constexpr bool is_ordered = detail::text<Id> || std::is_integral_v<Id> || std::is_enum_v<Id>;
+    using identifiers = detail::owned_identifier<Id>;
+    static constexpr bool is_ordered = identifiers::is_ordered;
+    static constexpr bool remembers_hashes = identifiers::remembers_hashes;
     // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
     static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
 
-    // Where a hash is the user's, erasing does not ask for it again: it might throw.
-    static constexpr bool remembers_hashes = !detail::text<Id> && !std::is_arithmetic_v<Id>;
-
-    static std::uint64_t hash_of(key_type id, std::uint64_t key) {
-        if constexpr (detail::text<Id>)
-            return detail::hash_text(id, key);
-        else
-            return detail::hash_number(std::hash<Id>{}(id), key);
-    }
-    std::uint64_t hash_of(key_type id) const { return hash_of(id, key_); }
+    std::uint64_t hash_of(key_type id) const { return identifiers::hash(id, key_); }
 
     // How an identifier compares with that of an index.
     struct comparing {
         std::vector<Id> const& ids;
         key_type id;
-        int operator()(index_type index) const noexcept {
-            if constexpr (detail::text<Id>)
-                return id.compare(ids[index]);
-            else if constexpr (is_ordered)
-                return id < ids[index] ? -1 : static_cast<int>(ids[index] < id);
-            else
-                return 0;
-        }
+        int operator()(index_type index) const noexcept { return identifiers::compare(id, ids[index]); }
     };
 
     // The hash of an identifier that is there, as far as slots know it: without asking anything that may
@@ -249,13 +216,6 @@ class interner {
         slots_[hole].index = none;
     }
 
-    static bool same(Id const& a, key_type b) {
-        if constexpr (detail::text<Id>)
-            return detail::same_text(a, b);
-        else
-            return a == b;
-    }
-
     // The index if the identifier is in one of the first two slots where it may be, as nearly all are. Which
     // of them is reckoned without a branch: one that depends on the hash would often be taken by surprise,
     // and that would come out only after several trips to memory. A slot whose hash fits but that is empty
@@ -268,7 +228,7 @@ class interner {
         std::size_t i = detail::to_size(hash) & mask;
         i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
         slot const s = slots[i];
-        return s.hash == tag && s.index != none && same(ids_[s.index], id) ? s.index : none;
+        return s.hash == tag && s.index != none && identifiers::same(ids_[s.index], id) ? s.index : none;
     }
 
     // The slot of an identifier, or the empty one where it would be; nothing if that is too long a way.
@@ -278,7 +238,8 @@ class interner {
         std::size_t const home = detail::to_size(hash) & mask;
         for (std::size_t i = home, run = 0;; i = (i + 1) & mask) {
             slot& s = slots[i];
-            if (s.index == none || (s.hash == static_cast<std::uint32_t>(hash) && same(ids_[s.index], id)))
+            if (s.index == none ||
+                (s.hash == static_cast<std::uint32_t>(hash) && identifiers::same(ids_[s.index], id)))
                 return &s;
             if (is_ordered && run++ == longest_run) return nullptr;
         }
@@ -379,7 +340,7 @@ class interner {
                 states[k] = state_[k];
                 continue;
             }
-            std::uint64_t const hash = hash_of(ids_[k], key);
+            std::uint64_t const hash = identifiers::hash(ids_[k], key);
             if constexpr (remembers_hashes) hashes[k] = static_cast<std::uint32_t>(hash);
             std::size_t i = static_cast<std::size_t>(hash) & mask, run = 0;
             while (slots[i].index != none && (!is_ordered || run <= longest_run)) {
