@@ -1,0 +1,72 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: how one takes over what another one knows.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/evidence_store.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class T>
+void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of,
+                                    double later, std::uint32_t max_nodes, std::size_t max_attempts,
+                                    std::size_t max_jobs) {
+    solver_.forget();
+    auto const here = [&](std::uint32_t node) {
+        return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
+    };
+    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+        if (here(i) == nobody) continue;
+        room_for_node(here(i));
+        nodes_[here(i)].slow.merge(other.nodes_[i].slow);
+        nodes_[here(i)].booked += other.nodes_[i].booked;
+    }
+    std::size_t c = 0;
+    for (effect_group g : other.groups_) {
+        std::size_t const end = c + g.cells;
+        g.cells = 0;
+        for (; c < end; ++c) {
+            effect_cell cell = other.cells_[c];
+            cell.node = here(cell.node);
+            if (cell.node == nobody) continue;
+            cells_.push_back(cell);
+            ++g.cells;
+        }
+        // As old here as it is there.
+        std::uint64_t const age = other.windows_ - g.window;
+        g.window = windows_ > age ? windows_ - age : 0;
+        groups_.push_back(g);
+    }
+    for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {
+        if (!other.jobs_.contains(j)) continue;
+        live_job const& theirs = other.jobs_[j];
+        if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == job_memory::none) continue;
+        std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened + later);
+        for (timed_attempt a : theirs.attempts) {
+            a.node = here(a.node);
+            a.end += later;
+            if (a.node != nobody && jobs_.attempts() < max_attempts) jobs_.add(mine, a);
+        }
+        jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen + later);
+        jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);
+        jobs_[mine].fresh = true;
+    }
+    if (usual_count_ < other.usual_count_) {
+        usual_log_ = other.usual_log_;
+        usual_count_ = other.usual_count_;
+    }
+    if (jobs_closed_ < other.jobs_closed_) {
+        usual_tasks_ = other.usual_tasks_;
+        jobs_closed_ = other.jobs_closed_;
+    }
+}
+
+} // namespace straggle::detail
