@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/blacklist/detail/failure_bytes.hpp>
 #include <straggle/blacklist/detail/node_trials.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
