@@ -643,12 +643,12 @@ namespace detect {
 using straggle::detect::without_copies;
 }
 
+// straggle/monitor/monitor_counts.hpp
+using straggle::monitor_counts;
+
 // straggle/rank/rank_options.hpp
 using straggle::completions;
 using straggle::rank_options;
-
-// straggle/monitor/monitor_counts.hpp
-using straggle::monitor_counts;
 
 // straggle/monitor/monitor_options.hpp
 using straggle::score_baseline;

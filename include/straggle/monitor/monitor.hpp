@@ -25,6 +25,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/monitor/detail/bucket_clock.hpp>
+#include <straggle/monitor/detail/intake.hpp>
 #include <straggle/monitor/detail/look_ahead.hpp>
 #include <straggle/monitor/detail/monitor_bytes.hpp>
 #include <straggle/monitor/detail/monitor_fields.hpp>
@@ -76,25 +77,29 @@ template <class Record, class Fields = typename detail::traits_fields<Record>::t
           class Ranking = rank_options<>, class Time = typename detail::end_time<Fields, Record>::type>
     requires record::attempt_fields_for<Fields, Record> && detail::is_rank_options<Ranking> &&
              rank::moment_normalizer<decltype(Ranking::normalizer)> && base::clock_time<Time>
-class monitor {
-    using reading = detail::reading_t<Fields, Record>;
-    static constexpr bool exact = std::integral<reading>;
-    using pair = std::conditional_t<exact, detail::tick_pair, detail::real_pair>;
-    using scores_type = detail::timed_scores<detail::score_moments_of<reading>, std::integral<reading>>;
+class monitor : detail::intake<Record, Fields, Ranking, Time> {
+    using intake = detail::intake<Record, Fields, Ranking, Time>;
+    using evidence_type = typename intake::evidence_type;
+    using ids = detail::looked_up;
+    using intake::clock_;
+    using intake::counts_;
+    using intake::evidence_;
+    using intake::fields_;
+    using intake::options_;
 
   public:
     /// How jobs are named.
-    using job_id = owned_identifier_t<detail::field_value_t<decltype(Fields::job), Record>>;
+    using job_id = typename intake::job_id;
     /// How nodes are named.
-    using node_id = owned_identifier_t<detail::field_value_t<decltype(Fields::node), Record>>;
+    using node_id = typename intake::node_id;
     /// What `rank` returns.
     using ranking_type = node_ranking<node_id, job_id>;
     /// Points of time.
     using time_type = Time;
     /// Lengths of time.
-    using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
+    using span_type = typename intake::span_type;
     /// How to watch.
-    using options = monitor_options<span_type, Ranking>;
+    using options = typename intake::options;
 
     /// A monitor of records whose `task_traits` name the fields.
     explicit monitor(options how = {})
@@ -104,11 +109,7 @@ class monitor {
     /// @param record_fields an `attempt_fields` that names the members of a record
     /// @param how window and rules
     explicit monitor(Fields record_fields, options how = {})
-        : fields_(std::move(record_fields)),
-          options_(std::move(how)),
-          clock_(detail::step_length(options_)),
-          evidence_(detail::steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
-          ranker_(options_.ranking.edges) {}
+        : intake(std::move(record_fields), std::move(how)), ranker_(options_.ranking.edges) {}
     /// Copies all but spare memory.
     monitor(monitor const&) = default;
     /// Leaves the other one empty, and of as much use as its fields and rules are.
@@ -126,24 +127,24 @@ class monitor {
     /// Takes in an attempt that has ended; its own end moves the window. (Without an `end` field there is no
     /// window to move.)
     /// @return whether it entered the statistics; if not, `counts` tells why
-    bool observe(Record const& attempt) { return observe_by(fields_, attempt); }
+    bool observe(Record const& attempt) { return this->observe_by(fields_, attempt); }
 
     /// Takes in an attempt that has ended; the caller's clock moves the window. Without an `end` field the
     /// attempt is taken to end now.
-    bool observe(Record const& attempt, time_type now) { return observe_by(fields_, attempt, now); }
+    bool observe(Record const& attempt, time_type now) { return this->observe_at(now, fields_, attempt); }
 
     /// Takes in many attempts that have ended, as a heartbeat brings them, one after the other: the same as
     /// `observe` for each, and faster, as what one needs comes from memory while others are worked on.
     /// @return how many entered the statistics
     std::size_t observe(std::span<Record const> attempts) {
         return observe_all(attempts, [this](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
-            return observe_by(fields_, attempt, known);
+            return this->observe_by(fields_, attempt, known);
         });
     }
     /// The same by the caller's clock.
     std::size_t observe(std::span<Record const> attempts, time_type now) {
         return observe_all(attempts, [&](Record const& attempt, ids const& known) STRAGGLE_INLINE_LAMBDA {
-            return observe_by(fields_, attempt, now, known);
+            return this->observe_at(now, fields_, attempt, known);
         });
     }
 
@@ -157,7 +158,7 @@ class monitor {
         std::optional<std::int64_t> const present = clock_.bucket_of(now);
         STRAGGLE_EXPECTS(present.has_value());
         evidence_.advance(*present);
-        double const length = static_cast<double>(detail::ticks_of(age)) / durations_in_time();
+        double const length = static_cast<double>(detail::ticks_of(age)) / this->durations_in_time();
         return evidence_.note_running(job, *present, detail::as_length(length > 0 ? length : 0.0));
     }
 
@@ -173,13 +174,13 @@ class monitor {
     bool observe_censored(Record const& attempt)
         requires std::copy_constructible<Fields>
     {
-        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
+        return this->observe_by(detail::fields_of_successes<Fields>(fields_), attempt);
     }
     /// The same by the caller's clock.
     bool observe_censored(Record const& attempt, time_type now)
         requires std::copy_constructible<Fields>
     {
-        return observe_by(detail::fields_of_successes<Fields>(fields_), attempt, now);
+        return this->observe_at(now, detail::fields_of_successes<Fields>(fields_), attempt);
     }
 
     /// Ranks the nodes over everything up to now: the step that is going on, and as many before it as make a
@@ -253,7 +254,7 @@ class monitor {
         STRAGGLE_EXPECTS(&other != this && clock_.step() == other.clock_.step() &&
                          evidence_.ring() == other.evidence_.ring());
         evidence_type merged = evidence_;
-        std::uint64_t const over_capacity = merged.merge(other.evidence_, bounds());
+        std::uint64_t const over_capacity = merged.merge(other.evidence_, this->bounds());
         evidence_ = std::move(merged);
         counts_.value += other.counts_.value;
         counts_.value.attempts.used -= over_capacity;
@@ -275,9 +276,9 @@ class monitor {
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<job_id> && base::storable_identifier<node_id>
     {
-        evidence_type read(evidence_.ring(), memory(options_));
+        evidence_type read(evidence_.ring(), this->memory(options_));
         monitor_counts counts;
-        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), bounds());
+        status const s = detail::monitor_bytes::read(bytes, read, counts, clock_.step(), this->bounds());
         if (s != status::ok) return s;
         evidence_ = std::move(read);
         counts_.value = counts;
@@ -310,22 +311,6 @@ class monitor {
     [[nodiscard]] std::size_t finished_scores() const noexcept { return evidence_.finished(); }
 
   private:
-    using evidence_type = detail::window_store<job_id, node_id, pair, scores_type>;
-    using clock = detail::bucket_clock<Time>;
-
-    // How many units of time a unit of durations is.
-    static constexpr double durations_in_time() noexcept {
-        return detail::units_in<typename detail::duration_of<Fields, Record>::type, span_type>();
-    }
-    static detail::remembered_steps memory(options const& o) {
-        STRAGGLE_EXPECTS(o.remember >= 0);
-        double const step = static_cast<double>(detail::step_length(o));
-        if (!(step > 0) || o.baseline == score_baseline::window) return {};
-        return detail::remembered_steps(o.remember * durations_in_time() / step);
-    }
-    [[nodiscard]] detail::store_bounds bounds() const noexcept {
-        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
-    }
     [[nodiscard]] bool is_window_alone() const noexcept {
         return options_.baseline == score_baseline::window;
     }
@@ -333,102 +318,16 @@ class monitor {
         return clock_.is_running() ? last - static_cast<std::int64_t>(evidence_.ring()) + 2 : last;
     }
 
-    [[nodiscard]] std::optional<std::int64_t> bucket_of_end(Record const& attempt) const {
-        if (!clock_.is_running()) return 0;
-        auto const& end = detail::project(fields_.end, attempt);
-        if (!detail::is_present(end)) return std::nullopt;
-        return clock_.bucket_of(detail::unwrap(end));
-    }
-
-    using ids = detail::looked_up;
-
-    // `fields`: as the attempt is to be read.
-    template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt, ids const& known = {}) {
-        std::optional<std::int64_t> number = 0;
-        if constexpr (detail::given<decltype(Fields::end)>)
-            number = bucket_of_end(attempt);
-        else
-            STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
-        if (number) evidence_.advance(*number);
-        return take(fields, attempt, number, known);
-    }
-    template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt, time_type now, ids const& known = {}) {
-        std::optional<std::int64_t> const present = clock_.bucket_of(now);
-        STRAGGLE_EXPECTS(present.has_value());
-        evidence_.advance(*present);
-        if constexpr (detail::given<decltype(Fields::end)>)
-            return take(fields, attempt, bucket_of_end(attempt), known);
-        else
-            return take(fields, attempt, present, known);
-    }
-
     template <class Observe>
     std::size_t observe_all(std::span<Record const> attempts, Observe&& observe) {
         return detail::observe_ahead(
-            evidence_.held(), attempts, [this](Record const& a) { return look_up(a); }, observe);
-    }
-    [[nodiscard]] ids look_up(Record const& attempt) const {
-        auto const& held = evidence_.held();
-        auto&& job = detail::project(fields_.job, attempt);
-        auto&& node = detail::project(fields_.node, attempt);
-        if (!detail::is_present(job) || !detail::is_present(node)) return {};
-        if (detail::is_nameless(detail::unwrap(job)) || detail::is_nameless(detail::unwrap(node))) return {};
-        return {held.jobs().find(detail::unwrap(job)), held.nodes().find(detail::unwrap(node)),
-                held.erasures()};
-    }
-
-    // `number`: the step the attempt belongs to, nothing if that is not known.
-    template <class Read>
-    STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
-                                     std::optional<std::int64_t> number, ids const& known) {
-        attempt_counts tally;
-        bool entered = false;
-        detail::judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
-            if (!number) {
-                ++tally.rejected[rejection::missing_time];
-                return;
-            }
-            if (evidence_.empty() || *number > evidence_.head()) {
-                ++counts_.value.early;
-            } else if (!evidence_.holds(*number)) {
-                ++counts_.value.too_old;
-            } else {
-                auto& held = evidence_.held();
-                bool const fresh = known.erasures == held.erasures();
-                std::uint32_t const j =
-                    fresh && known.job != evidence_type::none ? known.job : held.jobs().find(job);
-                std::uint32_t const n =
-                    fresh && known.node != evidence_type::none ? known.node : held.nodes().find(node);
-                entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
-                if (!entered) ++counts_.value.over_capacity;
-            }
-        });
-        if (entered) [[likely]] {
-            ++counts_.value.attempts.seen;
-            ++counts_.value.attempts.used;
-            evidence_.count_used(*number);
-            return true;
-        }
-        tally.seen = 1;
-        counts_.value.attempts += tally;
-        // What was dropped belongs to no window; what has no time of its own, to the step going on.
-        bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
-        bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
-        if (!dropped && placed) evidence_.at(number.value_or(evidence_.head())).counts += tally;
-        return false;
+            evidence_.held(), attempts, [this](Record const& a) { return this->look_up(a); }, observe);
     }
 
     ranking_type const& rank_steps(std::int64_t first, std::int64_t last, std::int64_t known_by) {
         return ranker_.rank(evidence_, options_.ranking, first, last, known_by, is_window_alone());
     }
 
-    Fields fields_;
-    options options_;
-    clock clock_;
-    evidence_type evidence_;
-    detail::emptied_by_moving<monitor_counts> counts_;
     detail::evidence_ranker<evidence_type, Ranking> ranker_;
 };
 

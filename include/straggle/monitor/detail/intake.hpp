@@ -1,0 +1,155 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `monitor/monitor.hpp`: what one attempt goes through before it is kept, or counted as
+/// dropped.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/interner.hpp>
+#include <straggle/monitor/detail/bucket_clock.hpp>
+#include <straggle/monitor/detail/job_memory.hpp>
+#include <straggle/monitor/detail/look_ahead.hpp>
+#include <straggle/monitor/detail/monitor_fields.hpp>
+#include <straggle/monitor/detail/window_store.hpp>
+#include <straggle/monitor/monitor_counts.hpp>
+#include <straggle/monitor/monitor_options.hpp>
+#include <straggle/record/attempt.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// What a monitor holds but for its ranking, and the way in.
+template <class Record, class Fields, class Ranking, class Time>
+class intake {
+    using reading = reading_t<Fields, Record>;
+    using pair = std::conditional_t<std::integral<reading>, tick_pair, real_pair>;
+    using scores_type = timed_scores<score_moments_of<reading>, std::integral<reading>>;
+
+  public:
+    using job_id = owned_identifier_t<field_value_t<decltype(Fields::job), Record>>;
+    using node_id = owned_identifier_t<field_value_t<decltype(Fields::node), Record>>;
+    using span_type = std::remove_cvref_t<decltype(std::declval<Time>() - std::declval<Time>())>;
+    using options = monitor_options<span_type, Ranking>;
+    using evidence_type = window_store<job_id, node_id, pair, scores_type>;
+
+  protected:
+    intake(Fields fields, options how)
+        : fields_(std::move(fields)),
+          options_(std::move(how)),
+          clock_(step_length(options_)),
+          evidence_(steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)) {}
+
+    // Takes in an attempt as `fields` say it is to be read, whose end moves the window. `known`: what
+    // `look_up` found before.
+    template <class Read>
+    bool observe_by(Read const& fields, Record const& attempt, looked_up const& known = {}) {
+        std::optional<std::int64_t> number = 0;
+        if constexpr (given<decltype(Fields::end)>)
+            number = bucket_of_end(attempt);
+        else
+            STRAGGLE_EXPECTS(!clock_.is_running()); // a window needs observe(attempt, now)
+        if (number) evidence_.advance(*number);
+        return take(fields, attempt, number, known);
+    }
+    // The same where the caller's clock moves the window.
+    template <class Read>
+    bool observe_at(Time now, Read const& fields, Record const& attempt, looked_up const& known = {}) {
+        std::optional<std::int64_t> const present = clock_.bucket_of(now);
+        STRAGGLE_EXPECTS(present.has_value());
+        evidence_.advance(*present);
+        if constexpr (given<decltype(Fields::end)>)
+            return take(fields, attempt, bucket_of_end(attempt), known);
+        else
+            return take(fields, attempt, present, known);
+    }
+
+    // Where job and node of an attempt are, if they are known.
+    [[nodiscard]] looked_up look_up(Record const& attempt) const {
+        auto const& held = evidence_.held();
+        auto&& job = project(fields_.job, attempt);
+        auto&& node = project(fields_.node, attempt);
+        if (!is_present(job) || !is_present(node)) return {};
+        if (is_nameless(unwrap(job)) || is_nameless(unwrap(node))) return {};
+        return {held.jobs().find(unwrap(job)), held.nodes().find(unwrap(node)), held.erasures()};
+    }
+
+    [[nodiscard]] store_bounds bounds() const noexcept {
+        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
+    }
+    // How many units of time a unit of durations is.
+    static constexpr double durations_in_time() noexcept {
+        return units_in<typename duration_of<Fields, Record>::type, span_type>();
+    }
+    static remembered_steps memory(options const& o) {
+        STRAGGLE_EXPECTS(o.remember >= 0);
+        double const step = static_cast<double>(step_length(o));
+        if (!(step > 0) || o.baseline == score_baseline::window) return {};
+        return remembered_steps(o.remember * durations_in_time() / step);
+    }
+
+    Fields fields_;
+    options options_;
+    bucket_clock<Time> clock_;
+    evidence_type evidence_;
+    emptied_by_moving<monitor_counts> counts_;
+
+  private:
+    // The step of time an attempt ended in; nothing where it does not say.
+    [[nodiscard]] std::optional<std::int64_t> bucket_of_end(Record const& attempt) const {
+        if (!clock_.is_running()) return 0;
+        auto const& end = project(fields_.end, attempt);
+        if (!is_present(end)) return std::nullopt;
+        return clock_.bucket_of(unwrap(end));
+    }
+
+    // `number`: the step the attempt belongs to, nothing if that is not known.
+    template <class Read>
+    STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
+                                     std::optional<std::int64_t> number, looked_up const& known) {
+        attempt_counts tally;
+        bool entered = false;
+        judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
+            if (!number) {
+                ++tally.rejected[rejection::missing_time];
+                return;
+            }
+            if (evidence_.empty() || *number > evidence_.head()) {
+                ++counts_.value.early;
+            } else if (!evidence_.holds(*number)) {
+                ++counts_.value.too_old;
+            } else {
+                auto& held = evidence_.held();
+                bool const fresh = known.erasures == held.erasures();
+                std::uint32_t const j =
+                    fresh && known.job != looked_up::none ? known.job : held.jobs().find(job);
+                std::uint32_t const n =
+                    fresh && known.node != looked_up::none ? known.node : held.nodes().find(node);
+                entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
+                if (!entered) ++counts_.value.over_capacity;
+            }
+        });
+        if (entered) [[likely]] {
+            ++counts_.value.attempts.seen;
+            ++counts_.value.attempts.used;
+            evidence_.count_used(*number);
+            return true;
+        }
+        tally.seen = 1;
+        counts_.value.attempts += tally;
+        // What was dropped belongs to no window; what has no time of its own, to the step going on.
+        bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
+        bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
+        if (!dropped && placed) evidence_.at(number.value_or(evidence_.head())).counts += tally;
+        return false;
+    }
+};
+
+} // namespace straggle::detail
