@@ -697,6 +697,12 @@ using straggle::mitigate::kill_row;
 using straggle::mitigate::copy_notes;
 }
 
+// straggle/predict/crowding.hpp
+namespace predict {
+using straggle::predict::job_company;
+using straggle::predict::crowding;
+}
+
 // straggle/predict/progress_trust.hpp
 namespace predict {
 using straggle::predict::progress_track;
@@ -704,12 +710,6 @@ using straggle::predict::progress_worth;
 using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
-}
-
-// straggle/predict/crowding.hpp
-namespace predict {
-using straggle::predict::job_company;
-using straggle::predict::crowding;
 }
 
 // straggle/mitigate/copy_planner.hpp

@@ -13,6 +13,7 @@
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
+#include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/predict/crowding.hpp>
 #include <straggle/predict/progress_trust.hpp>
@@ -65,23 +66,19 @@ class basic_late_scan {
             first = last;
         }
         book.end();
-        end_idle_jobs(now);
+        jobs_.finish_idle(now, usual_, [this](std::uint64_t job) { siblings_.finish(job); });
         std::sort(late_.begin(), late_.end(), [](mitigate::late_row const& a, mitigate::late_row const& b) {
             double const x = a.left.middle, y = b.left.middle;
             return x > y || (!(y > x) && a.task_row < b.task_row);
         });
     }
     // Tasks that ended and jobs that are over tell how many tasks a job has.
-    void count_task() noexcept { job_tasks_ += 1; }
+    void count_task() noexcept { jobs_.count_task(); }
     void finish(std::uint64_t job) {
-        end_job(job);
-        auto const at = place_of(job);
-        if (at != jobs_.end() && at->job == job) jobs_.erase(at);
+        siblings_.finish(job);
+        jobs_.finish(job);
     }
-    [[nodiscard]] double tasks_per_job() const noexcept {
-        constexpr double as_many = 5; // jobs
-        return (job_tasks_ + as_many * options_.price.memory) / (jobs_over_ + as_many);
-    }
+    [[nodiscard]] double tasks_per_job() const noexcept { return jobs_.tasks_per_job(options_.price.memory); }
     // The usual time of a task of the cluster; 0: not known.
     [[nodiscard]] double usual() const noexcept { return usual_; }
     // That of a task of a job on a usual node.
@@ -135,11 +132,6 @@ class basic_late_scan {
         std::uint32_t at; // among the running
         bool is_copy;
     };
-    struct job_note {
-        std::uint64_t job;
-        double seen, longest;
-        predict::job_company company{};
-    };
     struct node_note {
         double slow = 1;
         std::uint32_t slots = 0, running = 0;
@@ -159,7 +151,7 @@ class basic_late_scan {
     }
     void observe_company(mitigate::ended_row const& e, task_note const& note) {
         if (!(note.looks > 0) || note.start < e.start || e.start < note.start) return;
-        job_note* const j = find_job(e.job);
+        running_job* const j = jobs_.find(e.job);
         double const took = e.end - e.start;
         if (j)
             crowding_.observe(
@@ -212,7 +204,7 @@ class basic_late_scan {
             if (r.is_copy || hangs(t.node)) continue;
             sized_.push_back({now - t.start, slow_of(t.node), t.input});
         }
-        seen(any.job, now, longest);
+        jobs_.seen(any.job, now, longest);
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
         std::size_t const first = candidates_.size(), raced = racing_.size();
         double next = 0, others = 0, threshold = 0; // `others`: those that do not race
@@ -367,51 +359,17 @@ class basic_late_scan {
         }
     }
 
-    [[nodiscard]] auto place_of(std::uint64_t job) noexcept {
-        return std::lower_bound(jobs_.begin(), jobs_.end(), job,
-                                [](job_note const& n, std::uint64_t id) { return n.job < id; });
-    }
-    [[nodiscard]] job_note* find_job(std::uint64_t job) noexcept {
-        auto const at = place_of(job);
-        return at != jobs_.end() && at->job == job ? &*at : nullptr;
-    }
-    void seen(std::uint64_t job, double now, double longest) {
-        auto at = place_of(job);
-        if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});
-        at->seen = now;
-        at->longest = (std::max)(at->longest, longest);
-    }
-    void end_job(std::uint64_t job) {
-        siblings_.finish(job);
-        jobs_over_ += 1;
-        constexpr double remembered = 200;
-        if (!(jobs_over_ > remembered)) return;
-        jobs_over_ /= 2;
-        job_tasks_ /= 2;
-    }
-    void end_idle_jobs(double now) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < jobs_.size(); ++i) {
-            if (now - jobs_[i].seen > 2 * (std::max)(jobs_[i].longest, usual_))
-                end_job(jobs_[i].job);
-            else
-                jobs_[kept++] = jobs_[i];
-        }
-        jobs_.resize(kept);
-    }
-
     mitigate::copy_planner_options options_;
     predict::sibling_times siblings_;
     predict::progress_trust progress_;
     predict::crowding crowding_{};
     bool is_crowded_ = false;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
-    double job_tasks_ = 0, jobs_over_ = 0;
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
     std::vector<predict::sized_task> sized_{};
-    std::vector<job_note> jobs_{};
+    running_jobs jobs_{};
 };
 using late_scan = basic_late_scan<>;
 

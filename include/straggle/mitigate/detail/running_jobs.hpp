@@ -1,0 +1,86 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: the jobs of which tasks run, when they are over, and how many
+/// tasks a job has.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/predict/crowding.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+struct running_job {
+    std::uint64_t job;
+    double seen, longest; // when last, and its longest attempt
+    predict::job_company company{};
+};
+
+template <class = void>
+class basic_running_jobs {
+  public:
+    // Null where nothing of it was seen.
+    [[nodiscard]] running_job* find(std::uint64_t job) noexcept {
+        auto const at = place_of(job);
+        return at != jobs_.end() && at->job == job ? &*at : nullptr;
+    }
+    void seen(std::uint64_t job, double now, double longest) {
+        auto at = place_of(job);
+        if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});
+        at->seen = now;
+        at->longest = (std::max)(at->longest, longest);
+    }
+    // A job is over, whether something of it was seen or not.
+    void finish(std::uint64_t job) {
+        count_job();
+        auto const at = place_of(job);
+        if (at != jobs_.end() && at->job == job) jobs_.erase(at);
+    }
+    // So is one of which nothing was seen for long. Calls end(job) for each.
+    template <class End>
+    void finish_idle(double now, double usual, End&& end) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < jobs_.size(); ++i) {
+            if (now - jobs_[i].seen > 2 * (std::max)(jobs_[i].longest, usual)) {
+                end(jobs_[i].job);
+                count_job();
+            } else {
+                jobs_[kept++] = jobs_[i];
+            }
+        }
+        jobs_.resize(kept);
+    }
+
+    // Tasks that ended and jobs that are over tell how many tasks a job has.
+    void count_task() noexcept { tasks_ += 1; }
+    // `before`: as long as nothing is known.
+    [[nodiscard]] double tasks_per_job(double before) const noexcept {
+        constexpr double as_many = 5; // jobs
+        return (tasks_ + as_many * before) / (over_ + as_many);
+    }
+
+  private:
+    [[nodiscard]] auto place_of(std::uint64_t job) noexcept {
+        return std::lower_bound(jobs_.begin(), jobs_.end(), job,
+                                [](running_job const& n, std::uint64_t id) { return n.job < id; });
+    }
+    void count_job() noexcept {
+        over_ += 1;
+        constexpr double remembered = 200;
+        if (!(over_ > remembered)) return;
+        over_ /= 2;
+        tasks_ /= 2;
+    }
+
+    std::vector<running_job> jobs_{}; // by number
+    double tasks_ = 0, over_ = 0;
+};
+using running_jobs = basic_running_jobs<>;
+
+} // namespace straggle::detail
