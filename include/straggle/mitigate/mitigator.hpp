@@ -16,24 +16,19 @@
 #include <straggle/base/published.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/mitigate/detail/mitigation_loop.hpp>
-#include <straggle/mitigate/detail/node_reader.hpp>
+#include <straggle/mitigate/detail/mitigator_intake.hpp>
 #include <straggle/mitigate/effect.hpp>
 #include <straggle/mitigate/lease.hpp>
 #include <straggle/mitigate/mitigator_counts.hpp>
 #include <straggle/mitigate/mitigator_options.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
-#include <straggle/record/attempt_reader.hpp>
 #include <straggle/record/record_reader.hpp>
-#include <straggle/record/task_reader.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,21 +70,30 @@ template <class Attempt, class Running, class Node,
     requires record::attempt_fields_for<AttemptFields, Attempt> &&
              record::running_attempt_fields_for<RunningFields, Running> &&
              record::node_fields_for<NodeFields, Node>
-class mitigator {
-    using task_reader = detail::task_reader<Running, RunningFields>;
-    using node_reader = detail::node_reader<Node, NodeFields>;
-    using loop_type = detail::mitigation_loop<NodePart, CopyPart>;
-    using kind_table = typename task_reader::kind_table;
+class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
+                                           NodePart, CopyPart> {
+    using intake = detail::mitigator_intake<Attempt, Running, Node, AttemptFields, RunningFields, NodeFields,
+                                            NodePart, CopyPart>;
+    using node_reader = typename intake::node_reader;
+    using loop_type = typename intake::loop_type;
+    using kind_table = typename intake::kind_table;
+    using intake::counts_;
+    using intake::fleet_;
+    using intake::kinds_;
+    using intake::line_;
+    using intake::loop_;
+    using intake::options_;
+    using intake::tasks_;
 
   public:
     /// Points of time: what running attempts start at.
-    using time_type = typename detail::own_time<RunningFields, Running>::type;
+    using time_type = typename intake::time_type;
     /// How nodes are named.
     using node_id = typename node_reader::node_id;
     /// How jobs are named.
-    using job_id = owned_identifier_t<detail::field_value_t<decltype(RunningFields::job), Running>>;
+    using job_id = typename intake::job_id;
     /// What jobs are named by in calls: `std::string_view` for text.
-    using job_key = std::conditional_t<detail::text<job_id>, std::string_view, job_id const&>;
+    using job_key = typename intake::job_key;
     /// What other threads see: a state for each node, for as long as it is held.
     using snapshot = typename published<mitigate::node_states<node_id>>::snapshot;
 
@@ -109,14 +113,9 @@ class mitigator {
     /// The same with parts of the caller's own.
     mitigator(AttemptFields attempts, RunningFields running, NodeFields nodes, mitigator_options options,
               NodePart node_part, CopyPart copy_part)
-        : options_(options),
-          attempts_(std::move(attempts), options.hash_key),
-          blank_nodes_(node_part),
-          blank_copies_(copy_part),
-          tasks_(std::move(running), options.hash_key),
-          fleet_(std::move(nodes), options.most_nodes),
-          kinds_(detail::make_table<kind_table>(options.most_nodes)),
-          loop_(options, std::move(node_part), std::move(copy_part)) {}
+        : intake(std::move(attempts), std::move(running), std::move(nodes), options, node_part, copy_part),
+          blank_nodes_(std::move(node_part)),
+          blank_copies_(std::move(copy_part)) {}
     mitigator(mitigator const&) = delete;
     mitigator& operator=(mitigator const&) = delete;
 
@@ -124,9 +123,9 @@ class mitigator {
     /// @param now by the clock of the starts and ends
     /// @return whether it is used; if not, `counts` tells why
     bool observe(Attempt const& attempt, time_type const& now) {
-        tell(now);
+        this->tell(now);
         ++counts_.attempts.seen;
-        return take(attempt);
+        return this->take(attempt);
     }
     /// The same for many, such as those that came with a heartbeat.
     /// @return how many are used
@@ -143,7 +142,7 @@ class mitigator {
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     void finish(Job const& job) {
-        loop_.finish(key_of_job(job));
+        loop_.finish(this->key_of_job(job));
     }
 
     /// Decides, at each heartbeat or more often.
@@ -157,17 +156,7 @@ class mitigator {
     template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes, class CanRun>
     mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
                                   cluster_load load, CanRun&& can_run) {
-        detail::clock_step const step = detail::begin_round(line_, loop_.guard(), now);
-        fleet_.read(nodes, loop_.guard().now());
-        counts_.no_room += fleet_.no_room();
-        counts_.nodes_refused += fleet_.twice();
-        tasks_.read(
-            running, line_, loop_.guard(), [this](auto const& name) { return this->node_of(name); },
-            [this](auto const& name) { return this->kinds_.insert(name, loop_.guard().now()); },
-            [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
-            counts_.other_clock);
-        fleet_.count_busy(tasks_.rows());
-        if (load.slots == 0) fleet_.count_slots(load);
+        detail::clock_step const step = this->take_round(now, running, nodes, load);
         load_ = load;
         loop_.decide({.step = step,
                       .may_decide = holds_lease(now),
@@ -205,12 +194,12 @@ class mitigator {
         requires std::convertible_to<Job const&, job_key>
     std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
                                                          double input = detail::unknown) {
-        return rank({.job = key_of_job(job), .input = input}, nodes, [](Node const&) { return true; });
+        return rank({.job = this->key_of_job(job), .input = input}, nodes, [](Node const&) { return true; });
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
     template <std::ranges::forward_range Nodes>
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
-        return rank(waiting_task(task), nodes, [](Node const&) { return true; });
+        return rank(this->waiting_task(task), nodes, [](Node const&) { return true; });
     }
     /// The same for a task that not every node can run.
     /// @param nodes all that may be able to, full ones too: whether it does better to wait depends on them
@@ -219,7 +208,7 @@ class mitigator {
         requires std::predicate<CanRun&, Running const&, Node const&>
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes,
                                                          CanRun&& can_run) {
-        mitigate::new_task waiting = waiting_task(task);
+        mitigate::new_task waiting = this->waiting_task(task);
         waiting.only_here = true;
         return rank(waiting, nodes, [&](Node const& node) -> bool { return can_run(task, node); });
     }
@@ -228,7 +217,7 @@ class mitigator {
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
-        return loop_.effects().is_left_alone(key_of_job(job));
+        return loop_.effects().is_left_alone(this->key_of_job(job));
     }
 
     /// Tells which decider holds the lease, before each `decide` where `options.decider` is not 0: one that
@@ -314,46 +303,11 @@ class mitigator {
   private:
     static constexpr std::uint32_t kind_of_frame = frame_kind("mtgr");
 
-    template <class Job>
-    [[nodiscard]] std::uint64_t key_of_job(Job const& job) const {
-        return detail::key_of(static_cast<job_key>(job), options_.hash_key);
-    }
-    template <class Name>
-    std::uint32_t node_of(Name const& name) {
-        std::uint32_t const node = fleet_.ids().insert(name, loop_.guard().now());
-        if (node == detail::no_index) ++counts_.no_room;
-        return node;
-    }
-    void tell(time_type const& now) {
-        if (!line_.is_usable(now)) return;
-        if (!line_.is_set()) line_.set_origin(now);
-        loop_.guard().tick(line_.at(now));
-    }
     [[nodiscard]] bool holds_lease(time_type const& now) const noexcept {
         if (options_.decider == 0) return true;
         return lease_.holder == options_.decider && line_.absolute(line_.at(now)) < lease_.until;
     }
 
-    bool take(Attempt const& attempt) {
-        detail::read_ended out;
-        if (!attempts_.read(attempt, line_, loop_.guard(), tasks_.races(), counts_.attempts,
-                            counts_.other_clock, out,
-                            [this](auto const& name) { return this->node_of(name); }))
-            return false;
-        if constexpr (detail::has_kind<AttemptFields> && detail::has_kind<RunningFields>) {
-            auto const& kind = detail::project(attempts_.fields().kind, attempt);
-            if (detail::is_present(kind)) out.kind = kinds_.insert(detail::unwrap(kind), loop_.guard().now());
-        } else if (auto const* const known = loop_.jobs().find(out.attempt.job)) {
-            out.kind = known->kind;
-        }
-        return loop_.ended(out.attempt, out.kind, out.input, loop_.effects().is_left_alone(out.attempt.job));
-    }
-
-    [[nodiscard]] mitigate::new_task waiting_task(Running const& task) {
-        auto const read = tasks_.read_waiting(
-            task, [this](auto const& name) { return this->kinds_.insert(name, loop_.guard().now()); });
-        return {.job = read.job, .kind = read.kind, .input = read.input};
-    }
     template <class Nodes, class CanRun>
     std::span<mitigate::planned_place const> rank(mitigate::new_task const& task, Nodes&& nodes,
                                                   CanRun&& can_run) {
@@ -372,17 +326,9 @@ class mitigator {
         return detail::span_of(ranked_);
     }
 
-    mitigator_options options_;
-    detail::attempt_reader<Attempt, AttemptFields> attempts_;
     NodePart blank_nodes_; // that have seen nothing
     CopyPart blank_copies_;
-    detail::time_line<time_type> line_;
-    task_reader tasks_;
-    node_reader fleet_;
-    [[no_unique_address]] kind_table kinds_;
-    loop_type loop_;
     mitigation_plan plan_, next_;
-    mitigate::mitigator_counts counts_;
     cluster_load load_;
     mitigate::lease lease_;
     straggle::published<mitigate::node_states<node_id>> latest_;
