@@ -182,11 +182,13 @@ std::uint64_t parse_document(simdjson::padded_string const& text) {
 
 // @param numbers columns: as simdjson's DOM has numbers where the text has digits, a table is parsed when its
 // rows are split and its numbers are read
-std::uint64_t parse_csv(std::string const& text, std::vector<std::size_t> const& numbers = {}) {
+// @param plain by `next_plain`, which finds the fields of many rows at once
+std::uint64_t parse_csv(std::string const& text, std::vector<std::size_t> const& numbers = {},
+                        bool plain = false) {
     ::csv::reader reader(::csv::text_source{text});
     std::uint64_t rows = 0;
     std::int64_t sum = 0;
-    for (; reader.next(); ++rows)
+    for (; plain ? reader.next_plain() : reader.next(); ++rows)
         for (std::size_t const column : numbers)
             benchmark::DoNotOptimize(sum ^= program::read_number(reader.fields()[column]).digits);
     return rows;
@@ -251,17 +253,21 @@ void nextflow(benchmark::State& state) {
     table(state, repeated(contents("nextflow-trace.txt"), 1), '\t', readers::format::nextflow);
 }
 // The whole way to attempts in memory, against a parser that reads the times or one that only splits.
-void csv_attempts(benchmark::State& state, std::vector<std::size_t> const& numbers) {
+void csv_attempts(benchmark::State& state, std::vector<std::size_t> const& numbers, bool plain = false) {
     std::string const text = attempts_table();
     std::string const file = (std::filesystem::temp_directory_path() / "straggle-bench-readers.csv").string();
     std::ofstream(file, std::ios::binary) << text;
     compare(
-        state, text.size(), [&] { return parse_csv(text, numbers); },
+        state, text.size(), [&] { return parse_csv(text, numbers, plain); },
         [&] { return straggle_rank::read_history({file}, {}).rows; });
     std::filesystem::remove(file);
 }
 void csv_rows(benchmark::State& state) {
     csv_attempts(state, {4, 5});
+}
+// What keeping attempts costs beside the way in which their rows are found.
+void csv_rows_plain(benchmark::State& state) {
+    csv_attempts(state, {4, 5}, true);
 }
 void csv_rows_split(benchmark::State& state) {
     csv_attempts(state, {});
@@ -291,4 +297,5 @@ BENCHMARK(haproxy)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond
 BENCHMARK(haproxy_adapter)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(parallel)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(csv_rows)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(csv_rows_plain)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);
 BENCHMARK(csv_rows_split)->UseManualTime()->Iterations(9)->Unit(benchmark::kMillisecond);

@@ -7,12 +7,16 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using table = std::vector<std::vector<std::string>>;
 
 namespace {
 
 reading read(std::string_view text) {
-    return read_in_pieces(text, text.size() + 1);
+    reading const slowly = read_in_pieces(text, text.size() + 1);
+    CHECK(read_in_pieces(text, text.size() + 1, true) == slowly);
+    return slowly;
 }
 
 } // namespace
@@ -96,13 +100,13 @@ struct patient_reading {
     friend bool operator==(patient_reading const&, patient_reading const&) = default;
 };
 
-patient_reading read_patiently(std::string_view text, std::size_t piece) {
+patient_reading read_patiently(std::string_view text, std::size_t piece, bool fast = false) {
     patient_reading result;
     csv::text_source whole(text);
     csv::reader reader([&](char* to, std::size_t size) { return whole(to, (std::min)(size, piece)); });
     for (bool more = true; more;) {
         try {
-            more = reader.next();
+            more = fast ? reader.next_plain() : reader.next();
             if (more) result.records.emplace_back(reader.fields().begin(), reader.fields().end());
         } catch (csv::error const&) {
             result.left_out.push_back(reader.skip_fault());
@@ -138,6 +142,7 @@ TEST_CASE("csv: faults can be left out") {
             patient_reading const r = read_patiently(text, piece);
             CHECK(r.records == records);
             CHECK(r.left_out == left_out);
+            CHECK(read_patiently(text, piece, true) == r);
         }
     };
     leaves_out("a,b\n1\n2,3\n1,2,3\n\n4,5\n", {{"2", "3"}, {"4", "5"}}, {2, 4});
@@ -175,7 +180,8 @@ TEST_CASE("csv: leaving out faults comes to an end, however the text is cut") {
         CHECK(whole.left_out.size() == afresh.left_out.size());
         CHECK(std::ranges::all_of(whole.records, [](auto const& record) { return record.size() == 2; }));
         CHECK(std::ranges::is_sorted(whole.left_out));
-        for (std::size_t const piece : {1u, 2u, 3u, 7u}) CHECK(read_patiently(text, piece) == whole);
+        for (std::size_t const piece : {1u, 2u, 3u, 7u, 64u})
+            for (bool const fast : {false, true}) CHECK(read_patiently(text, piece, fast) == whole);
     }
 }
 
@@ -188,6 +194,7 @@ TEST_CASE("csv: leaving out faults is linear") {
     patient_reading const r = read_patiently(text, text.size());
     CHECK(r.records == table{{"1", "2"}});
     CHECK(r.left_out.size() == 40'000);
+    CHECK(read_patiently(text, text.size(), true) == r);
 }
 
 TEST_CASE("csv: what is written quoted reads back, however it is cut") {
@@ -229,6 +236,29 @@ TEST_CASE("csv: a file longer than the buffer") {
     CHECK(read == rows);
     CHECK(wrong == 0);
     CHECK(reader.bytes() == text.size());
+}
+
+TEST_CASE("csv: plain rows between others, over many buffers") {
+    std::uint64_t state = 3;
+    auto const draw = [&state](std::size_t below) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::size_t>(state >> 33) % below;
+    };
+    for (std::size_t const odd : {2u, 50u, 100'000u}) { // one row in so many is not plain
+        std::string text = "a,b,c\n";
+        while (text.size() < 900'000) {
+            for (int field = 0; field < 3; ++field) {
+                std::string const word(draw(odd) == 0 ? draw(9000) : draw(70), 'x');
+                text += (field > 0 ? "," : "") + (draw(odd) == 0 ? "\"" + word + ",\"\"\r\n\"" : word);
+            }
+            text += draw(odd) == 0 ? ",1" : "";
+            text += std::array{"\n", "\r\n", "\n\n", "\r"}[draw(odd) == 0 ? draw(4) : odd % 2];
+        }
+        patient_reading const slowly = read_patiently(text, text.size());
+        REQUIRE(slowly.records.size() > 50);
+        for (std::size_t const piece : {std::size_t{1000}, std::size_t{65'536}, text.size()})
+            CHECK(read_patiently(text, piece, true) == slowly);
+    }
 }
 
 TEST_CASE("csv: the corpus of the fuzzer") {

@@ -8,6 +8,8 @@
 /// number of its line, never a guess.
 #pragma once
 
+#include "marks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -64,6 +66,13 @@ class reader {
         if (fields_.size() != header_.size())
             throw error(record_line_, std::to_string(fields_.size()) + " fields where the header has " +
                                           std::to_string(header_.size()));
+        return true;
+    }
+
+    /// The same as `next`, and twice as fast where rows have no quotes: the ends of the fields of many rows
+    /// are found at once. All else is left to `next`.
+    bool next_plain() {
+        if (!read_plain_record()) return next();
         return true;
     }
 
@@ -125,6 +134,54 @@ class reader {
             if (places_.size() == 1 && places_[0].first == places_[0].last && !quoted_) continue;
             write_fields();
             return true;
+        }
+    }
+
+    // Makes the next record the current one if its fields are as many as they should be, have no quotes and
+    // are here to the end of their line; else it does nothing.
+    bool read_plain_record() {
+        std::size_t const fields = header_.size();
+        while (next_mark_ != last_mark_ && marks_[next_mark_] < begin_) ++next_mark_;
+        if (last_mark_ - next_mark_ <= fields) mark(fields + 1);
+        if (last_mark_ - next_mark_ < fields) return false;
+        std::uint32_t const* const ends = marks_.data() + next_mark_;
+        char const* const text = buffer_.data();
+        fields_.resize(fields);
+        std::size_t first = begin_;
+        unsigned other = 0; // than a comma
+        for (std::size_t i = 0; i + 1 < fields; ++i) {
+            fields_[i] = {text + first, ends[i] - first};
+            other |= static_cast<unsigned>(text[ends[i]] ^ ',');
+            first = ends[i] + std::size_t{1};
+        }
+        std::size_t last = ends[fields - 1], used = fields;
+        if (other != 0 || (fields == 1 && first == last)) return false;
+        fields_.back() = {text + first, last - first};
+        if (text[last] == '\r' && last + 1 != end_) ++last, ++used; // the next mark, if it is a line's end
+        if (text[last] != '\n') return false;
+        next_mark_ += used;
+        begin_ = last + 1;
+        record_line_ = line_++;
+        return true;
+    }
+
+    // Finds so many marks from begin_ on, and some more, if they are there.
+    void mark(std::size_t wanted) {
+        constexpr std::size_t step = std::size_t{1} << 12;
+        if (end_ > UINT32_MAX) return;
+        auto const begin = marks_.begin();
+        std::copy(begin + static_cast<std::ptrdiff_t>(next_mark_),
+                  begin + static_cast<std::ptrdiff_t>(last_mark_), begin);
+        last_mark_ -= next_mark_;
+        next_mark_ = 0;
+        marked_to_ = (std::max)(marked_to_, begin_);
+        while (last_mark_ < wanted && marked_to_ != end_) {
+            std::size_t const to = (std::min)(marked_to_ + step, end_);
+            if (marks_.size() < last_mark_ + step + marks_padding)
+                marks_.resize(last_mark_ + step + marks_padding);
+            last_mark_ = static_cast<std::size_t>(
+                find_marks(buffer_.data(), marked_to_, to, marks_.data() + last_mark_) - marks_.data());
+            marked_to_ = to;
         }
     }
 
@@ -235,9 +292,9 @@ class reader {
         std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
         std::size_t const room = (std::max)(block, 2 * rest);
-        if (buffer_.size() < room + 1) buffer_.resize(room + 1);
+        if (buffer_.size() < room + marks_padding) buffer_.resize(room + marks_padding);
         std::size_t const got = source_(buffer_.data() + rest, room - rest);
-        begin_ = 0;
+        begin_ = marked_to_ = next_mark_ = last_mark_ = 0; // marks are where text was
         end_ = rest + got;
         buffer_[end_] = '\0';
         read_ += got;
@@ -277,6 +334,9 @@ class reader {
     std::size_t record_end_ = 0, record_line_ = 1, lines_in_record_ = 1;
     std::vector<std::string_view> fields_;
     std::vector<std::string> header_;
+    // The marks of the buffer up to marked_to_; those from begin_ on are in marks_[next_mark_, last_mark_).
+    std::size_t marked_to_ = 0, next_mark_ = 0, last_mark_ = 0;
+    std::vector<std::uint32_t> marks_;
 };
 
 /// Reads from text in memory.

@@ -51,7 +51,7 @@ class csv_table {
     [[nodiscard]] column_places<Column> const& places() const { return places_; }
     /// Goes to the next record; false at the end of the file.
     bool next() {
-        if (!csv_.next()) {
+        if (!csv_.next_plain()) {
             if (!in_->source().damage().empty())
                 throw failure(exit_status::bad_input, in_->name() + ": " + in_->source().damage());
             return false;

@@ -98,7 +98,7 @@ void read_share(std::string const& file, int rank, int ranks, share& to) {
         columns const where(table.header(), file);
         for (;; ++row) {
             try {
-                if (!table.next()) break;
+                if (!table.next_plain()) break;
                 if (!is_mine()) continue;
                 if (std::optional<attempt> const a = where.read(table.fields()))
                     to.seen.observe(*a);

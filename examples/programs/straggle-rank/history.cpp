@@ -24,11 +24,6 @@ namespace {
 
 using straggle::attempt_status;
 
-std::optional<std::uint32_t> read_name(straggle::interner<std::string>& names, std::string_view field) {
-    if (field.empty()) return std::nullopt;
-    return names.insert(field);
-}
-
 static_assert(powers_of_ten.size() > max_places);
 
 // digits * 10^places, if that fits.
@@ -84,6 +79,9 @@ class attempt_list {
     }
 
     [[nodiscard]] int places() const { return places_; }
+    void followed_by(repeated_tasks& tasks) const {
+        std::visit([&](auto const& list) { tasks.follow(list); }, list_);
+    }
     auto take() && { return std::move(list_); }
 
   private:
@@ -142,17 +140,24 @@ class attempt_list {
 struct history_parts {
     history h;
     attempt_list list;
-    std::uint32_t last_job = 0;
+    repeated_tasks tasks;
+    std::string last_job; // whose attempts tend to stand together
+    std::uint32_t last_job_number = 0;
 };
 
-void set_names(attempt<std::int64_t>& a, history_parts& to, std::string_view job, std::string_view node,
-               std::string_view task) {
-    auto& jobs = to.h.jobs; // whose attempts tend to stand together
-    bool const is_last = jobs.contains(to.last_job) && jobs[to.last_job] == job;
-    a.set_job(is_last ? std::optional(to.last_job) : read_name(jobs, job));
-    to.last_job = a.job().value_or(0);
-    a.set_node(read_name(to.h.nodes, node));
-    if (a.job()) a.set_task_key(task_key(*a.job(), task));
+attempt_names names_in(history_parts& to, std::string_view job, std::string_view node,
+                       std::string_view task) {
+    attempt_names names;
+    if (!job.empty()) {
+        if (job != to.last_job) {
+            to.last_job_number = to.h.jobs.insert(job);
+            to.last_job = job;
+        }
+        names.job = to.last_job_number;
+        names.task_key = task_key(names.job, task);
+    }
+    if (!node.empty()) names.node = to.h.nodes.insert(node);
+    return names;
 }
 
 // What csv::reader reads from.
@@ -183,8 +188,9 @@ class csv_file {
 
     void read() {
         std::uint64_t const before = history_.rows;
-        while (csv_.next()) {
+        while (csv_.next_plain()) {
             ++history_.rows;
+            if ((history_.rows & 0xff) == 0) to_.list.followed_by(to_.tasks);
             if ((history_.rows & 0xfff) == 0) progress_.update(in_.source().packed_bytes(), history_.rows);
             if (history_.rows - before == 1000) reserve();
             read_row(csv_.fields());
@@ -197,40 +203,40 @@ class csv_file {
 
   private:
     void read_row(std::span<std::string_view const> record) {
-        attempt<std::int64_t> rest;
-        set_names(rest, to_, columns_.field(record, column::job), columns_.field(record, column::node),
-                  columns_.field(record, column::task));
-        if (columns_.has(column::status)) rest.set_status(status_in(columns_.field(record, column::status)));
+        attempt_names const names =
+            names_in(to_, columns_.field(record, column::job), columns_.field(record, column::node),
+                     columns_.field(record, column::task));
+        straggle::attempt_status const status = columns_.has(column::status)
+                                                    ? status_in(columns_.field(record, column::status))
+                                                    : straggle::attempt_status::success;
         auto* const ticks = only_times_ ? to_.list.whole_ticks() : nullptr;
-        if (ticks != nullptr && read_ticks(record, rest)) return ticks->push_back(rest);
+        if (ticks != nullptr && add_ticks(record, names, status, *ticks)) return;
 
         row_times const times{number_in(record, column::start), number_in(record, column::end),
                               number_in(record, column::duration)};
         number const input = with_input_ ? number_in(record, column::input) : number{};
         number const slots = number_in(record, column::slots);
-        if (rest.node()) note_slots(*rest.node(), slots);
+        if (names.node != attempt_names{}.node) note_slots(names.node, slots);
         if (!is_usable({times.start, times.end, times.duration, input, slots})) return;
-        to_.list.add(times, rest);
+        to_.list.add(times, {names, status});
         if (with_input_)
             history_.inputs.push_back(input.kind == number_kind::missing ? std::nan("") : value_of(input));
     }
 
-    // Nearly all rows: digits in the columns of times, and no other number.
-    bool read_ticks(std::span<std::string_view const> record, attempt<std::int64_t>& to) {
-        std::int64_t t = 0;
-        auto const read = [&](column c) { return read_whole(columns_.field(record, c), t); };
-        if (columns_.has(column::start)) {
-            if (!read(column::start)) return false;
-            to.set_start(t);
-        }
-        if (columns_.has(column::end)) {
-            if (!read(column::end)) return false;
-            to.set_end(t);
-        }
-        if (columns_.has(column::duration)) {
-            if (!read(column::duration)) return false;
-            to.set_duration(t);
-        }
+    // Nearly all rows: digits in the columns of times, and no other number. Written where they stay, as a
+    // copy would wait for what was just written.
+    bool add_ticks(std::span<std::string_view const> record, attempt_names const& names,
+                   straggle::attempt_status status, std::vector<attempt<std::int64_t>>& to) {
+        std::int64_t start = 0, end = 0, duration = 0;
+        auto const read = [&](column c, std::int64_t& t) {
+            return !columns_.has(c) || read_whole(columns_.field(record, c), t);
+        };
+        if (!read(column::start, start) || !read(column::end, end) || !read(column::duration, duration))
+            return false;
+        attempt<std::int64_t>& a = to.emplace_back(names, status);
+        if (columns_.has(column::start)) a.set_start(start);
+        if (columns_.has(column::end)) a.set_end(end);
+        if (columns_.has(column::duration)) a.set_duration(duration);
         return true;
     }
 
@@ -303,7 +309,7 @@ history finished(history_parts&& parts) {
     parts.h.slots.resize(parts.h.nodes.size(), 0);
     for (double& slots : parts.h.slots)
         if (!(slots > 0)) slots = 1;
-    std::visit([](auto& attempts) { number_repeated_tasks(attempts); }, parts.h.attempts);
+    std::visit([&](auto& attempts) { std::move(parts.tasks).number(attempts); }, parts.h.attempts);
     return std::move(parts.h);
 }
 
@@ -347,14 +353,12 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
         [&](readers::attempt const& a) {
             ++parts.h.rows;
             if (a.end_state == readers::ending::running) return;
-            attempt<std::int64_t> b;
-            set_names(b, parts, a.job, a.node, a.task);
+            attempt<std::int64_t>& b =
+                list.emplace_back(names_in(parts, a.job, a.node, a.task), status_of(a.end_state));
             if (a.start) b.set_start(a.start->count());
             if (a.end) b.set_end(a.end->count());
             parts.h.has_inputs = parts.h.has_inputs || a.input.has_value();
             if (options.with_input) parts.h.inputs.push_back(a.input.value_or(std::nan("")));
-            b.set_status(status_of(a.end_state));
-            list.push_back(b);
         },
         std::move(first));
     readers::expect_attempts(report);

@@ -23,6 +23,13 @@
 
 namespace straggle_rank {
 
+/// Job and node by number and a task by its key, all of them unknown at first.
+struct attempt_names {
+    std::uint32_t job = (std::numeric_limits<std::uint32_t>::max)();
+    std::uint32_t node = (std::numeric_limits<std::uint32_t>::max)();
+    std::uint64_t task_key = no_task;
+};
+
 /// One attempt to run a task, in 40 bytes: histories are long. Empty is unknown.
 template <class Time>
 class attempt {
@@ -32,24 +39,36 @@ class attempt {
     [[nodiscard]] std::optional<Time> duration() const { return known(duration_); }
     [[nodiscard]] std::optional<std::uint32_t> job() const { return known(job_); }
     [[nodiscard]] std::optional<std::uint32_t> node() const { return known(node_); }
-    /// By number, once `number_repeated_tasks` has been called.
+    /// By number, if `repeated_tasks` gave it one.
     [[nodiscard]] std::optional<std::uint32_t> task() const {
-        if (task_ == no_task) return std::nullopt;
-        return static_cast<std::uint32_t>(task_);
+        if (coded_status() != numbered_success) return std::nullopt;
+        return static_cast<std::uint32_t>(task_key());
     }
-    [[nodiscard]] std::uint64_t task_key() const { return task_; }
+    /// @pre the task has no number
+    [[nodiscard]] std::uint64_t task_key() const { return task_ & no_task; }
     [[nodiscard]] straggle::attempt_status status() const {
-        return static_cast<straggle::attempt_status>(status_);
+        return coded_status() == numbered_success ? straggle::attempt_status::success
+                                                  : static_cast<straggle::attempt_status>(coded_status());
     }
+
+    attempt() = default;
+    /// Without times.
+    attempt(attempt_names const& names, straggle::attempt_status status)
+        : task_(coded(names.task_key, static_cast<std::uint64_t>(status))),
+          job_(names.job),
+          node_(names.node) {}
 
     void set_start(std::optional<Time> t) { start_ = t.value_or(unknown<Time>); }
     void set_end(std::optional<Time> t) { end_ = t.value_or(unknown<Time>); }
     void set_duration(std::optional<Time> t) { duration_ = t.value_or(unknown<Time>); }
     void set_job(std::optional<std::uint32_t> id) { job_ = id.value_or(unknown<std::uint32_t>); }
     void set_node(std::optional<std::uint32_t> id) { node_ = id.value_or(unknown<std::uint32_t>); }
-    void set_task(std::optional<std::uint32_t> number) { set_task_key(number ? *number : no_task); }
-    void set_task_key(std::uint64_t key) { task_ = key & no_task; }
-    void set_status(straggle::attempt_status s) { status_ = static_cast<std::uint64_t>(s) & 3U; }
+    /// @pre it is a success
+    void set_task(std::optional<std::uint32_t> number) {
+        task_ = number ? coded(*number, numbered_success) : no_task;
+    }
+    void set_task_key(std::uint64_t key) { task_ = coded(key, coded_status()); }
+    void set_status(straggle::attempt_status s) { task_ = coded(task_key(), static_cast<std::uint64_t>(s)); }
 
     /// The same attempt with times of another kind.
     template <class Other, class Convert>
@@ -63,12 +82,21 @@ class attempt {
         a.set_duration(other(duration()));
         a.set_job(job());
         a.set_node(node());
-        a.set_task_key(task_);
-        a.set_status(status());
+        a.task_ = task_;
         return a;
     }
 
   private:
+    template <class>
+    friend class attempt;
+
+    // Beside the three that there are: a success whose task has a number.
+    static constexpr std::uint64_t numbered_success = 3;
+    static std::uint64_t coded(std::uint64_t key, std::uint64_t status) {
+        return key | status << task_key_bits;
+    }
+    [[nodiscard]] std::uint64_t coded_status() const { return task_ >> task_key_bits; }
+
     // What no file says: names are counted from 0, times are finite and not the least of their type.
     template <class T>
     static constexpr T unknown = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN()
@@ -83,8 +111,8 @@ class attempt {
     }
 
     Time start_ = unknown<Time>, end_ = unknown<Time>, duration_ = unknown<Time>;
-    std::uint64_t task_ : task_key_bits = no_task;
-    std::uint64_t status_ : 2 = static_cast<std::uint64_t>(straggle::attempt_status::success);
+    // One number that is written at once: what reads it next does not wait for its pieces.
+    std::uint64_t task_ = no_task; // and in the bits above the status, of which success is 0
     std::uint32_t job_ = unknown<std::uint32_t>, node_ = unknown<std::uint32_t>;
 };
 

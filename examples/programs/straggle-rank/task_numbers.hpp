@@ -9,7 +9,6 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/record/attempt.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,82 +26,126 @@ inline constexpr std::uint64_t no_task = (std::uint64_t{1} << task_key_bits) - 1
 [[nodiscard]] inline std::uint64_t task_key(std::uint32_t job, std::string_view name) {
     if (name.empty()) return no_task;
     constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
-    std::uint64_t h = (job + 1) * odd ^ name.size();
+    std::uint64_t h = ((job + 1) * odd ^ name.size()) * odd; // no length looks like another character
     auto const mix = [&h](std::uint64_t word) {
         h = (h ^ word) * odd;
         h ^= h >> 29U;
         h *= 0xBF58476D1CE4E5B9u;
         h ^= h >> 32U;
     };
-    for (; name.size() >= 8; name.remove_prefix(8)) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, name.data(), 8);
-        mix(word);
-    }
+    auto const load = []<class Word>(Word word, char const* from) {
+        std::memcpy(&word, from, sizeof word);
+        return std::uint64_t{word};
+    };
+    for (; name.size() >= 8; name.remove_prefix(8)) mix(load(std::uint64_t{}, name.data()));
+    // What is left overlaps: the length is in the hash, and there is no loop.
+    char const* const p = name.data();
+    std::size_t const left = name.size();
     std::uint64_t rest = 0;
-    if (!name.empty()) std::memcpy(&rest, name.data(), name.size());
+    if (left >= 4)
+        rest = load(std::uint32_t{}, p) | load(std::uint32_t{}, p + left - 4) << 32U;
+    else if (left > 0)
+        rest = load(std::uint8_t{}, p) | load(std::uint8_t{}, p + left / 2) << 8U |
+               load(std::uint8_t{}, p + left - 1) << 16U;
     mix(rest);
     h >>= 64 - task_key_bits;
     return h == no_task ? 0 : h;
 }
 
-/// Keys, and few that were never inserted (a Bloom filter): three bits of one word for each.
+/// Keys, and few that were never inserted (a Bloom filter): four bits of one word for each.
 class key_filter {
   public:
-    /// @param most so many keys, for which it takes one to two bytes each
+    /// For no keys.
+    key_filter() = default;
+    /// @param most so many keys, for which it takes two to four bytes each
     explicit key_filter(std::size_t most) {
         std::size_t words = 1;
-        while (8 * words < most) words *= 2;
+        while (4 * words < most) words *= 2;
         words_.resize(words);
     }
     /// @return whether it may have been there
     bool insert(std::uint64_t key) {
-        std::uint64_t& word = word_of(key);
-        bool const was_there = (word & bits_of(key)) == bits_of(key);
-        word |= bits_of(key);
+        std::uint64_t const bits = bits_of(key);
+        std::uint64_t& word = words_[place_of(key)];
+        bool const was_there = (word & bits) == bits;
+        word |= bits;
         return was_there;
     }
     [[nodiscard]] bool may_contain(std::uint64_t key) const {
-        return (words_[place_of(key)] & bits_of(key)) == bits_of(key);
+        std::uint64_t const bits = bits_of(key);
+        return (words_[place_of(key)] & bits) == bits;
     }
 
   private:
     static std::uint64_t bits_of(std::uint64_t key) {
         return std::uint64_t{1} << (key & 63U) | std::uint64_t{1} << (key >> 6 & 63U) |
-               std::uint64_t{1} << (key >> 12 & 63U);
+               std::uint64_t{1} << (key >> 12 & 63U) | std::uint64_t{1} << (key >> 18 & 63U);
     }
     [[nodiscard]] std::size_t place_of(std::uint64_t key) const {
-        return static_cast<std::size_t>(key >> 18 & (words_.size() - 1));
+        return static_cast<std::size_t>(key >> 24 & (words_.size() - 1));
     }
-    std::uint64_t& word_of(std::uint64_t key) { return words_[place_of(key)]; }
 
     std::vector<std::uint64_t> words_;
 };
 
-/// Replaces the keys of tasks by numbers where a task succeeded more than once, and by nothing elsewhere.
-/// @par Cost O(attempts); memory for two to four bytes per attempt, and for the tasks that have several
-template <class Attempts>
-void number_repeated_tasks(Attempts& attempts) {
-    auto const has_task = [](auto const& a) {
+/// Finds the tasks of a list of attempts that succeeded more than once, while the list grows: what was just
+/// added is still at hand.
+/// @par Cost O(attempts); memory for two to four bytes per attempt that the list has room for, and for the
+/// tasks that have several
+class repeated_tasks {
+  public:
+    /// Looks at what was added to the list. It may be shown with other times in it.
+    template <class Attempts>
+    void follow(Attempts const& attempts) {
+        if (attempts.capacity() > room_) { // from the start: a filter cannot grow
+            room_ = attempts.capacity();
+            once_ = key_filter(room_);
+            keys_.clear();
+            seen_ = 0;
+        }
+        for (; seen_ < attempts.size(); ++seen_) {
+            auto const& a = attempts[seen_];
+            if (has_task(a) && once_.insert(a.task_key())) keys_.insert(a.task_key());
+        }
+    }
+
+    /// Numbers the tasks that succeeded more than once, and no others. The list ends here.
+    template <class Attempts>
+    void number(Attempts& attempts) && {
+        follow(attempts);
+        once_ = {};
+        if (keys_.size() == 0) return;
+        key_filter several(4 * keys_.size()); // at hand, other than the keys
+        for (std::uint64_t const key : keys_.ids()) several.insert(key);
+        struct succeeded {
+            std::size_t first = 0;
+            bool again = false;
+        };
+        std::vector<succeeded> tasks(keys_.size());
+        std::vector<bool> known(keys_.size());
+        for (std::size_t i = 0; i < attempts.size(); ++i) {
+            auto& a = attempts[i];
+            if (!has_task(a) || !several.may_contain(a.task_key())) continue;
+            std::uint32_t const n = keys_.find(a.task_key());
+            if (n == keys_.none) continue;
+            a.set_task(n);
+            tasks[n].again = known[n];
+            if (!known[n]) tasks[n].first = i;
+            known[n] = true;
+        }
+        for (succeeded const& task : tasks) // the filter had not seen them after all
+            if (!task.again) attempts[task.first].set_task(std::nullopt);
+    }
+
+  private:
+    template <class Attempt>
+    static bool has_task(Attempt const& a) {
         return a.task_key() != no_task && a.status() == straggle::attempt_status::success;
-    };
-    key_filter once(attempts.size()), twice(attempts.size());
-    straggle::interner<std::uint64_t> keys; // of those that may have several, and few others
-    for (auto const& a : attempts) {
-        if (!has_task(a) || !once.insert(a.task_key())) continue;
-        twice.insert(a.task_key());
-        keys.insert(a.task_key());
     }
-    std::vector<std::uint32_t> successes(keys.size());
-    for (auto& a : attempts) {
-        bool const may_count = has_task(a) && twice.may_contain(a.task_key());
-        std::uint32_t const n = may_count ? keys.find(a.task_key()) : keys.none;
-        if (n != keys.none) ++successes[n];
-        a.set_task(n != keys.none ? std::optional(n) : std::nullopt);
-    }
-    if (std::find(successes.begin(), successes.end(), 1U) == successes.end()) return;
-    for (auto& a : attempts)
-        if (auto const n = a.task(); n && successes[*n] < 2) a.set_task(std::nullopt);
-}
+
+    key_filter once_;
+    straggle::interner<std::uint64_t> keys_; // of those that may have several, and few others
+    std::size_t room_ = 0, seen_ = 0;
+};
 
 } // namespace straggle_rank
