@@ -11,7 +11,7 @@ LICENCE = """\
 
 /// @file
 /// """
-LINES_AT_MOST = 450
+LINES_AT_MOST = 400
 
 
 def check(root=headers.ROOT):
