@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/evaluate/detail/replay_stage.hpp>
@@ -174,7 +175,9 @@ class replayer {
     }
 
     /// What each detector was worth in the last run.
-    [[nodiscard]] std::span<detection_metrics const> metrics() const noexcept { return metrics_; }
+    [[nodiscard]] std::span<detection_metrics const> metrics() const noexcept {
+        return detail::span_of(metrics_);
+    }
     /// What was replayed.
     [[nodiscard]] replay_counts const& counts() const noexcept { return counts_; }
 
@@ -258,7 +261,7 @@ class replayer {
         else
             play_events(announce, show);
         measure();
-        return metrics_;
+        return detail::span_of(metrics_);
     }
 
     template <class Scans, class Visit>

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/detail/boosted_trees_bytes.hpp>
 #include <straggle/learn/detail/logistic.hpp>
 #include <straggle/learn/feature_matrix.hpp>
@@ -66,7 +67,7 @@ class boosted_trees {
     /// @pre `i < trees()`
     [[nodiscard]] std::span<tree_node const> tree(std::size_t i) const {
         STRAGGLE_EXPECTS(i < ends_.size());
-        return {nodes_.data() + begin_of(i), ends_[i].node - begin_of(i)};
+        return detail::span_of(nodes_.data() + begin_of(i), ends_[i].node - begin_of(i));
     }
 
     /// The probability that a row is of class 1.

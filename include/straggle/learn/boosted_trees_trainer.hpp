@@ -10,6 +10,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/boosted_trees.hpp>
 #include <straggle/learn/classifier.hpp>
 #include <straggle/learn/detail/logistic.hpp>
@@ -123,7 +124,9 @@ class boosted_trees_trainer {
 
     /// Mean logarithmic loss on the validation examples after each round, those after the best one included;
     /// empty where there was no validation.
-    [[nodiscard]] std::span<double const> validation_losses() const noexcept { return losses_; }
+    [[nodiscard]] std::span<double const> validation_losses() const noexcept {
+        return detail::span_of(losses_);
+    }
     /// The round with the first of the smallest losses, from 0; 0 where there was no validation.
     [[nodiscard]] std::size_t best_round() const noexcept { return best_round_; }
 
@@ -159,11 +162,11 @@ class boosted_trees_trainer {
             for (std::size_t i = 0; i < labels.size(); ++i)
                 slopes_[i] = detail::slope_of(margins_[i], static_cast<float>(labels[i]));
             std::size_t const root = next_.nodes_.size();
-            std::uint32_t const depth = grower_.grow(slopes_, next_.nodes_);
+            std::uint32_t const depth = grower_.grow(detail::span_of(slopes_), next_.nodes_);
             if (next_.nodes_.size() > (std::numeric_limits<std::uint32_t>::max)())
                 return status::out_of_range;
             next_.ends_.push_back({static_cast<std::uint32_t>(next_.nodes_.size()), depth});
-            grower_.add_leaves(margins_);
+            grower_.add_leaves(detail::span_of(margins_));
             if (validated && !goes_on({next_.nodes_.data() + root, depth}, validation, validation_labels))
                 break;
         }
@@ -194,7 +197,7 @@ class boosted_trees_trainer {
     template <class Real>
     bool goes_on(detail::rooted_tree tree, feature_matrix<Real> const& rows,
                  std::span<std::uint8_t const> labels) {
-        detail::add_leaves<false>(tree, rows, validation_margins_);
+        detail::add_leaves<false>(tree, rows, detail::span_of(validation_margins_));
         double sum = 0;
         for (std::size_t i = 0; i < labels.size(); ++i)
             sum += static_cast<double>(

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/span_of.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -51,17 +52,17 @@ class feature_matrix {
     [[nodiscard]] constexpr bool empty() const noexcept { return rows_ == 0; }
     /// All values, row after row.
     [[nodiscard]] constexpr std::span<Real const> values() const noexcept {
-        return {values_, rows_ * columns_};
+        return detail::span_of(values_, rows_ * columns_);
     }
     /// One example. @pre `i < rows()`
     [[nodiscard]] constexpr std::span<Real const> row(std::size_t i) const {
         STRAGGLE_EXPECTS(i < rows_);
-        return {values_ + i * columns_, columns_};
+        return detail::span_of(values_ + i * columns_, columns_);
     }
     /// Some examples in a row, such as those of the last months. @pre `first + count <= rows()`
     [[nodiscard]] constexpr feature_matrix between(std::size_t first, std::size_t count) const {
         STRAGGLE_EXPECTS(first <= rows_ && count <= rows_ - first);
-        return feature_matrix({values_ + first * columns_, count * columns_}, columns_);
+        return feature_matrix(detail::span_of(values_ + first * columns_, count * columns_), columns_);
     }
 
   private:

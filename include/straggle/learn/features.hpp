@@ -13,6 +13,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 #include <straggle/rank/normalize.hpp>
 #include <straggle/record/attempt.hpp>
@@ -248,7 +249,7 @@ struct complete_features {
 
     /// The values as a table. @pre made by `complete`
     [[nodiscard]] feature_matrix<double> matrix() const {
-        return feature_matrix<double>(values, columns.size());
+        return feature_matrix<double>(detail::span_of(values), columns.size());
     }
 };
 

@@ -13,6 +13,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/boosted_trees.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/forecast.hpp>
@@ -122,7 +123,8 @@ struct forecast_model {
         if (status const s = in.finish(); s != status::ok) return s;
         read.days = static_cast<std::uint32_t>(its_days);
         read.features.look_back = static_cast<std::size_t>(back);
-        std::span const trees_bytes(reinterpret_cast<std::byte const*>(grown.data()), grown.size());
+        auto const trees_bytes =
+            detail::span_of(reinterpret_cast<std::byte const*>(grown.data()), grown.size());
         if (status const s = read.trees.restore(trees_bytes); s != status::ok) return s;
         if (read.trees.trees() > 0 && read.trees.columns() != read.columns()) return status::corrupt;
         *this = std::move(read);

@@ -15,6 +15,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/detail/kmeans_lloyd.hpp>
 #include <straggle/learn/detail/kmeans_rows.hpp>
 #include <straggle/learn/feature_matrix.hpp>
@@ -49,7 +50,7 @@ struct clustering {
     /// The centre of a group; all zero for an empty one. @pre `group < size.size()`
     [[nodiscard]] std::span<double const> center(std::size_t group) const {
         STRAGGLE_EXPECTS(group < size.size());
-        return std::span(centers).subspan(group * columns, columns);
+        return detail::span_of(centers).subspan(group * columns, columns);
     }
     /// How many groups have rows.
     [[nodiscard]] std::size_t groups() const noexcept {
@@ -118,7 +119,7 @@ class kmeans {
         }
         out.columns = tries_.columns();
         out.total = tries_.total();
-        tries_.describe(out.label, clusters, out.size, out.centers);
+        tries_.describe(detail::span_of(out.label), clusters, out.size, out.centers);
         return status::ok;
     }
 
@@ -145,8 +146,8 @@ class kmeans {
     clustering c;
     c.columns = table.columns();
     for (std::uint32_t const l : label) c.label.push_back(groups.insert(l));
-    tries.describe(c.label, groups.size(), c.size, c.centers);
-    c.inertia = tries.inertia_of(c.label);
+    tries.describe(detail::span_of(c.label), groups.size(), c.size, c.centers);
+    c.inertia = tries.inertia_of(detail::span_of(c.label));
     c.total = tries.total();
     return c.score();
 }

@@ -10,6 +10,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/features.hpp>
 #include <straggle/learn/kmeans.hpp>
 #include <straggle/learn/labeling.hpp>
@@ -114,7 +115,8 @@ class weak_node_finder {
             if (status const s = kmeans_.group(k, engine, c); s != status::ok) return s;
             outcome<double> const score = c.score();
             if (c.groups() < k || !score) break; // there are no more different nodes
-            status const s = weakest_groups_first(whole_.matrix(), whole_.columns, c.label, k, out.groups);
+            status const s = weakest_groups_first(whole_.matrix(), detail::span_of(whole_.columns),
+                                                  detail::span_of(c.label), k, out.groups);
             if (s != status::ok) return s;
             out.tried.push_back(
                 {k, *score,
@@ -123,12 +125,13 @@ class weak_node_finder {
         out.groups.clear();
         if (out.tried.empty())
             return table.rows() <= options_.least_groups ? status::insufficient_evidence : status::no_spread;
-        outcome<std::size_t> const k = choose_group_count(out.tried, options_.most_weak);
+        outcome<std::size_t> const k = choose_group_count(detail::span_of(out.tried), options_.most_weak);
         if (!k) return k.reason();
         out.label = best_[*k].label;
-        status const s = weakest_groups_first(whole_.matrix(), whole_.columns, out.label, *k, out.groups);
+        status const s = weakest_groups_first(whole_.matrix(), detail::span_of(whole_.columns),
+                                              detail::span_of(out.label), *k, out.groups);
         if (s != status::ok) return s;
-        label_weak(out.groups, out.label, out.weak);
+        label_weak(detail::span_of(out.groups), detail::span_of(out.label), out.weak);
         return status::ok;
     }
 

@@ -10,6 +10,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/detail/kmeans_rows.hpp>
 #include <straggle/stats/moments.hpp>
 
@@ -58,7 +59,7 @@ class kmeans_tries {
     [[nodiscard]] std::size_t rows() const noexcept { return rows_.rows(); }
     [[nodiscard]] std::size_t columns() const noexcept { return rows_.columns(); }
     [[nodiscard]] double total() const noexcept { return total_; }
-    [[nodiscard]] std::span<std::uint32_t const> labels() const noexcept { return labels_; }
+    [[nodiscard]] std::span<std::uint32_t const> labels() const noexcept { return span_of(labels_); }
 
     // Seeds by greedy k-means++: of some rows, drawn with the weight of their squared distance to the seeds
     // so far, the one that leaves the least of it.
@@ -97,7 +98,7 @@ class kmeans_tries {
         return (std::min)(round, most_rounds);
     }
 
-    [[nodiscard]] double inertia() { return inertia_of(labels_); }
+    [[nodiscard]] double inertia() { return inertia_of(span_of(labels_)); }
 
     // Sum of squared distances to the means of the groups.
     [[nodiscard]] double inertia_of(std::span<std::uint32_t const> label) {

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/outcome.hpp>
+#include <straggle/base/span_of.hpp>
 #include <straggle/learn/detail/logistic.hpp>
 #include <straggle/learn/feature_matrix.hpp>
 #include <straggle/learn/tree_node.hpp>
@@ -70,7 +71,7 @@ class sorted_columns {
     }
 
     [[nodiscard]] std::uint32_t rows() const noexcept { return rows_; }
-    [[nodiscard]] std::span<column const> columns() const noexcept { return columns_; }
+    [[nodiscard]] std::span<column const> columns() const noexcept { return span_of(columns_); }
     [[nodiscard]] column_entry const* entries() const noexcept { return entries_.data(); }
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
