@@ -1071,6 +1071,7 @@ using straggle::learn::tree_node;
 // straggle/learn/boosted_trees.hpp
 namespace learn {
 using straggle::learn::feature_use;
+using straggle::learn::basic_boosted_trees;
 using straggle::learn::boosted_trees;
 }
 
@@ -1082,6 +1083,7 @@ using straggle::learn::classifier;
 // straggle/learn/boosted_trees_trainer.hpp
 namespace learn {
 using straggle::learn::boosted_trees_options;
+using straggle::learn::basic_boosted_trees_trainer;
 using straggle::learn::boosted_trees_trainer;
 }
 
@@ -1111,6 +1113,7 @@ using straggle::learn::forecast_table;
 
 // straggle/learn/forecast_model.hpp
 namespace learn {
+using straggle::learn::basic_forecast_model;
 using straggle::learn::forecast_model;
 }
 
@@ -1118,6 +1121,7 @@ using straggle::learn::forecast_model;
 namespace learn {
 using straggle::learn::kmeans_options;
 using straggle::learn::clustering;
+using straggle::learn::basic_kmeans;
 using straggle::learn::kmeans;
 using straggle::learn::calinski_harabasz;
 }
@@ -1136,6 +1140,7 @@ using straggle::learn::group_count_score;
 using straggle::learn::choose_group_count;
 using straggle::learn::weak_nodes_options;
 using straggle::learn::weak_nodes;
+using straggle::learn::basic_weak_node_finder;
 using straggle::learn::weak_node_finder;
 }
 

@@ -4,6 +4,7 @@
 // Training: early stopping, what must be refused, what it costs. The trees themselves are in tree_grower.cpp.
 
 #include <straggle/learn/boosted_trees_trainer.hpp>
+#include <straggle/learn/classifier.hpp>
 
 #include "../support/allocations.hpp"
 #include "../support/contract_trap.hpp"
@@ -20,6 +21,8 @@
 
 using namespace straggle;
 using namespace straggle_test;
+
+static_assert(learn::classifier<learn::boosted_trees_trainer>);
 
 namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -61,7 +61,8 @@ struct boosted_trees_options {
 /// many examples with trees of as many nodes
 /// @par Guarantees
 /// deterministic; strong exception guarantee: only allocation can throw. One thread at a time
-class boosted_trees_trainer {
+template <class = void>
+class basic_boosted_trees_trainer {
   public:
     /// What stands in reports.
     static constexpr std::string_view name = "boosted_trees";
@@ -70,7 +71,7 @@ class boosted_trees_trainer {
 
     /// @param how see there
     /// @pre all within their bounds
-    explicit boosted_trees_trainer(options const& how = {}) : options_(how) {
+    explicit basic_boosted_trees_trainer(options const& how = {}) : options_(how) {
         STRAGGLE_EXPECTS(how.eta > 0 && how.eta <= 1);
         STRAGGLE_EXPECTS(how.max_depth >= 1 && how.max_depth <= 64);
         STRAGGLE_EXPECTS(not_negative(how.lambda) && not_negative(how.gamma) &&
@@ -228,6 +229,7 @@ class boosted_trees_trainer {
     std::vector<detail::loss_slope> slopes_;
 };
 
-static_assert(classifier<boosted_trees_trainer>);
+/// A `basic_boosted_trees_trainer` that is instantiated where it is used.
+using boosted_trees_trainer = basic_boosted_trees_trainer<>;
 
 } // namespace straggle::learn

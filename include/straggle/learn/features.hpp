@@ -263,7 +263,8 @@ struct complete_features {
 /// O(rows columns); allocates when `out` is too small
 /// @par Guarantees
 /// deterministic
-inline status complete(feature_matrix<double> const& table, complete_features& out) {
+template <class = void>
+status complete(feature_matrix<double> const& table, complete_features& out) {
     out.values.clear();
     out.columns.clear();
     for (std::uint32_t c = 0; c < table.columns(); ++c)

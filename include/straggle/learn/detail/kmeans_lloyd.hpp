@@ -25,7 +25,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-class kmeans_tries {
+template <class = void>
+class basic_kmeans_tries {
   public:
     // @param seeds whether `seed` will be called
     status fit(learn::feature_matrix<double> const& table, bool seeds = true) {
@@ -357,5 +358,6 @@ class kmeans_tries {
     double total_ = 0;
     std::size_t count_ = 0;
 };
+using kmeans_tries = basic_kmeans_tries<>;
 
 } // namespace straggle::detail

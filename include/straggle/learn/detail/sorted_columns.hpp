@@ -29,7 +29,8 @@ struct column_entry {
     std::uint32_t row = 0;
 };
 
-class sorted_columns {
+template <class = void>
+class basic_sorted_columns {
   public:
     // What splits of a column are tried.
     struct column {
@@ -114,5 +115,6 @@ class sorted_columns {
     std::vector<std::uint64_t> keys_; // value and row of one column
     std::uint32_t rows_ = 0;
 };
+using sorted_columns = basic_sorted_columns<>;
 
 } // namespace straggle::detail

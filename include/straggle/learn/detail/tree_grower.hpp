@@ -50,7 +50,8 @@ struct slope_sums {
     }
 };
 
-class tree_grower {
+template <class = void>
+class basic_tree_grower {
   public:
     // A node while the tree grows.
     struct grown_node {
@@ -387,5 +388,6 @@ class tree_grower {
     std::vector<column_entry> entries_;             // of the columns, by node
     std::vector<column_entry> spare_entries_;
 };
+using tree_grower = basic_tree_grower<>;
 
 } // namespace straggle::detail
