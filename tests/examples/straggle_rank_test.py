@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import re
 import statistics
 import subprocess
@@ -414,6 +415,39 @@ class Inputs(Folder):
 
 
 class LargeFiles(Folder):
+    def bytes_a_row(self, path, rows, *arguments):
+        """Of memory at most; None where that cannot be told."""
+        if not os.path.exists("/usr/bin/time"):
+            return None
+
+        def most(file):
+            asked = subprocess.run(["/usr/bin/time", "-f", "%M", PROGRAM, *arguments, str(file)], capture_output=True,
+                                   timeout=300)
+            return int(asked.stderr.split()[-1])
+        least = most(self.file("small.csv", history()))
+        if least >= 30_000:  # a sanitizer
+            return None
+        per_row = (most(path) - least) * 1024 / rows
+        print(f"{per_row:.0f} bytes a row {' '.join(arguments)}")
+        return per_row
+
+    def test_windows_of_jobs_with_a_task_on_each_node(self):
+        # The most that rows can say: nothing is said twice of a job and a node.
+        rows, nodes = 600_000, 1000
+        draw = random.Random(1)
+        for every, most in [(1_800_000, 100), (60_000, 125)]:  # jobs one after the other, and hundreds at once
+            path = pathlib.Path(self.folder.name) / "wide.csv"
+            with open(path, "w") as out:
+                out.write(HEADER)
+                for job in range(rows // nodes):
+                    for i in range(nodes):
+                        start = 1475705602759 + job * every + int(draw.random() * 600_000)
+                        out.write(f"application_{job}/stage-0,{i},0,worker{i},{start},"
+                                  f"{start + 3_600_000 + int(draw.expovariate(1 / 1_800_000))},success,,\n")
+            per_row = self.bytes_a_row(path, rows, "--window", "1h")
+            if per_row is not None:
+                self.assertLess(per_row, most)
+
     def test_a_million_rows(self):
         rows = 1_000_000
         path = pathlib.Path(self.folder.name) / "large.csv"
@@ -426,16 +460,8 @@ class LargeFiles(Folder):
         begin = time.perf_counter()
         done = run("--format", "json", path)
         took = time.perf_counter() - begin
-        if os.path.exists("/usr/bin/time"):
-            def most(file):
-                asked = subprocess.run(["/usr/bin/time", "-f", "%M", PROGRAM, str(file)], capture_output=True, timeout=300)
-                return int(asked.stderr.split()[-1])
-            least = most(self.file("small.csv", history()))
-            if least < 30_000:  # no sanitizer
-                per_row = (most(path) - least) * 1024 / rows
-                print(f"{per_row:.0f} bytes a row")
-                # 40 of them the attempts, 24 and more what jobs said of nodes.
-                self.assertLess(per_row, 100)
+        # 40 of them the attempts, 24 and more what jobs said of nodes.
+        self.assertLess(self.bytes_a_row(path, rows) or 0, 100)
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
         self.assertEqual((got["records"]["seen"], got["records"]["used"], len(got["nodes"])), (rows, rows, 1009))

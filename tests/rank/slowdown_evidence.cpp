@@ -3,12 +3,14 @@
 
 #include <straggle/rank/slowdown_evidence.hpp>
 
+#include <support/allocations.hpp>
 #include <support/seed.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -417,6 +419,29 @@ TEST_CASE("memory is bounded, and what was dropped is counted") {
     byte_writer out;
     evidence.write(out);
     CHECK(out.payload().size() < 8000);
+}
+
+TEST_CASE("memory for what is expected is there from the beginning, and changes no answer") {
+    auto const written = [](std::size_t expected) {
+        slowdown_evidence evidence({.max_cells = 400, .expected_cells = expected});
+        double now = 0;
+        for (std::uint64_t i = 0; i < 5000; ++i) {
+            evidence.observe({static_cast<std::uint32_t>(i % 5), i / 50, i, now, now + 1 + (i % 5 == 3)});
+            now += 0.1;
+            if (i % 50 == 0) evidence.update(now, {}, {});
+        }
+        byte_writer out;
+        evidence.write(out);
+        return std::vector<std::byte>(out.payload().begin(), out.payload().end());
+    };
+    auto const none = written(0);
+    CHECK(written(300) == none);
+    CHECK(written(1'000'000) == none);
+    std::size_t const before = straggle_test::allocated_bytes();
+    slowdown_evidence const plain;
+    std::size_t const least = straggle_test::allocated_bytes() - before;
+    slowdown_evidence const evidence({.max_cells = 400, .expected_cells = 1'000'000});
+    CHECK(straggle_test::allocated_bytes() - before == 2 * least + std::size_t{400} * 24);
 }
 
 TEST_CASE("a job without end is cut into stretches") {

@@ -20,6 +20,11 @@ struct input_of {
     }
 };
 
+/// How many attempts there are.
+[[nodiscard]] inline std::size_t attempts_of(history const& h) {
+    return std::visit([](auto const& attempts) { return attempts.size(); }, h.attempts);
+}
+
 /// Calls visit(attempts, fields).
 template <class Visit>
 auto with_attempts(history const& h, Visit&& visit) {

@@ -15,7 +15,8 @@ namespace straggle_rank {
 
 namespace {
 
-straggle::dynamic_blacklist_options options_of(options const& o, double windows_per_error) {
+straggle::dynamic_blacklist_options options_of(options const& o, std::size_t attempts,
+                                               double windows_per_error) {
     straggle::dynamic_blacklist_options d;
     straggle::node_decisions_options& n = d.decisions;
     if (auto const* const rule = std::get_if<by_slowdown>(&o.selection))
@@ -24,6 +25,7 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
     n.evidence.max_attempts = std::size_t{1} << 16;
     n.evidence.max_jobs = std::size_t{1} << 20;
     n.evidence.max_cells = std::size_t{1} << 24;
+    n.evidence.expected_cells = attempts; // at most; what is not needed is never touched
     n.evidence.max_nodes = std::uint32_t{1} << 22;
     d.most_nodes = n.evidence.max_nodes;
     n.windows_per_error = windows_per_error;
@@ -36,15 +38,16 @@ straggle::dynamic_blacklist_options options_of(options const& o, double windows_
 
 } // namespace
 
-evidence::evidence(fleet const& f, options const& o, double windows_per_error, bool is_one_class)
+evidence::evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,
+                   bool is_one_class)
     : is_one_class_(is_one_class),
       is_seen_(f.names.size()),
-      list_(attempts, straggle::base::no_field{},
+      list_(attempt_fields, straggle::base::no_field{},
             node_fields{.node = &known_node::id,
                         .slots = &known_node::slots,
                         .machine_class = &known_node::machine_class,
                         .domain = &known_node::domain},
-            options_of(o, windows_per_error)) {
+            options_of(o, attempts, windows_per_error)) {
     straggle::interner<std::string> domains;
     for (std::size_t i = 0; i < f.names.size(); ++i) {
         double const slots = i < f.slots.size() ? f.slots[i] : 0;
@@ -95,7 +98,7 @@ class job_cutter {
 
 whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use) {
     // One decision: one in twenty may name a healthy node.
-    evidence e(f, o, 20, true);
+    evidence e(f, o, attempts_of(h), 20, true);
     double now = 0;
     with_attempts(h, [&](auto const& attempts, auto const&) {
         job_cutter jobs(h.jobs.ids().size());

@@ -27,10 +27,12 @@ struct past_attempt {
 /// The library's own rule, with the limits of the command line.
 class evidence {
   public:
+    /// @param attempts that will be observed, or more; 0 if that is not known
     /// @param windows_per_error see `straggle::node_decisions_options`
     /// @param is_one_class whether all machines are taken to be equal: who decides once cannot see that some
     /// have always been slower
-    evidence(fleet const& f, options const& o, double windows_per_error, bool is_one_class = false);
+    evidence(fleet const& f, options const& o, std::size_t attempts, double windows_per_error,
+             bool is_one_class = false);
     void observe(past_attempt const& a);
     /// Decides by what was observed; of nodes only those that were seen are part of the cluster.
     straggle::blacklist_decision<std::uint32_t> const& decide(double now);
@@ -50,12 +52,12 @@ class evidence {
         std::uint32_t domain = 0;
         std::optional<std::uint32_t> machine_class{};
     };
-    static constexpr straggle::attempt_fields attempts{.job = &past_attempt::job,
-                                                       .node = &past_attempt::node,
-                                                       .start = &past_attempt::start,
-                                                       .end = &past_attempt::end,
-                                                       .status = &past_attempt::status,
-                                                       .task = &past_attempt::task};
+    static constexpr straggle::attempt_fields attempt_fields{.job = &past_attempt::job,
+                                                             .node = &past_attempt::node,
+                                                             .start = &past_attempt::start,
+                                                             .end = &past_attempt::end,
+                                                             .status = &past_attempt::status,
+                                                             .task = &past_attempt::task};
     using node_fields =
         straggle::node_fields<std::uint32_t known_node::*, std::uint32_t known_node::*,
                               straggle::base::no_field, std::optional<std::uint32_t> known_node::*,
@@ -65,7 +67,7 @@ class evidence {
     std::vector<std::uint32_t> slots_, domains_; // by node
     std::vector<known_node> seen_;
     std::vector<bool> is_seen_;
-    straggle::dynamic_blacklist<past_attempt, std::remove_const_t<decltype(attempts)>,
+    straggle::dynamic_blacklist<past_attempt, std::remove_const_t<decltype(attempt_fields)>,
                                 straggle::base::no_field, straggle::base::no_field, known_node, node_fields>
         list_;
 };

@@ -66,8 +66,8 @@ class keeper_of final : public keeper {
 
 class evidence_keeper final : public keeper {
   public:
-    evidence_keeper(fleet const& f, options const& o, double slide, double origin)
-        : slide_(slide), origin_(origin), evidence_(f, o, 1000) {}
+    evidence_keeper(fleet const& f, options const& o, std::size_t attempts, double slide, double origin)
+        : slide_(slide), origin_(origin), evidence_(f, o, attempts, 1000) {}
 
     void observe(past_attempt const& a) override { evidence_.observe(a); }
     decision const& decide(ranking const&, std::int64_t window, double now) override {
@@ -104,8 +104,9 @@ class evidence_keeper final : public keeper {
 
 } // namespace
 
-std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, double slide, double origin) {
-    if (o.decides_by_slowdown()) return std::make_unique<evidence_keeper>(f, o, slide, origin);
+std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, std::size_t attempts, double slide,
+                                    double origin) {
+    if (o.decides_by_slowdown()) return std::make_unique<evidence_keeper>(f, o, attempts, slide, origin);
     auto engine = std::make_unique<std::mt19937_64>();
     return with_selection(o.selection, *engine, [&](auto policy) {
         return std::apply(

@@ -45,10 +45,11 @@ class keeper {
     replay(decision_record const& record) = 0;
 };
 
+/// @param attempts that the keeper will be told of, or more; 0 if that is not known
 /// @param slide of windows, and @param origin the number of the window in which the clock of attempts begins,
 /// by that clock
 /// @pre fleet and options outlive the keeper
-[[nodiscard]] std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, double slide,
-                                                  double origin);
+[[nodiscard]] std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, std::size_t attempts,
+                                                  double slide, double origin);
 
 } // namespace straggle_rank

@@ -195,8 +195,8 @@ replay_result replay_log(std::istream& in, std::string const& name) {
     std::string line;
     if (!std::getline(in, line)) at.refuse("not a log: the file is empty");
     log_header const header = at.read([&] { return header_from(parsed(line)); });
-    std::unique_ptr<keeper> const k = make_keeper(header.fleet, header.options, 1, 0);
-    evidence by_attempts(header.fleet, header.options, 1000);
+    std::unique_ptr<keeper> const k = make_keeper(header.fleet, header.options, 0, 1, 0);
+    evidence by_attempts(header.fleet, header.options, 0, 1000);
     replay_result result;
     while (std::getline(in, line)) {
         ++at.number;

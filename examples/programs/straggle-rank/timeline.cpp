@@ -152,14 +152,16 @@ class row_of_windows {
             ranking const& r = watch.rank(end);
             auto const now = static_cast<double>(end - origin);
             ended.clear();
+            bool has_ended = false;
             if (past != nullptr)
                 past->up_to(now, [&](past_attempt const& a) {
                     k.observe(a);
-                    ended.push_back(a);
+                    has_ended = true;
+                    if (!options_.log.empty()) ended.push_back(a);
                 });
             decision const& d = k.decide(r, number, now);
             if (r.fleet_size() == 0) note_gap(t, number, number);
-            decided_window const window{number, r, d, k, books.take(r, d, number, k), ended, now};
+            decided_window const window{number, r, d, k, books.take(r, d, number, k), ended, has_ended, now};
             for (window_sink* sink : sinks) sink->take(window);
         }
         books.close(k);
@@ -336,7 +338,7 @@ timeline follow(history const& h, options const& o, fleet const& f, window_calen
         std::optional<past_by_end<Time>> past;
         if (o.decides_by_slowdown()) past.emplace(attempts);
         double const origin = past ? static_cast<double>(past->origin()) : 0;
-        std::unique_ptr<keeper> const k = make_keeper(f, o, slide, origin / slide);
+        std::unique_ptr<keeper> const k = make_keeper(f, o, attempts.size(), slide, origin / slide);
         row_of_windows<Time>(h, attempts, calendar, o)
             .follow(fields, t, *k, books, sinks, past ? &*past : nullptr);
     });

@@ -2,13 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `blacklist/ranked_blacklist.hpp`, `detect/job_progress.hpp` and
-/// `monitor/detail/window_store.hpp`: memory for what is about to be added, asked for while nothing has
-/// changed yet.
+/// Shared part of `blacklist/ranked_blacklist.hpp`, `detect/job_progress.hpp`,
+/// `monitor/detail/window_store.hpp` and `rank/detail/node_effects.hpp`: memory for what is about to be
+/// added, asked for while nothing has changed yet.
 #pragma once
 
 #include <straggle/base/config.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -17,6 +18,17 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class T>
 void make_room_for_one(std::vector<T>& v) {
     if (v.size() == v.capacity()) v.reserve(v.size() < 8 ? 8 : 2 * v.size());
+}
+
+// So many elements of no value; those that were there are gone before there is memory for more.
+template <class T>
+void resize_anew(std::vector<T>& v, std::size_t size) {
+    v.clear();
+    if (size > v.capacity()) {
+        std::vector<T>().swap(v);
+        v.reserve(size + size / 8);
+    }
+    v.resize(size);
 }
 
 } // namespace straggle::detail

@@ -41,9 +41,11 @@ struct slowdown_evidence_options {
     /// A node that is provably slower than its siblings, but by less than this, is not worth avoiding.
     /// @pre at least 1
     double least_slowdown = 1.1;
-    std::size_t max_attempts = std::size_t{1} << 18;  ///< of jobs that go on; 32 bytes each
-    std::size_t max_jobs = std::size_t{1} << 14;      ///< that go on
-    std::size_t max_cells = std::size_t{1} << 16;     ///< jobs that are over, times nodes; 24 bytes each
+    std::size_t max_attempts = std::size_t{1} << 18; ///< of jobs that go on; 32 bytes each
+    std::size_t max_jobs = std::size_t{1} << 14;     ///< that go on
+    std::size_t max_cells = std::size_t{1} << 16;    ///< jobs that are over, times nodes; 24 bytes each
+    /// So many of these have memory from the beginning, and do not move; at most `max_cells`.
+    std::size_t expected_cells = 0;
     std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 320 bytes each
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
@@ -80,6 +82,7 @@ class basic_slowdown_evidence {
         : options_(options), store_(options.least_slowdown) {
         STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.max_stretch >= 16 && options.max_nodes >= 1 &&
                          options.max_jobs >= 1 && options.max_attempts >= options.max_stretch);
+        store_.reserve_cells((std::min)(options.expected_cells, options.max_cells));
     }
 
     /// Takes in an attempt that ended.

@@ -32,6 +32,9 @@ class basic_evidence_store : public evidence_state {
   public:
     explicit basic_evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
 
+    // Memory for so many cells, now and not in steps of which two are there at once.
+    void reserve_cells(std::size_t cells) { cells_.reserve(cells); }
+
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
         return j == job_memory::none ? 0 : jobs_[j].attempts.size();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 
@@ -80,7 +81,7 @@ class basic_effect_solver {
     }
     void weigh(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
                double life) {
-        weight_.resize(cells.size());
+        resize_anew(weight_, cells.size());
         std::size_t c = 0;
         for (effect_group const& g : groups) {
             double const kept = kept_of(g, window, life);
@@ -266,18 +267,19 @@ class basic_effect_solver {
         }
     }
     // How much more cells of a node differ than their tasks explain: the variance for which their squares,
-    // each taken as at most 4, are what they would be by chance.
+    // each taken as at most 4, are what they would be by chance. Weights are not needed any more: the squares
+    // stand in their place.
     void measure_spread(std::span<effect_group const> groups, std::span<effect_cell const> cells,
                         std::span<node_effect const> effects) {
         std::size_t used = 0, groups_used = 0, nodes_used = 0;
-        square_.clear();
+        resize_anew(weight_, cells.size());
         std::size_t c = 0;
         for (effect_group const& g : groups) {
             std::size_t here = 0;
             for (std::size_t end = c + g.cells; c < end; ++c) {
                 if (!(cells[c].tasks > 0)) continue;
                 double const off = cells[c].deviation - g.shift - value_[cells[c].node];
-                square_.push_back({off * off, g.variance / cells[c].tasks});
+                weight_[used + here] = off * off;
                 ++here;
             }
             used += here;
@@ -293,26 +295,28 @@ class basic_effect_solver {
         double const usual = 0.9205 * free;
         double const chance = usual * std::sqrt(2 / free);
         double low = 0, high = 1;
-        if (clipped(0) <= usual + chance) {
+        if (clipped(groups, cells, 0) <= usual + chance) {
             spread_ = 0;
             return;
         }
-        is_known_ = is_known_ && clipped(0) > usual + 2 * chance;
+        is_known_ = is_known_ && clipped(groups, cells, 0) > usual + 2 * chance;
         for (int i = 0; i < 12; ++i) {
             double const middle = (low + high) / 2;
-            (clipped(middle * middle) > usual ? low : high) = middle;
+            (clipped(groups, cells, middle * middle) > usual ? low : high) = middle;
         }
         spread_ = low * low;
     }
-    [[nodiscard]] double clipped(double spread) const noexcept {
+    [[nodiscard]] double clipped(std::span<effect_group const> groups, std::span<effect_cell const> cells,
+                                 double spread) const noexcept {
         double sum = 0;
-        for (auto const& s : square_) sum += (std::min)(4.0, s.off / (s.variance + spread));
+        std::size_t c = 0, k = 0;
+        for (effect_group const& g : groups)
+            for (std::size_t end = c + g.cells; c < end; ++c)
+                if (cells[c].tasks > 0)
+                    sum += (std::min)(4.0, weight_[k++] / (g.variance / cells[c].tasks + spread));
         return sum;
     }
 
-    struct squared {
-        double off, variance;
-    };
     double spread_ = 0;
     bool is_known_ = false;
     static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
@@ -321,7 +325,6 @@ class basic_effect_solver {
     std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> order_, size_;
     std::vector<node_effect> recent_;
-    std::vector<squared> square_;
 };
 using effect_solver = basic_effect_solver<>;
 
