@@ -47,7 +47,8 @@ std::vector<std::string> policies(options const& how) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
     if (how.policies.empty())
-        for (policy_entry const& e : all_policies()) add(std::string(e.name));
+        for (policy_entry const& e : all_policies())
+            if (!e.on_request) add(std::string(e.name));
     for (std::string const& name : how.policies) add(std::string(find_policy(name).name));
     return names;
 }

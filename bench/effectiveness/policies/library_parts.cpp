@@ -48,7 +48,7 @@ class library_parts final : public policy {
     }
 
   private:
-    std::optional<library_watch> watch_;
+    std::optional<library_watch<>> watch_;
     std::optional<library_copying> copying_;
 };
 

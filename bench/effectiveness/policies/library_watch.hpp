@@ -3,7 +3,8 @@
 
 /// @file
 /// The library's blacklist by itself, as its guide puts it together: `cluster_watch` with all its defaults
-/// and windows of ten usual tasks. A node on probation gets copies of tasks that have just begun.
+/// and windows of ten usual tasks. A node on probation gets copies of tasks that have just begun. Or with
+/// another keeper of the nodes.
 #pragma once
 
 #include "library_fields.hpp"
@@ -15,14 +16,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace lab {
 
+template <class Keeper = straggle::ranked_blacklist<std::uint32_t>>
 class library_watch {
   public:
-    explicit library_watch(setup const& where)
-        : watch_(monitor(attempt_fields, {.window = 300 * where.heartbeat, .slide = 0, .ranking = {}})) {}
+    explicit library_watch(setup const& where, Keeper keeper = Keeper{})
+        : watch_(monitor(attempt_fields, {.window = 300 * where.heartbeat, .slide = 0, .ranking = {}}),
+                 std::move(keeper)) {}
 
     void ended(attempt_record const& a, double now) {
         if (a.outrun && !a.copy)
@@ -63,7 +67,7 @@ class library_watch {
   private:
     using monitor = straggle::monitor<attempt_record, decltype(attempt_fields)>;
 
-    straggle::cluster_watch<monitor, straggle::ranked_blacklist<std::uint32_t>> watch_;
+    straggle::cluster_watch<monitor, Keeper> watch_;
     std::vector<std::uint32_t> fleet_;
 };
 

@@ -29,6 +29,7 @@ struct policy_entry {
     std::string_view what; ///< in one line
     bool is_rival = false; ///< what others do, to be compared with; not the library, not a yardstick
     std::unique_ptr<policy> (*make)(setup const&) = nullptr;
+    bool on_request = false; ///< takes part only where it is named
 };
 
 /// All of them, sorted by name.
