@@ -285,6 +285,12 @@ using straggle::assign::retry_budget;
 using straggle::assign::suspect_share_limit;
 }
 
+// straggle/assign/slot_price.hpp
+namespace assign {
+using straggle::assign::slot_price_options;
+using straggle::assign::slot_price;
+}
+
 // straggle/assign/assigner.hpp
 namespace assign {
 using straggle::assign::assigner;
@@ -313,12 +319,6 @@ namespace assign {
 using straggle::assign::free_place;
 using straggle::assign::ranked_place;
 using straggle::assign::rank_places;
-}
-
-// straggle/assign/slot_price.hpp
-namespace assign {
-using straggle::assign::slot_price_options;
-using straggle::assign::slot_price;
 }
 
 // straggle/assign/small_job_clones.hpp

@@ -502,6 +502,64 @@ TEST_CASE("assigner: reserved slots are for copies, the others are not until no 
     CHECK_THROWS_AS(a.choose(tasks, task_fields, bares, fields, ten), broken_contract);
 }
 
+TEST_CASE("assigner: slots cost what the load makes of them") {
+    struct late {
+        std::string node;
+        double remaining;
+    };
+    std::vector<late> const tasks{{"a", 100}};
+    constexpr assign::straggler_fields fields{.runs_on = &late::node, .remaining = &late::remaining};
+    constexpr assign::backup_node_fields places{.node = &host::name, .free = &host::free};
+    auto const copy_takes = [](late const&, host const&) { return 20.0; };
+    auto const all = hosts(3);
+    cluster_load load{.now = 1000, .slots = 12, .busy = 4};
+    auto const copies = [&](assign::assigner<>& a) {
+        return a.choose(tasks, fields, all, places, copy_takes, load).copies;
+    };
+    assign::assigner<> a;
+    CHECK(copies(a) == 1);
+    CHECK(a.plan().slot_price == assign::slot_price_options{}.least);
+    // One look at tasks that wait, after a quiet time, is no crowd; that it goes on is one.
+    load.waiting = 3;
+    load.busy = 12;
+    load.now += 1;
+    CHECK(copies(a) == 1);
+    double before = a.plan().slot_price;
+    for (int i = 0; i < 40; ++i) {
+        load.now += 100; // five times as long as a task takes
+        (void)copies(a);
+        REQUIRE(a.plan().slot_price >= before);
+        before = a.plan().slot_price;
+    }
+    CHECK(a.plan().copies == 0);
+    CHECK(a.plan().choices[0].reason == assign::backup_refusal::not_profitable);
+    // It is the load, not what was decided: the same for whoever takes the price that the policy has.
+    assign::assigner<> fixed(assign::expected_gain{}, assign::assigner_options{.price_by_load = false});
+    CHECK(copies(fixed) == 1);
+    CHECK(fixed.plan().slot_price == 0);
+    // And it passes with the crowd.
+    load.waiting = 0;
+    load.busy = 4;
+    for (int i = 0; i < 20; ++i) {
+        load.now += 100;
+        (void)copies(a);
+    }
+    CHECK(a.plan().copies == 1);
+    // A clock that is not told says nothing of what was before; neither do slots.
+    load.now = 0;
+    load.waiting = 3;
+    load.busy = 12;
+    assign::assigner<> no_clock;
+    CHECK(copies(no_clock) == 0);
+    load.waiting = 0;
+    load.busy = 4;
+    CHECK(copies(no_clock) == 1);
+    load = {.waiting = 3};
+    assign::assigner<> no_slots;
+    CHECK(copies(no_slots) == 1);
+    CHECK(no_slots.plan().slot_price == 0);
+}
+
 TEST_CASE("assigner: nothing to decide") {
     assign::assigner a(told{});
     CHECK(a.choose(std::vector<task>(), hosts(3), predict).choices.empty());

@@ -12,7 +12,7 @@ TEST_CASE("assigner options: the defaults") {
     static_assert(options.rule == assign::assignment_rule::optimal);
     static_assert(options.kill == assign::kill_rule::race);
     static_assert(options.slots == assign::reservation::shared());
-    static_assert(options.launch == 0 && options.price_over_budget);
+    static_assert(options.launch == 0 && options.price_by_load && options.price_over_budget);
     CHECK(to_string(options.rule) == "optimal");
 }
 

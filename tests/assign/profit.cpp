@@ -492,6 +492,21 @@ TEST_CASE("profit: many at once are each by itself, to the bit") {
     }
 }
 
+TEST_CASE("profit: of two prices of a slot the higher one counts") {
+    backup_case c = race({30, 50}, {10, 40}, 1, 5).as_case();
+    for (double const told : {0.0, 0.05, 0.3, 7.0}) {
+        c.slot_price = told;
+        backup_case plain = c;
+        plain.slot_price = 0;
+        CHECK(*expected_gain{.slot_price = 0.2}.value(c) ==
+              *expected_gain{.slot_price = (std::max)(0.2, told)}.value(plain));
+    }
+    for (double const bad : {-0.1, nan, inf}) {
+        c.slot_price = bad;
+        CHECK(expected_gain{}.value(c).reason() == status::out_of_domain);
+    }
+}
+
 TEST_CASE("profit: bad input is said to be so") {
     check_bad_input(riski_2014{});
     check_bad_input(profit_as_printed{});

@@ -20,7 +20,7 @@ Runs policies on the scenarios of a table and compares each with doing nothing.
 
   --table FILE          scenarios (bench/effectiveness/scenarios/scenarios.csv)
   --drawn N             instead of a table: N scenarios drawn from broad ranges
-  --draw-seed S         which of them (default: 1); from 4001 on for what is published, not for choosing defaults
+  --draw-seed S         which of them (default: 1); from 5001 on for what is published, not for choosing defaults
   --edges               instead of a table: scenarios at the edge of those ranges, or beyond
   --scenarios A,B*      only these (* stands for anything)
   --policies A,B        only these; "nothing" takes part in any case

@@ -235,6 +235,7 @@ class adviser {
                 .slots = o_.reserve > 0 ? straggle::assign::reservation(1 - o_.reserve)
                                         : straggle::assign::reservation::shared(),
                 .launch = o_.launch,
+                .price_by_load = false,        // one look does not say for how long tasks have waited
                 .price_over_budget = !stormy}, // who gets none need not be priced
             straggle::assign::copies_per_task(o_.copies_per_task),
             stragglers_.size() > few ? limit(straggle::assign::suspect_share_limit(o_.storm)) : limit(),

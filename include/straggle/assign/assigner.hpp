@@ -10,6 +10,7 @@
 #include <straggle/assign/backup_plan.hpp>
 #include <straggle/assign/copy_limits.hpp>
 #include <straggle/assign/detail/candidate_nodes.hpp>
+#include <straggle/assign/detail/load_price.hpp>
 #include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/profit.hpp>
 #include <straggle/base/config.hpp>
@@ -34,6 +35,9 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// and nodes are put together by `assigner_options::rule`: one copy for each straggler at most, on each node
 /// as many as it has slots for copies, none where a limit objects. A node on probation may get a copy but is
 /// never left with the only attempt: the straggler is not killed for it.
+///
+/// What a copy costs follows the load, if that is told: the more of recent time tasks have waited for a slot,
+/// the more a slot costs (`assigner_options::price_by_load`).
 ///
 /// Of the attempts of a task on nodes that are not healthy only one counts for the limits: a straggler on a
 /// weak node whose copy went to a node on probation, or to one that has become weak, is not helped by it, and
@@ -82,7 +86,7 @@ class assigner {
     /// @param nodes any forward range of nodes; in the same order each time where slots are reserved
     /// @param node_fields a `backup_node_fields` that names the members of a node
     /// @param predict a `backup_predictor`
-    /// @param load of the cluster, for the limits
+    /// @param load of the cluster, for the limits and for what a slot costs
     /// @pre where slots are reserved, the fields name all slots and those with copies
     /// @return the plan, valid until the next call
     template <std::ranges::forward_range Stragglers, class StragglerFields, std::ranges::forward_range Nodes,
@@ -93,6 +97,7 @@ class assigner {
                               NodeFields const& node_fields, Predict&& predict,
                               cluster_load const& load = {}) {
         begin();
+        price_.begin(load, options_.price_by_load);
         nodes_.read(nodes, node_fields, options_.slots, load);
         limits_.begin(load, static_cast<std::size_t>(std::ranges::distance(stragglers)));
         for (auto const& straggler : stragglers) {
@@ -101,6 +106,7 @@ class assigner {
         }
         match();
         write_plan();
+        price_.end();
         return plan_;
     }
     /// Is no plan: the compiler says in one line what does not fit.
@@ -217,11 +223,12 @@ class assigner {
             choice.reason = backup_refusal::no_straggler;
             return;
         }
-        backup_case c{.remaining = left.view(), .launch = options_.launch};
+        backup_case c{.remaining = left.view(), .launch = options_.launch, .slot_price = price_.price()};
         if constexpr (detail::given<decltype(Fields::next_slowest)>)
             c.next_slowest = time_or_zero(detail::project(fields.next_slowest, straggler));
 
         std::uint32_t place = 0;
+        bool noted = false;
         for (auto const& node : nodes) {
             std::uint32_t const at = place++;
             auto const can_run = [&] {
@@ -238,6 +245,8 @@ class assigner {
                 refusal = backup_refusal::no_prediction;
                 if (there.read(predicted)) {
                     c.copy = there.view();
+                    if (!noted) price_.predicted(c.copy);
+                    noted = true;
                     refusal = weigh(c, option);
                 }
             }
@@ -301,6 +310,7 @@ class assigner {
         plan_.nodes = {};
         plan_.copies = 0;
         plan_.profit = 0;
+        plan_.slot_price = price_.price();
         plan_.policy = Profit::name;
         plan_.rule = to_string(options_.rule);
         for (assigned_pair const& m : matched_) drafts_[m.row].pair = m.pair;
@@ -337,6 +347,7 @@ class assigner {
     [[no_unique_address]] Profit profit_;
     assigner_options options_{};
     [[no_unique_address]] limit_row limits_;
+    detail::load_price price_;
     backup_plan plan_;
     // Scratch: by straggler, by node, by pair.
     std::vector<backup_choice> choices_;

@@ -42,6 +42,10 @@ struct assigner_options {
     kill_rule kill = kill_rule::race;                ///< what becomes of the straggler
     reservation slots{};                             ///< which slots copies may take
     double launch = 0;                               ///< before a copy runs, added to its time; at least 0
+    /// What a copy costs goes with the load, as `slot_price` learns it from the loads that it is shown; the
+    /// profit policy's own price is the least. Needs `cluster_load::slots`; without, and if false, that
+    /// alone.
+    bool price_by_load = true;
     /// Also look for a node for stragglers that a limit will not admit, to be able to say what they miss.
     /// Without, nothing is predicted where nothing can be launched.
     bool price_over_budget = true;

@@ -113,6 +113,7 @@ struct backup_plan {
     node_counts nodes{};                ///< of all choices together
     std::uint64_t copies = 0;           ///< to be launched
     double profit = 0;                  ///< expected of them together
+    double slot_price = 0;              ///< by the load, where that was told; a policy's own may be higher
     std::string_view policy{};          ///< the profit policy
     std::string_view rule{};            ///< how stragglers and nodes were put together
 };

@@ -34,6 +34,9 @@ struct backup_case {
     double launch = 0;
     /// s: what the job's next-slowest task still takes. To be done before that gains the job nothing.
     double next_slowest = 0;
+    /// What a second of a slot costs now, in seconds of the job, by the load of the cluster; 0 where that is
+    /// not known. A policy takes its own price where that is higher.
+    double slot_price = 0;
 };
 
 /// What a copy is worth, in the unit of the times.
@@ -87,6 +90,7 @@ consteval bool explain_profit() {
     if (c.remaining.empty() || c.copy.empty()) return status::insufficient_evidence;
     if (!is_finite(c.launch) || !(c.launch >= 0)) return status::out_of_domain;
     if (!is_finite(c.next_slowest) || !(c.next_slowest >= 0)) return status::out_of_domain;
+    if (!is_finite(c.slot_price) || !(c.slot_price >= 0)) return status::out_of_domain;
     if (!(c.remaining[0] >= 0 && c.copy[0] >= 0)) return status::out_of_domain;
     return status::ok;
 }
@@ -115,7 +119,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// taken from another task, and delays a job that runs on k slots by 1/k seconds: 1 / k for the number of
 /// slots a job usually has. 0 where slots are idle and free of charge. At 1 with s = 0, profit > 0 exactly if
 /// all attempts together are expected to take less slot time with the copy than without: speculation that
-/// frees resources, as Mantri's.
+/// frees resources, as Mantri's. A case may say what the load makes of the price: the higher one counts.
 /// @par Cost
 /// value O(min(a log b, a + b)) for a samples on one side and b >= a on the other; allocates
 /// nothing
@@ -131,12 +135,12 @@ struct expected_gain {
     /// What a copy is worth. The win probability is P(X + o < r); a tie is not won.
     /// @pre `slot_price` and `least_win_probability` are in their ranges
     /// @return `status::insufficient_evidence` where one of the distributions is empty,
-    /// `status::out_of_domain` for times, a launch or a next-slowest time that are negative, or the latter
-    /// two not finite, `status::out_of_range` where a sum over all pairs is too large for a number
+    /// `status::out_of_domain` for times, a launch, a next-slowest time or a price that are negative, or the
+    /// latter three not finite, `status::out_of_range` where a sum over all pairs is too large for a number
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value> value(backup_case const& c) const {
         expect_ranges();
         if (status const s = detail::check_case(c); s != status::ok) return s;
-        return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest));
+        return worth(detail::race(c.remaining, c.copy.moved(c.launch), c.next_slowest), c.slot_price);
     }
     /// The same for many cases at once. Where the remaining time is a single number, the searches in what the
     /// copies take wait for memory side by side.
@@ -166,8 +170,8 @@ struct expected_gain {
     }
 
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE constexpr outcome<backup_value>
-    worth(detail::race_means const& means) const {
-        double const cost = slot_price * means.earlier;
+    worth(detail::race_means const& means, double price) const {
+        double const cost = (std::max)(slot_price, price) * means.earlier;
         return detail::finite_value({means.won - cost, means.won, cost, means.wins});
     }
 
@@ -193,7 +197,8 @@ struct expected_gain {
             values[i] = copies[i].empty()
                             ? value(cases[i])
                             : worth(detail::race_of_one(remaining[i], before_straggler[i], copies[i],
-                                                        next_slowest[i], before_next[i]));
+                                                        next_slowest[i], before_next[i]),
+                                    cases[i].slot_price);
     }
 };
 
