@@ -41,8 +41,8 @@ class intake {
     using evidence_type = window_store<job_id, node_id, pair, scores_type>;
 
   protected:
-    intake(Fields fields, options how)
-        : fields_(std::move(fields)),
+    intake(Fields record_fields, options how)
+        : fields_(std::move(record_fields)),
           options_(std::move(how)),
           clock_(step_length(options_)),
           evidence_(steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)) {}
