@@ -77,6 +77,24 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(plain["reading"]["attempts"], 40)
         self.assertEqual(plain["nodes"], as_json("-", stdin=gzip.compress(log))["nodes"])
 
+    def test_nothing_that_has_ended(self):
+        log = (HISTORIES / "spark-rolled-1.jsonl").read_bytes()
+        done = run("-", stdin=log[: len(log) * 2 // 3])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"2 attempts, and none that has ended; ", done.stderr)
+        self.assertIn(b"cut off (line ", done.stderr)
+
+    @unittest.skipUnless(shutil.which("zstd"), "no zstd")
+    def test_what_comes_before_damage_in_zstd_is_read(self):
+        log = (HISTORIES / "dask.jsonl").read_bytes()
+        packed = bytearray(subprocess.run(["zstd", "-c"], input=log, capture_output=True, check=True).stdout)
+        packed[-1] ^= 1  # of the sum at its end
+        got = as_json("-", stdin=bytes(packed))
+        self.assertEqual(got["reading"]["attempts"], 91)
+        self.assertEqual(got["reading"]["not_attempts"]["damaged compression"]["count"], 1)
+        two = subprocess.run(["zstd", "-c"], input=b"", capture_output=True, check=True).stdout + bytes(packed)
+        self.assertEqual(as_json("-", stdin=two)["reading"]["attempts"], 91)
+
     def test_told_format(self):
         done = run("--from", "spark", HISTORIES / "parallel.joblog")
         self.assertEqual(done.returncode, 2)

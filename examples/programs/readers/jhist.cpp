@@ -325,12 +325,13 @@ class jhist_reader {
 void read_jhist(text_window& text, collector& out) {
     line_reader lines(text);
     jhist_reader reader(lines, out);
-    bool schema_seen = false;
+    bool begun = false, schema_seen = false;
     while (lines.next()) {
         std::string_view const line = trimmed(lines.line());
-        if (lines.number() == 1) {
+        if (!begun) {
+            begun = true;
             if (line != "Avro-Json") {
-                out.leave_out(reason::unknown_version, 1);
+                out.leave_out(reason::unknown_version, lines.number());
                 out.remark(
                     "a binary history: let Hadoop write JSON (mapreduce.jobhistory.jhist.format=json)");
                 return;

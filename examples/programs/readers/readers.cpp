@@ -46,6 +46,40 @@ constexpr std::array<known_format, 10> known_formats{{{format::hadoop, looks_lik
                                                       {format::haproxy, looks_like_haproxy},
                                                       {format::csv, looks_like_csv}}};
 
+// Whether what such a history begins with has to stand at its beginning, and not in any line.
+constexpr bool has_beginning(format how) {
+    return how != format::spark && how != format::haproxy && how != format::csv;
+}
+
+// Calls visit(where a line of the head begins) for the first few, until it says true: somebody's messages, or
+// empty lines, may come before a log.
+template <class Visit>
+void for_first_lines(std::string_view head, Visit&& visit) {
+    constexpr std::size_t most_lines = 32, most_bytes = std::size_t{1} << 13;
+    std::size_t at = 0;
+    for (std::size_t line = 0; line < most_lines && at < (std::min)(most_bytes, head.size()); ++line) {
+        if (visit(at)) return;
+        std::size_t const end = head.find('\n', at);
+        if (end == std::string_view::npos) return;
+        at = end + 1;
+    }
+}
+
+// How much stands before the beginning of a history of that format; 0, too, if it does not begin here.
+std::size_t lead_of(format how, std::string_view head) {
+    std::size_t lead = 0;
+    if (!has_beginning(how)) return lead;
+    for_first_lines(head, [&](std::size_t at) {
+        for (known_format const& known : known_formats) {
+            if (known.how != how || !known.looks_like(head.substr(at))) continue;
+            lead = at;
+            return true;
+        }
+        return false;
+    });
+    return lead;
+}
+
 // What a Spark log is called, should it not say of which application it is.
 std::string application_of(std::string const& file) {
     std::filesystem::path const path(file);
@@ -86,9 +120,10 @@ class history_reader {
         } else {
             std::optional<format> const how = how_.from ? how_.from : in.guess();
             report_.files.back().how = how;
-            if (how)
+            if (how) {
+                skip_lead(*how, in.text());
                 read_as(*how, in, file);
-            else
+            } else
                 out_.leave_out(in.text().head(1).empty() ? reason::other_event : reason::unknown_format, 0);
         }
         if (!in.source().damage().empty()) {
@@ -105,6 +140,17 @@ class history_reader {
     }
 
   private:
+    // Names what stands before the log.
+    void skip_lead(format how, text_window& text) {
+        std::size_t lead = lead_of(how, text.head(head_size));
+        while (lead > 0) {
+            std::string_view const line = text.view().substr(0, text.view().find('\n') + 1);
+            if (line.find_first_not_of(" \t\r\n") != std::string_view::npos)
+                out_.leave_out(reason::not_a_record, text.line());
+            lead -= line.size();
+            text.consume(line.size(), 1);
+        }
+    }
     void read_as(format how, input& in, std::string const& file) {
         text_window& text = in.text();
         std::string_view const head = text.head(head_size);
@@ -157,9 +203,21 @@ std::string lines_of(occurrences const& some, reading_report const& report) {
 
 std::optional<format> guess_format(std::string_view head) {
     if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    std::optional<format> found;
     for (known_format const& known : known_formats)
-        if (known.looks_like(head)) return known.how;
-    return std::nullopt;
+        if (known.looks_like(head)) {
+            if (known.how != format::csv) return known.how;
+            found = format::csv; // its first line may be a message
+        }
+    for_first_lines(head, [&](std::size_t at) {
+        for (known_format const& known : known_formats) {
+            if (!has_beginning(known.how) || !known.looks_like(head.substr(at))) continue;
+            found = known.how;
+            return true;
+        }
+        return false;
+    });
+    return found;
 }
 
 input::input(std::string const& file) : input(program::name_of(file), open_file(file)) {}
@@ -220,13 +278,18 @@ void expect_attempts(reading_report const& report) {
             what += "no attempt that could be read as " + std::string(to_string(*first.how));
         if (report.files.size() > 1) what += "; nor in the other files";
     }
+    throw program::failure(program::exit_status::bad_input, what + reasons_of(report));
+}
+
+std::string reasons_of(reading_report const& report) {
+    std::string text;
     for (std::size_t i = 0; i < reason_count; ++i) {
         occurrences const& some = report.reasons[i];
         if (some.count > 0)
-            what += "; " + program::grouped(some.count) + " " +
+            text += "; " + program::grouped(some.count) + " " +
                     std::string(to_string(static_cast<reason>(i))) + lines_of(some, report);
     }
-    throw program::failure(program::exit_status::bad_input, what);
+    return text;
 }
 
 std::vector<std::string> summary_of(reading_report const& report) {

@@ -75,6 +75,9 @@ struct opened_history {
 /// A `program::failure` if nothing was read, which says what was found instead.
 void expect_attempts(reading_report const& report);
 
+/// What was not read and why, each part behind a semicolon; empty if nothing was left out.
+[[nodiscard]] std::string reasons_of(reading_report const& report);
+
 /// The sentences that say what was read and what was not, each without its full stop.
 [[nodiscard]] std::vector<std::string> summary_of(reading_report const& report);
 

@@ -124,7 +124,7 @@ class zstd_stream {
   public:
     zstd_stream() : z_(ZSTD_createDStream()) {
         if (z_ == nullptr) throw std::bad_alloc();
-        ZSTD_initDStream(z_);
+        first_step_ = step_ = ZSTD_initDStream(z_);
     }
     zstd_stream(zstd_stream const&) = delete;
     zstd_stream& operator=(zstd_stream const&) = delete;
@@ -134,7 +134,9 @@ class zstd_stream {
         ZSTD_outBuffer out{to, size, 0};
         while (out.pos == 0) {
             bool const more = from.refill();
-            std::string_view const rest = from.rest();
+            // As much at a time as it asks for: where it finds damage, what it had unpacked in the same step
+            // is lost.
+            std::string_view const rest = from.rest().substr(0, step_);
             ZSTD_inBuffer in{rest.data(), rest.size(), 0};
             std::size_t const result = ZSTD_decompressStream(z_, &out, &in);
             from.consume(in.pos);
@@ -142,6 +144,7 @@ class zstd_stream {
                 damage = std::string("zstd: ") + ZSTD_getErrorName(result);
                 break;
             }
+            step_ = result != 0 ? result : first_step_;
             if (more || out.pos > 0) {
                 inside_frame_ = result != 0;
             } else {
@@ -154,6 +157,7 @@ class zstd_stream {
 
   private:
     ZSTD_DStream* z_;
+    std::size_t first_step_ = 0, step_ = 0;
     bool inside_frame_ = false;
 };
 

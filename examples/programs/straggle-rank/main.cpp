@@ -87,6 +87,15 @@ int replay(std::string const& file) {
     return r.different == 0 ? 0 : 1;
 }
 
+// Why no record at all could be used.
+std::string nothing_used(history const& past) {
+    if (!past.log) return "every record was rejected";
+    std::string const read = counted(past.log->attempts, "attempt");
+    return (past.log->running == past.log->attempts ? read + ", and none that has ended"
+                                                    : read + ", all rejected") +
+           readers::reasons_of(*past.log);
+}
+
 // What was asked for has to be there.
 void check(history const& past, ranking const& nodes, options const& o) {
     if (o.normaliser == normaliser::work_rate && !past.has_inputs)
@@ -95,7 +104,7 @@ void check(history const& past, ranking const& nodes, options const& o) {
                           ": --normaliser work_rate needs a column for the input (see --columns input=NAME)");
     auto const& counts = nodes.attempts();
     if (past.rows > 0 && counts.used + counts.failed + counts.killed + counts.superseded == 0)
-        throw failure(exit_status::bad_input, past.file + ": every record was rejected");
+        throw failure(exit_status::bad_input, past.file + ": " + nothing_used(past));
 }
 
 void run(options o) {

@@ -56,6 +56,28 @@ TEST_CASE("readers: a damaged object among whole ones is left out") {
     CHECK(read_text(job + "garbage\n" + job).lines(reason::not_a_record) == std::vector<std::size_t>{10});
 }
 
+TEST_CASE("readers: lines that stand before a log are named, and hide nothing of it") {
+    for (char const* const name :
+         {"dask.jsonl", "hadoop.jhist", "nextflow-raw.txt", "nextflow-trace.txt", "parallel.joblog",
+          "slurm-epoch.txt", "slurm-parsable.txt", "slurm-parsable2.txt"}) {
+        CAPTURE(name);
+        std::string const log = contents(kept(name));
+        reading const whole = read_text(log), late = read_text("\r\nsacct: warning, a message\n" + log);
+        CHECK(late.report.attempts == whole.report.attempts);
+        CHECK(late.lines(reason::not_a_record) == std::vector<std::size_t>{2});
+        CHECK(late.count(reason::not_json) == 0);
+        for (std::size_t i = 0; i < late.rows.size(); ++i) CHECK(late.rows[i].line == whole.rows[i].line + 2);
+        reading const told = read_text("a message\n" + log, whole.report.files[0].how);
+        CHECK(told.report.attempts == whole.report.attempts);
+    }
+    CHECK(read_text("job 7\n" + job + job).lines(reason::not_a_record) == std::vector<std::size_t>{1});
+    CHECK(read_text("job 7\n" + job + job).report.attempts == 2);
+    // Far down it is a part of something else.
+    CHECK(readers::guess_format(std::string(40, '\n') + "Seq\tHost\tStarttime\t") == std::nullopt);
+    CHECK(readers::guess_format("job,node,duration\n1,2,3\n") == format::csv);
+    CHECK(readers::guess_format("a,b\nSeq\tHost\tStarttime\tJobRuntime\n") == format::parallel);
+}
+
 TEST_CASE("readers: objects of one line, and several in one") {
     std::string line = job;
     std::erase(line, '\n');
