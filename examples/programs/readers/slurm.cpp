@@ -77,6 +77,9 @@ class sacct_reader {
   public:
     sacct_reader(sacct_columns const& columns, collector& out) : at_(columns), out_(out) {}
 
+    /// Another output follows, with other columns.
+    void use(sacct_columns const& columns) { at_ = columns; }
+
     void read(field_list const& fields, std::size_t line) {
         auto const field = [&](std::optional<std::size_t> const& c) {
             return c ? trimmed(fields[*c]) : std::string_view{};
@@ -215,16 +218,29 @@ void read_sacct(text_window& text, collector& out) {
     line_reader lines(text);
     field_list fields;
     if (!lines.next()) return;
-    std::string const header(lines.line());
+    std::string header(lines.line());
     fields.split(header, '|');
-    std::size_t const count = fields.size();
+    std::size_t count = fields.size();
     sacct_columns const columns(fields);
     if (std::string const missing = columns.missing(); !missing.empty()) {
-        out.leave_out(reason::not_a_record, 1);
+        out.leave_out(reason::not_a_record, lines.number());
         out.remark("no column " + missing + "; try sacct -P -o JobID,NodeList,State,Start,End");
         return;
     }
     sacct_reader reader(columns, out);
+    std::size_t id = *columns.id;
+    auto const is_other_header = [&] { // of an output with other columns
+        bool const may_be =
+            fields.size() != count || fields[id].empty() || fields[id][0] < '0' || fields[id][0] > '9';
+        if (!may_be || !looks_like_sacct(lines.line())) return false;
+        sacct_columns const others(fields);
+        if (!others.missing().empty()) return false;
+        header = lines.line();
+        count = fields.size();
+        id = *others.id;
+        reader.use(others);
+        return true;
+    };
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
         out.count_line();
@@ -232,6 +248,8 @@ void read_sacct(text_window& text, collector& out) {
         if (lines.too_long())
             out.leave_out(reason::too_long, lines.number());
         else if (lines.line() == header) // several outputs one after the other
+            out.leave_out(reason::other_event, lines.number());
+        else if (is_other_header())
             out.leave_out(reason::other_event, lines.number());
         else if (fields.size() != count)
             out.leave_out(lines.torn() ? reason::torn : reason::wrong_field_count, lines.number());

@@ -88,6 +88,20 @@ TEST_CASE("readers: Slurm says the same in three forms") {
         if (a.job != "4/job") CHECK_MESSAGE(known.contains(key(a)), a.job << '_' << a.task);
 }
 
+TEST_CASE("readers: Slurm, outputs of other columns one after the other") {
+    std::string const times = "2026-11-22T16:01:02|2026-11-22T16:05:10";
+    reading const r = read_text("JobID|NodeList|State|Start|End\n12_1|n1|COMPLETED|" + times +
+                                "\nJobIDRaw|JobID|NodeList|State|Start|End\n99|12_2|n2|COMPLETED|" + times +
+                                "\nNodeList|State|JobID|Start|End|\nn3|COMPLETED|12_3|" + times +
+                                "|\nJobID|State\n12_4|COMPLETED\n");
+    CHECK(r.rows.size() == 3);
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+        CHECK(r.rows[i].task == std::to_string(i + 1));
+        CHECK(r.rows[i].node == "n" + std::to_string(i + 1));
+    }
+    CHECK(r.lines(reason::wrong_field_count) == std::vector<std::size_t>{7, 8});
+}
+
 TEST_CASE("readers: Slurm, odd rows") {
     reading const r = read_text("JobID|NodeList|State|Start|End\n"
                                 "7_1|n1|CANCELLED by 0|2026-01-01T00:00:00|2026-01-01T00:01:00\n"
