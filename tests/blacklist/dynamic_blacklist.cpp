@@ -163,6 +163,8 @@ TEST_CASE("a slow node is named, and its verdict speaks of slowdown") {
     CHECK(list.slowdown_of("node4").is_known());
     CHECK(list.slowdown_of("node4").value == doctest::Approx(1).epsilon(0.1));
     CHECK_FALSE(list.slowdown_of("nobody").is_known());
+    CHECK(list.estimate_of("node4") == list.slowdown_of("node4"));
+    CHECK_FALSE(list.estimate_of("nobody").is_known());
     CHECK(list.counts().attempts.used == list.counts().attempts.seen);
     CHECK(list.failures_of("node3").attempts > 0);
     CHECK(list.failures_of("node3").failed == 0);

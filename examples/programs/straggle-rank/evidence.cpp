@@ -118,6 +118,7 @@ whole_evidence weigh(history& h, fleet const& f, options const& o, bool last_use
     result.decision = e.decide(now);
     for (std::uint32_t node = 0; node < f.names.size(); ++node) {
         result.slowdowns.push_back(e.slowdown_of(node));
+        result.estimates.push_back(e.estimate_of(node));
         result.failures.push_back(e.failures_of(node));
     }
     result.usual_duration = e.usual_duration();

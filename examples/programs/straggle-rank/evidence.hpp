@@ -43,6 +43,7 @@ class evidence {
         return list_.failures_of(node);
     }
     [[nodiscard]] straggle::slowdown slowdown_of(std::uint32_t node) const { return list_.slowdown_of(node); }
+    [[nodiscard]] straggle::slowdown estimate_of(std::uint32_t node) const { return list_.estimate_of(node); }
     /// How long a task usually takes; 0 if nothing is known.
     [[nodiscard]] double usual_duration() const { return list_.decisions().usual_duration(); }
 
@@ -76,6 +77,7 @@ class evidence {
 struct whole_evidence {
     straggle::blacklist_decision<std::uint32_t> decision;
     std::vector<straggle::slowdown> slowdowns;               ///< by node
+    std::vector<straggle::slowdown> estimates;               ///< by node, also from very little
     std::vector<straggle::blacklist::failure_rate> failures; ///< by node
     double usual_duration = 0;                               ///< in the unit of the history
 };

@@ -156,8 +156,11 @@ class table {
         std::optional<std::uint32_t> worst;
         for (std::uint32_t n = 0; n < all.size(); ++n)
             if (all[n].is_known() && (!worst || all[n].value > all[*worst].value)) worst = n;
-        if (!worst) return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them";
-        std::string const behind = listed(unsure());
+        auto const few = unsure();
+        std::string const behind = listed(few, true);
+        if (!worst)
+            return "too little is known: nodes have to share jobs, at least 8 tasks in 3 of them" +
+                   std::string(behind.empty() ? "" : "; " + behind + " may be slower");
         return "the slowest node" + std::string(behind.empty() ? "" : " of which enough is known") + ", " +
                name(*worst, 40) + ", " + in_words(all[*worst]) + ": not enough to be sure that it matters" +
                (behind.empty() ? "" : "; " + behind + " may be slower, but had fewer than 8 tasks in 3 jobs");
@@ -171,11 +174,16 @@ class table {
             if (node.mean > 0 && !r_.weighed->slowdowns[node.id].is_known()) nodes.push_back(node.id);
         return nodes;
     }
-    [[nodiscard]] std::string listed(std::vector<std::uint32_t> const& nodes) const {
+    [[nodiscard]] std::string listed(std::vector<std::uint32_t> const& nodes,
+                                     bool by_how_much = false) const {
         constexpr std::size_t most = 3;
         std::string text;
-        for (std::size_t i = 0; i < (std::min)(nodes.size(), most); ++i)
+        for (std::size_t i = 0; i < (std::min)(nodes.size(), most); ++i) {
             text += (i == 0 ? "" : i + 1 == nodes.size() ? " and " : ", ") + name(nodes[i], 40);
+            straggle::slowdown const& s = r_.weighed->estimates[nodes[i]];
+            if (by_how_much && s.is_known())
+                text += " (about " + fixed(s.value, 1) + " times as long, " + counted(s.tasks, "task") + ")";
+        }
         if (nodes.size() > most) text += " and " + counted(nodes.size() - most, "other");
         return text;
     }

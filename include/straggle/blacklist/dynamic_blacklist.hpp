@@ -174,6 +174,11 @@ class dynamic_blacklist {
         std::uint32_t const at = nodes_.ids().find(node);
         return at == detail::no_index ? slowdown{} : decisions_.slowdown_of(at);
     }
+    /// The same from as little as there is: for people, nothing is decided by it. O(1)
+    [[nodiscard]] slowdown estimate_of(node_key node) const {
+        std::uint32_t const at = nodes_.ids().find(node);
+        return at == detail::no_index ? slowdown{} : decisions_.estimate_of(at);
+    }
     /// How its tasks fail. O(1)
     [[nodiscard]] blacklist::failure_rate failures_of(node_key node) const {
         std::uint32_t const at = nodes_.ids().find(node);

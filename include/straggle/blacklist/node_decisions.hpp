@@ -87,6 +87,10 @@ class basic_node_decisions : private detail::node_trials {
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
         return evidence_.slowdown_of(node);
     }
+    /// The same from as little as there is: for people, nothing is decided by it.
+    [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
+        return evidence_.estimate_of(node);
+    }
     /// How its attempts fail.
     [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
         return failures_.totals(node);
