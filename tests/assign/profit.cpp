@@ -493,7 +493,8 @@ TEST_CASE("profit: many at once are each by itself, to the bit") {
 }
 
 TEST_CASE("profit: of two prices of a slot the higher one counts") {
-    backup_case c = race({30, 50}, {10, 40}, 1, 5).as_case();
+    race const owner({30, 50}, {10, 40}, 1, 5);
+    backup_case c = owner.as_case();
     for (double const told : {0.0, 0.05, 0.3, 7.0}) {
         c.slot_price = told;
         backup_case plain = c;
