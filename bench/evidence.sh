@@ -13,7 +13,7 @@ mkdir -p "$build"
 compiler=${CXX:-g++}
 "$compiler" -std=c++20 -O2 -Iinclude -Ibench bench/blacklist/dynamic_blacklist.cpp -o "$build/decisions"
 "$compiler" -std=c++20 -O2 -Iinclude -Itests tests/main.cpp tests/property/slowdown_coverage.cpp -o "$build/coverage"
-for table in windows stuck episodes running detection errors recovery; do
+for table in windows stuck episodes running hard detection errors recovery; do
     "$build/decisions" "$scale" "$table" >"$build/$table.md"
 done
 STRAGGLE_COVERAGE_RUNS=$((20 * scale)) "$build/coverage" | grep '^|' >"$build/coverage.md"

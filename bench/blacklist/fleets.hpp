@@ -52,7 +52,7 @@ struct share {
     }
 };
 
-// Ten nodes with four slots each, 80 tasks every five minutes, first come first served; nobody obeys.
+// Ten nodes with four slots each, 80 tasks every so many minutes, first come first served; nobody obeys.
 struct shop {
     double task = 8, window = 10;    // minutes
     double factor = 1;               // of the slow node
@@ -60,6 +60,12 @@ struct shop {
     durations kind = durations::lognormal;
     double cv = 0.3;
     bool tells_running = true;
+    double every = 5; // minutes, a job
+    // A share of the tasks is so much longer, always so many neighbours of a job; `packed`: tasks go to the
+    // first node that has a free slot, so that neighbours meet.
+    double hard = 0, hardness = 1;
+    unsigned neighbours = 1;
+    bool packed = false;
 };
 class cluster {
   public:
@@ -86,17 +92,26 @@ class cluster {
                 *first = runs_.back();
                 runs_.pop_back();
             } else {
-                for (std::uint64_t t = 0; t < 80; ++t) waits_.push_back({left_.size(), t});
+                double by = 1;
+                for (std::uint64_t t = 0; t < 80; ++t) {
+                    if (of_.hard > 0 && t % of_.neighbours == 0)
+                        by =
+                            std::uniform_real_distribution<double>()(random_) < of_.hard ? of_.hardness : 1.0;
+                    waits_.push_back({left_.size(), t, by});
+                }
                 left_.push_back(80);
-                next_job_ += 5;
+                next_job_ += of_.every;
             }
             while (!waits_.empty() && !free_.empty()) {
-                std::swap(free_[random_() % free_.size()], free_.back());
+                if (of_.packed)
+                    std::iter_swap(std::min_element(free_.begin(), free_.end()), free_.end() - 1);
+                else
+                    std::swap(free_[random_() % free_.size()], free_.back());
                 std::uint32_t const node = free_.back();
                 free_.pop_back();
-                auto const [job, task] = waits_.front();
+                auto const [job, task, by] = waits_.front();
                 waits_.pop_front();
-                double const took = of_.task * draw(of_.kind, of_.cv, random_) *
+                double const took = of_.task * by * draw(of_.kind, of_.cv, random_) *
                                     (node == slow && at >= of_.since && at < of_.until ? of_.factor : 1.0);
                 runs_.push_back({node, job, task, at, at + took});
             }
@@ -135,6 +150,7 @@ class cluster {
     };
     struct waiting {
         std::uint64_t job, task;
+        double by;
     };
 
     shop of_;

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -214,4 +216,55 @@ TEST_CASE("restarted at any time it decides as it would have") {
             }
         }
     }
+}
+
+TEST_CASE("a node that was given four hard neighbours at once is blamed now and then, not each time") {
+    // In every fourth window four neighbours of a job are thirty times as long; they begin together on a
+    // node.
+    struct attempt {
+        std::uint32_t node;
+        std::uint64_t job, task;
+        double start, end;
+    };
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> normal;
+    node_decisions decisions;
+    std::vector<node_row> rows;
+    for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4, .busy = 4});
+    std::vector<attempt> runs;
+    std::vector<running_attempt> running;
+    std::set<std::uint32_t> named;
+    int batches = 0, verdicts = 0;
+    for (std::uint64_t job = 1; job <= 2000; ++job) {
+        double const now = 10 * static_cast<double>(job);
+        auto const hard = static_cast<std::uint32_t>(engine() % 40); // a node, or none
+        for (std::uint32_t n = 0; n < 10; ++n) {
+            if (std::any_of(runs.begin(), runs.end(), [&](attempt const& a) { return a.node == n; }))
+                continue;
+            batches += n == hard;
+            for (std::uint64_t k = 0; k < 4; ++k)
+                runs.push_back(
+                    {n, job, n * 4 + k, now, now + (n == hard ? 150 : 5) * std::exp(0.3 * normal(engine))});
+        }
+        running.clear();
+        for (std::size_t i = 0; i < runs.size();)
+            if (attempt const a = runs[i]; a.end <= now + 10) {
+                decisions.observe({a.node, a.job, a.task, a.start, a.end}, a.end);
+                runs[i] = runs.back();
+                runs.pop_back();
+            } else {
+                running.push_back({a.node, a.job, a.task, a.start});
+                ++i;
+            }
+        decisions.decide(now + 10, running, rows, {});
+        for (std::uint32_t n = 0; n < 10; ++n)
+            if (decisions.state(n) == node_state::healthy)
+                named.erase(n);
+            else
+                verdicts += named.insert(n).second;
+    }
+    CHECK(batches > 300);
+    MESSAGE(verdicts << " verdicts for " << batches << " batches");
+    CHECK(verdicts >= 1); // a node that hangs would look like that
+    CHECK(verdicts <= batches / 20);
 }

@@ -102,19 +102,19 @@ TEST_CASE("how many attempts that run are older: as many as of an exponential di
     }
     siblings.fit();
     for (double const age : {0.8, 1.0, 2.0, 4.0}) // 4000 quantiles of times, the last of which is 9
-        CHECK(siblings.share_older(std::log(age / median), 3) ==
+        CHECK(siblings.share_older(std::log(age / median), 3, 1.5) ==
               doctest::Approx(std::exp(-age)).epsilon(0.05));
-    CHECK(siblings.share_older(-0.1, 3) == 1); // in the younger half
+    CHECK(siblings.share_older(-0.1, 3, 1.5) == 1); // in the younger half
     // Beyond all times it falls as that of a Pareto distribution.
-    double const far = siblings.share_older(std::log(20 / median), 3);
+    double const far = siblings.share_older(std::log(20 / median), 3, 1.5);
     CHECK(far > std::exp(-20.0));
-    CHECK(siblings.share_older(std::log(40 / median), 3) < far);
+    CHECK(siblings.share_older(std::log(40 / median), 3, 1.5) < far);
     // Of even lengths those that began together are more.
     detail::censored_times even;
     for (std::size_t i = 0; i < 100; ++i)
         even.add(std::log(0.9 + 0.002 * static_cast<double>(i)), true, static_cast<std::uint32_t>(i % 7));
     even.fit();
-    CHECK(even.share_older(std::log(1.05), 3) == doctest::Approx(0.25).epsilon(0.05));
+    CHECK(even.share_older(std::log(1.05), 3, 1.5) == doctest::Approx(0.25).epsilon(0.05));
 }
 
 TEST_CASE("attempts that hang do not hide each other: the longest is compared with others only") {
@@ -128,10 +128,65 @@ TEST_CASE("attempts that hang do not hide each other: the longest is compared wi
         own += 1.0 / (i + 1); // those at risk elsewhere, and one
         all += 1.0 / (i + 5);
     }
-    CHECK(siblings.hazard(0.751, 9) == doctest::Approx(own + siblings.tail_index * 0.001));
-    CHECK(siblings.hazard(0.751, 3) == doctest::Approx(all));
-    CHECK(siblings.share_older(0.74, 9) < siblings.share_older(0.74, 3));
+    for (double const index : {1.5, 6.0})
+        CHECK(siblings.hazard(0.751, 9, index) == doctest::Approx(own + index * 0.001));
+    CHECK(siblings.hazard(0.751, 3, 1.5) == doctest::Approx(all));
+    CHECK(siblings.share_older(0.74, 9, 1.5) < siblings.share_older(0.74, 3, 1.5));
     CHECK(siblings.lead() < 0); // it has not ended
+    siblings.for_each_spacing([](double) { CHECK(false); });
+
+    // Nor where one attempt elsewhere took longer than all of them.
+    siblings.clear();
+    for (std::size_t i = 0; i < 76; ++i)
+        siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
+    siblings.add(3, true, 5);
+    for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
+    siblings.fit();
+    double others = 0;
+    for (int i = 2; i <= 77; ++i) others += 1.0 / (i + 1);
+    CHECK(siblings.hazard(1.9, 9, 1.5) == doctest::Approx(others));
+    double everybody = 0;
+    for (int i = 2; i <= 77; ++i) everybody += 1.0 / (i + 5);
+    CHECK(siblings.hazard(1.9, 3, 1.5) == doctest::Approx(everybody));
+}
+
+TEST_CASE("spacings of a Pareto tail are exponential with mean 1 / index, also where some have not ended") {
+    // The mean of 200 x 40 spacings lies within 4 standard errors: 4.5 %.
+    for (double const index : {1.8, 5.0})
+        for (bool const censored : {false, true}) {
+            std::mt19937_64 engine(straggle_test::seed_or(20261124));
+            std::exponential_distribution<double> excess(index), cut(0.3 * index);
+            double sum = 0, n = 0, squares = 0;
+            for (int job = 0; job < 200; ++job) {
+                detail::censored_times times;
+                for (std::uint32_t k = 0; k < 400; ++k) {
+                    double const at = excess(engine), until = censored && k % 2 == 0 ? cut(engine) : 1e9;
+                    times.add((std::min)(at, until), at <= until, k % 20);
+                }
+                times.fit();
+                times.for_each_spacing([&](double spacing) {
+                    sum += spacing;
+                    squares += spacing * spacing;
+                    n += 1;
+                });
+            }
+            CHECK(n > (censored ? 2000 : 7900));
+            CHECK(sum / n == doctest::Approx(1 / index).epsilon(censored ? 0.09 : 0.045));
+            CHECK(squares / n == doctest::Approx(2 / (index * index)).epsilon(censored ? 0.2 : 0.1));
+        }
+}
+
+TEST_CASE("the index of a tail is that of its heaviest part, and heavy until something is known") {
+    detail::tail_index tail;
+    CHECK(tail.value() == detail::tail_index::least);
+    std::mt19937_64 engine(straggle_test::seed_or(20261124));
+    std::exponential_distribution<double> steep(6), heavy(2);
+    for (int i = 0; i < 2000; ++i) tail.learn(steep(engine));
+    CHECK(tail.value() == doctest::Approx(6).epsilon(0.25)); // third moments of 512 spacings
+    for (int i = 0; i < 2000; ++i) tail.learn(i % 4 == 0 ? heavy(engine) : steep(engine));
+    CHECK(tail.value() < 3);
+    for (int i = 0; i < 5000; ++i) tail.learn(1e-9);
+    CHECK(tail.value() <= detail::tail_index::most);
 }
 
 TEST_CASE("how steep the tail is, is learnt from by how much the longest leads") {
@@ -170,6 +225,52 @@ TEST_CASE("how steep the tail is, is learnt from by how much the longest leads")
     // Four attempts, each of which would be so rare as 3 to the shape says.
     CHECK(evidence_of[0] > 4 * std::log(40.0));
     CHECK(evidence_of[1] > evidence_of[0] + 2 * std::log(3.0));
+}
+
+TEST_CASE("tasks that began together are witnesses of their own until such a verdict was wrong") {
+    detail::batch_trust trust;
+    CHECK(trust.holds());
+    trust.learn(false);
+    CHECK_FALSE(trust.holds());
+    int windows = 0;
+    for (; !trust.holds(); ++windows) trust.next_window();
+    CHECK(windows == 512);
+    for (int i = 0; i < 3; ++i) trust.learn(true);
+    trust.learn(false);
+    CHECK(trust.holds());
+}
+
+// Four attempts of a job that began on node 9 at the same time, or at different times, and do not end.
+double told_by_four(bool together, bool trusted) {
+    slowdown_evidence evidence;
+    std::mt19937_64 engine(20261124);
+    std::normal_distribution<double> normal;
+    double now = 0;
+    for (std::uint64_t job = 0; job < 40; ++job, now += 10) {
+        for (std::uint32_t k = 0; k < 80; ++k)
+            evidence.observe({k % 10, job, k, now, now + std::exp(0.3 * normal(engine))});
+        evidence.finish_job(job);
+        evidence.update(now + 9, {}, {});
+    }
+    if (!trusted) evidence.learn_batch(false);
+    for (std::uint32_t k = 0; k < 76; ++k)
+        evidence.observe({k % 9, 99, k, now, now + std::exp(0.3 * normal(engine))});
+    std::vector<running_attempt> running;
+    for (std::uint32_t k = 0; k < 4; ++k)
+        running.push_back(
+            {.node = 9, .job = 99, .task = 100 + k, .start = now + (together ? 0.02 : 0.3) * k});
+    std::vector<std::uint32_t> const slots(10, 4);
+    evidence.update(now + 5, running, slots);
+    CHECK(evidence.is_one_batch(9) == together);
+    CHECK_FALSE(evidence.is_one_batch(3));
+    return evidence.hung_evidence(9);
+}
+
+TEST_CASE("a batch counts as one once a verdict by a batch was wrong") {
+    double const apart = told_by_four(false, true);
+    CHECK(told_by_four(true, true) == doctest::Approx(apart).epsilon(0.1));
+    CHECK(told_by_four(false, false) == apart);
+    CHECK(told_by_four(true, false) < 0.5 * apart);
 }
 
 TEST_CASE("a slowdown is found, and told only when it is known") {

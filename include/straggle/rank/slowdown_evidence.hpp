@@ -167,6 +167,12 @@ class basic_slowdown_evidence {
     /// Remembers that a node was found to hang: only attempts that end there prove otherwise, not that there
     /// are none any more.
     void charge_hung(std::uint32_t node) noexcept { store_.charge_hung(node); }
+    /// Whether all attempts that run on a node, of which there is more than one, began together: then hard
+    /// tasks of one job explain as much as the node does.
+    [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept { return store_.is_one_batch(node); }
+    /// Whether a verdict on such a node turned out to be right: after wrong ones attempts that began together
+    /// count as one.
+    void learn_batch(bool was_right) noexcept { store_.learn_batch(was_right); }
     /// Forgets what a node did before: what begins from now on shall decide. Its copies count, too.
     void begin_trial(std::uint32_t node, double now) { store_.begin_trial(node, now, true); }
     /// The same for a node that is back in service: it begins anew.

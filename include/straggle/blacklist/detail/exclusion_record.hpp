@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 6> node_rules{"",     "slowdown", 
 
 template <class = void>
 struct basic_exclusion_record {
-    static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 3;
+    static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 4;
 
     node_state state = node_state::healthy;
     std::uint8_t causes = 0;
@@ -33,6 +33,7 @@ struct basic_exclusion_record {
     bool present = false; // it was in the cluster
     bool struck = false;  // what is held against it has led to an exclusion
     bool relapse = false; // its trial has failed
+    bool batch = false;   // the verdict rests on attempts that began together
     std::uint32_t strikes = 0;
     std::uint32_t stage = 0; // of probation: 2^stage slots
     slowdown guilty_of{};
@@ -67,7 +68,7 @@ struct basic_exclusion_record {
                                why.usual, since, excluded_at, until, seen, stage_since, stage_tasks})
             out.real(x);
         out.u64(guilty_of.tasks);
-        for (bool const x : {present, struck, relapse}) out.flag(x);
+        for (bool const x : {present, struck, relapse, batch}) out.flag(x);
     }
     void read(byte_reader& in) {
         std::uint8_t const s = in.u8();
@@ -92,6 +93,7 @@ struct basic_exclusion_record {
         present = in.flag();
         struck = in.flag();
         relapse = in.flag();
+        batch = in.flag();
     }
 };
 using exclusion_record = basic_exclusion_record<>;

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -123,12 +124,14 @@ class basic_node_trials {
             if (evidence_.evidence(row.node) > plain && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s,
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
-                        "slowdown"});
+                        "slowdown"},
+                       evidence_.is_one_batch(row.node));
             else if (hangs && stuck > 2)
                 accuse(row.node, cause::slow, at_least(stuck),
-                       {stuck, evidence_.tolerated(), 1, "running_time"});
+                       {stuck, evidence_.tolerated(), 1, "running_time"}, evidence_.is_one_batch(row.node));
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
-                accuse(row.node, cause::hung, at_least(stuck), {stuck, long_enough, 1, "hung"});
+                accuse(row.node, cause::hung, at_least(stuck), {stuck, long_enough, 1, "hung"},
+                       evidence_.is_one_batch(row.node));
             if (audit_.evidence(row.node) > threshold ||
                 (audit_.evidence_of_all(row.node) > plain && failures_.does_nothing_else(row.node)))
                 accuse(row.node, cause::failing, s,
@@ -150,9 +153,10 @@ class basic_node_trials {
     [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
     // Attempts that still run have taken so long.
     static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
-    void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why) {
+    void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why, bool batch = false) {
         record& r = records_[node];
         bool const is_new = !blacklist::has(r.causes, c);
+        r.batch = batch && (r.batch || r.causes == 0);
         r.causes = static_cast<std::uint8_t>(r.causes | static_cast<std::uint8_t>(c));
         if (!is_new) {
             if (c == cause::slow && s.is_known()) r.guilty_of = s;
@@ -176,6 +180,7 @@ class basic_node_trials {
         if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
         if (blacklist::has(r.causes, cause::failing) && !(failures_.evidence(node) > 0))
             r.acquit(cause::failing);
+        if (r.causes == 0) weigh_verdict(r, false);
     }
 
     // Time passes: exclusions end, trials are decided.
@@ -240,6 +245,7 @@ class basic_node_trials {
                                                  : hangs && (hung_before || is_stuck) ? cause::hung
                                                                                       : cause::slow);
             r.relapse = true;
+            if (against > relief) weigh_verdict(r, true); // not by what hung before
             return;
         }
         bool const full = r.stage >= 32 || (std::uint64_t{1} << r.stage) >= row.slots;
@@ -260,8 +266,13 @@ class basic_node_trials {
             }
         } else if ((here >= window && shown && (in_favour > relief || (against < 0 && in_favour > 0))) ||
                    is_due) {
+            if (tasks > 0) weigh_verdict(r, false);
             release(row.node);
         }
+    }
+    // How a verdict by attempts that began together ended.
+    void weigh_verdict(record& r, bool was_right) noexcept {
+        if (std::exchange(r.batch, false)) evidence_.learn_batch(was_right);
     }
     void release(std::uint32_t node) {
         record& r = records_[node];

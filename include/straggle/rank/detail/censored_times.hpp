@@ -46,12 +46,11 @@ class basic_censored_times {
         std::sort(times_.begin(), times_.end(), [](time const& a, time const& b) {
             return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
         });
+        find_suspects();
         std::size_t const n = times_.size();
         points_.resize(n);
-        double survival = 1, hazard = 0, others = 0;
+        double survival = 1, hazard = 0;
         events_ = 0;
-        std::size_t own = 0; // of the node with the longest attempt, still at risk
-        for (time const& t : times_) own += t.node == longest_.node ? 1 : 0;
         for (std::size_t i = 0; i < n; ++i) {
             time const& t = times_[i];
             auto const at_risk = static_cast<double>(n - i);
@@ -63,13 +62,12 @@ class basic_censored_times {
             } else if (i + 1 == n) {
                 mass = survival;
             }
-            if (t.node == longest_.node)
-                --own;
-            else if (t.ended)
-                others += 1 / (at_risk - static_cast<double>(own) + 1);
             survival -= mass;
-            points_[i] = {mass, survival, hazard, others};
+            points_[i].mass = mass;
+            points_[i].survival = survival;
+            points_[i].hazard[everybody] = hazard;
         }
+        for (std::size_t which = everybody + 1; which <= suspects_; ++which) leave_out(which);
         double sum = 0, squares = 0;
         for (std::size_t i = n; i-- > 0;) {
             point& p = points_[i];
@@ -105,42 +103,56 @@ class basic_censored_times {
     [[nodiscard]] double lead() const noexcept {
         return longest_.ended && second_.at > -1e299 ? longest_.at - second_.at : -1.0;
     }
-    // How steep the tail is: of a Pareto distribution, beyond the longest time.
-    double tail_index = least_tail_index;
-    static constexpr double least_tail_index = 1.5;
+    // Calls visit(spacing) for the longest tenth of the times, or the longest one: by how much each surpasses
+    // the one before, times the number of those that got so far. Nothing where the longest has not ended.
+    template <class Visit>
+    void for_each_spacing(Visit&& visit) const {
+        if (!(lead() >= 0)) return;
+        std::size_t const n = times_.size();
+        double sum = 0;
+        for (std::size_t i = n - (std::max)(n / 10, std::size_t{1}); i < n; ++i) {
+            sum += static_cast<double>(n - i) * (times_[i].at - times_[i - 1].at);
+            if (!times_[i].ended) continue;
+            visit(sum);
+            sum = 0;
+        }
+    }
 
-    // The cumulative hazard on a node, as the others show it where it has the longest attempt: those that
-    // hang are always at risk, and would hide each other. Beyond the longest time elsewhere there are no
-    // data: from there on it grows as that of a Pareto distribution.
-    [[nodiscard]] double hazard(double log_time, std::uint32_t node) const noexcept {
-        std::size_t const i = after(log_time);
-        bool const is_longest = node == longest_.node;
-        double const known = i == 0 ? 0.0 : is_longest ? points_[i - 1].others : points_[i - 1].hazard;
-        double const elsewhere = is_longest ? second_.at : longest_.at;
-        return elsewhere > -1e299 && log_time > elsewhere ? known + tail_index * (log_time - elsewhere)
-                                                          : known;
+    // The cumulative hazard on a node, as the others show it where it is a suspect: attempts that hang are
+    // always at risk, and would hide each other. Beyond the longest time elsewhere there are no data: from
+    // there on it grows as that of a Pareto distribution of that index.
+    [[nodiscard]] double hazard(double log_time, std::uint32_t node, double index) const noexcept {
+        std::size_t const i = after(log_time), which = view_of(node);
+        double const known = i == 0 ? 0.0 : points_[i - 1].hazard[which];
+        double const elsewhere = longest_without_[which];
+        return elsewhere > -1e299 && log_time > elsewhere ? known + index * (log_time - elsewhere) : known;
     }
 
     // Which share of the attempts that run on a node is older, at any time where starts are spread evenly, or
     // of those that began together if that is more. O(n) exponentials once, then O(log n).
-    [[nodiscard]] double share_older(double log_time, std::uint32_t node) {
-        std::size_t const which = node == longest_.node ? 1 : 0;
-        double const elsewhere = which == 1 ? second_.at : longest_.at;
+    [[nodiscard]] double share_older(double log_time, std::uint32_t node, double index) {
+        std::size_t const which = view_of(node);
+        double const elsewhere = longest_without_[which];
         if (!(log_time > 0) || !(elsewhere > -1e299)) return 1; // in the younger half, or with no siblings
         if (!is_summed_[which]) sum_areas(which);
         areas const& a = areas_[which];
-        double const survival = std::exp(-hazard(log_time, node));
+        double const tail = a.end / (index - 1), all = a.known + tail;
+        double const survival = std::exp(-hazard(log_time, node, index));
         double const beyond = elsewhere - log_time;
-        if (!(beyond > 0)) return (std::max)(survival, a.tail * std::exp((tail_index - 1) * beyond) / a.all);
+        if (!(beyond > 0)) return (std::max)(survival, tail * std::exp((index - 1) * beyond) / all);
         std::size_t const next = after(log_time);
         double const until = (std::min)(times_[next].at, elsewhere);
         double const area = survival * (std::exp(until) - std::exp(log_time)) + points_[next].area[which];
-        return (std::max)(survival, area / a.all);
+        return (std::max)(survival, (area + tail) / all);
     }
 
   private:
+    // With everybody, and without one suspect or the other.
+    static constexpr std::size_t everybody = 0, views = 3;
+
     struct areas {
-        double all = 0, tail = 0; // under the survival curve; beyond the longest time
+        double known = 0; // under the survival curve, up to the longest time
+        double end = 0;   // survival there times the time
     };
     struct time {
         double at;
@@ -150,22 +162,19 @@ class basic_censored_times {
     // What is known at one of the times.
     struct point {
         double mass = 0;
-        double survival = 0;          // after it
-        double hazard = 0;            // up to and with it
-        double others = 0;            // the same without the node with the longest attempt
-        std::array<double, 2> area{}; // under both curves, from here on
-        double sum_from = 0;          // of mass times place, from here on
+        double survival = 0;                // after it
+        std::array<double, views> hazard{}; // up to and with it
+        std::array<double, views> area{};   // under the curve, from here to the longest
+        double sum_from = 0;                // of mass times place, from here on
     };
 
     void sum_areas(std::size_t which) noexcept {
-        auto const survival = [which](point const& p) {
-            return std::exp(-(which == 1 ? p.others : p.hazard));
-        };
-        double const elsewhere = which == 1 ? second_.at : longest_.at;
+        auto const survival = [which](point const& p) { return std::exp(-p.hazard[which]); };
+        double const elsewhere = longest_without_[which];
         std::size_t const i = after(elsewhere);
         areas& a = areas_[which];
-        a.tail = (i == 0 ? 1.0 : survival(points_[i - 1])) * std::exp(elsewhere) / (tail_index - 1);
-        double sum = a.tail, next = elsewhere;
+        a.end = (i == 0 ? 1.0 : survival(points_[i - 1])) * std::exp(elsewhere);
+        double sum = 0, next = elsewhere;
         for (std::size_t k = points_.size(); k-- > 0;) {
             double const at = times_[k].at;
             if (at < next) {
@@ -174,7 +183,7 @@ class basic_censored_times {
             }
             points_[k].area[which] = sum;
         }
-        a.all = sum + std::exp(next);
+        a.known = sum + std::exp(next);
         is_summed_[which] = true;
     }
 
@@ -183,6 +192,47 @@ class basic_censored_times {
         auto const it = std::upper_bound(times_.begin(), times_.end(), log_time,
                                          [](double at, time const& t) { return at < t.at; });
         return static_cast<std::size_t>(it - times_.begin());
+    }
+
+    // The node with the longest attempt, and the one with most that go on for longer than usual.
+    void find_suspects() {
+        old_.clear();
+        for (std::size_t i = times_.size(); i-- > 0 && times_[i].at > 0;)
+            if (!times_[i].ended) old_.push_back(times_[i].node);
+        std::sort(old_.begin(), old_.end());
+        suspect_[0] = longest_.node;
+        suspects_ = 1;
+        for (std::size_t first = 0, most = 1; first < old_.size();) {
+            std::size_t last = first;
+            while (last < old_.size() && old_[last] == old_[first]) ++last;
+            if (last - first > most && old_[first] != longest_.node) {
+                most = last - first;
+                suspect_[1] = old_[first];
+                suspects_ = 2;
+            }
+            first = last;
+        }
+        longest_without_ = {longest_.at, second_.at, longest_.at};
+    }
+    // The hazard as all but a suspect show it.
+    void leave_out(std::size_t which) noexcept {
+        std::uint32_t const node = suspect_[which - 1];
+        std::size_t at_risk = 0;
+        for (time const& t : times_) at_risk += t.node != node ? 1 : 0;
+        double hazard = 0;
+        for (std::size_t i = 0; i < times_.size(); ++i) {
+            time const& t = times_[i];
+            if (t.node != node) {
+                if (t.ended) hazard += 1 / static_cast<double>(at_risk + 1);
+                --at_risk;
+            }
+            points_[i].hazard[which] = hazard;
+        }
+    }
+    [[nodiscard]] std::size_t view_of(std::uint32_t node) const noexcept {
+        for (std::size_t k = 0; k < suspects_; ++k)
+            if (suspect_[k] == node) return k + 1;
+        return everybody;
     }
 
     struct extreme {
@@ -195,8 +245,12 @@ class basic_censored_times {
     std::vector<point> points_;
     std::size_t events_ = 0;
     extreme longest_, second_; // on two nodes
-    std::array<areas, 2> areas_{};
-    std::array<bool, 2> is_summed_{};
+    std::array<std::uint32_t, views - 1> suspect_{};
+    std::size_t suspects_ = 0;
+    std::array<double, views> longest_without_{};
+    std::array<areas, views> areas_{};
+    std::array<bool, views> is_summed_{};
+    std::vector<std::uint32_t> old_; // nodes of attempts that go on for long
     double mean_ = 0, variance_ = 0;
 };
 using censored_times = basic_censored_times<>;

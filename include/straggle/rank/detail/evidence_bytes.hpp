@@ -12,10 +12,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class T>
 void basic_evidence_store<T>::write(byte_writer& out) const {
-    for (double const x : {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_,
-                           builder_.usual_variance, builder_.tolerated, lead_squares_, lead_cubes_,
-                           solver_.spread(), window_began_, window_length_, updated_})
+    for (double const x :
+         {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
+          builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
         out.real(x);
+    batches_.write(out);
+    far_tail_.write(out);
+    near_tail_.write(out);
     prices_.write(out);
     out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
@@ -73,13 +76,17 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
         return x;
     };
     for (double* const x : {&usual_log_, &usual_count_, &usual_tasks_, &jobs_closed_, &variance_weight_,
-                            &builder_.usual_variance, &builder_.tolerated, &lead_squares_, &lead_cubes_})
+                            &builder_.usual_variance, &builder_.tolerated})
         *x = real();
     double const spread = real();
     for (double* const x : {&window_began_, &window_length_, &updated_}) *x = real();
     in.expect(usual_count_ >= 0 && variance_weight_ >= 0 && builder_.usual_variance >= 0 &&
-              builder_.tolerated >= 0 && lead_squares_ >= 0 && lead_cubes_ >= 0 && spread >= 0);
-    this->set_tail();
+              builder_.tolerated >= 0 && spread >= 0);
+    batches_.read(in);
+    builder_.batch_counts_once = !batches_.holds();
+    far_tail_.read(in);
+    near_tail_.read(in);
+    this->use_tails();
     prices_.read(in);
     this->take_prices();
     solver_.set_spread(spread, in.flag());

@@ -7,10 +7,12 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/rank/detail/batch_trust.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/slow_detector.hpp>
+#include <straggle/rank/detail/tail_index.hpp>
 #include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
@@ -60,6 +62,14 @@ class basic_evidence_state {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
         return (std::max)(n.hung.log_evidence(), n.all_old);
+    }
+    // Whether all that runs there, of which there is more than one, began together.
+    [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept {
+        return node < nodes_.size() && nodes_[node].batches == 1 && nodes_[node].running > 1;
+    }
+    void learn_batch(bool was_right) noexcept {
+        batches_.learn(was_right);
+        builder_.batch_counts_once = !batches_.holds();
     }
     // Of a node on trial: the logarithm of the evidence that its copies lose.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
@@ -143,7 +153,10 @@ class basic_evidence_state {
         double exposed = 0, ended = 0; // since the last update
         double all_old = no_evidence;  // log of the evidence that all its slots hold old attempts
         double young = 0;              // the largest share of attempts older than one that runs there
-        std::uint32_t running = 0;     // attempts that are no copies
+        std::uint32_t running = 0;     // attempts that are no copies and can be compared
+        std::uint32_t company = 0;     // attempts
+        std::uint32_t witnesses = 0;   // of those that can be compared, each batch as one where it is to be
+        std::uint32_t batches = 0;
     };
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
@@ -179,21 +192,15 @@ class basic_evidence_state {
         b.pace +=
             (std::clamp(log_ratio, -group_builder::widest, group_builder::widest) - b.pace) / (1 + b.paced);
     }
-    // By how much the longest attempt leads tells how steep the tail is beyond it. In a Pareto tail leads are
-    // exponential, and a mixture has that of its heaviest part: hence the third moment over the second.
-    void learn_tail(double lead) noexcept {
-        constexpr double remembered = 512; // jobs
-        lead = (std::min)(lead, group_builder::widest);
-        lead_squares_ += lead * lead - lead_squares_ / remembered;
-        lead_cubes_ += lead * lead * lead - lead_cubes_ / remembered;
-        set_tail();
+    // The last job tells how steep the tail is.
+    void learn_tail() {
+        if (builder_.lead() >= 0) far_tail_.learn((std::min)(builder_.lead(), group_builder::widest));
+        builder_.for_each_spacing([this](double spacing) { near_tail_.learn(spacing); });
+        use_tails();
     }
-    void set_tail() noexcept {
-        constexpr double assumed = 2; // jobs
-        constexpr double least = censored_times::least_tail_index, most = 8;
-        double const squares = lead_squares_ + assumed * 2 / (least * least);
-        double const cubes = lead_cubes_ + assumed * 6 / (least * least * least);
-        builder_.set_tail_index(std::clamp(3 * squares / cubes, least, most));
+    void use_tails() noexcept {
+        builder_.far_tail = far_tail_.value();
+        builder_.near_tail = near_tail_.value();
     }
     void learn_variance() noexcept {
         double const free = (std::min)(builder_.own_freedom(), 64.0);
@@ -209,7 +216,7 @@ class basic_evidence_state {
             node_watch& n = nodes_[i];
             std::uint32_t const all = i < slots.size() ? slots[i] : 1;
             n.all_old = n.running != 0 && n.running >= all
-                            ? -static_cast<double>(n.running) * std::log((std::max)(n.young, 1e-300)) - ln2
+                            ? -static_cast<double>(n.witnesses) * std::log((std::max)(n.young, 1e-300)) - ln2
                             : no_evidence;
         }
     }
@@ -230,7 +237,8 @@ class basic_evidence_state {
     }
 
     double least_;
-    double lead_squares_ = 0, lead_cubes_ = 0;
+    batch_trust batches_;
+    tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
     job_memory jobs_;
     std::vector<node_watch> nodes_;
     std::vector<node_belief> beliefs_;

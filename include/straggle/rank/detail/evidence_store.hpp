@@ -66,7 +66,7 @@ class basic_evidence_store : public evidence_state {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
-            if (over && builder_.has_tail() && builder_.lead() >= 0) this->learn_tail(builder_.lead());
+            if (over && builder_.has_tail()) this->learn_tail();
             take_prices();
         }
         for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
@@ -197,6 +197,8 @@ class basic_evidence_store : public evidence_state {
         window_length_ = now - window_began_;
         window_began_ = now;
         ++windows_;
+        batches_.next_window();
+        builder_.batch_counts_once = !batches_.holds();
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             if (beliefs_[i].probing) continue;
             nodes_[i].slow.next_window();
@@ -267,7 +269,8 @@ class basic_evidence_store : public evidence_state {
     }
 
     void watch_hung(double now, std::span<std::uint32_t const> slots) {
-        for (node_watch& n : nodes_) n.young = n.running = 0;
+        for (node_watch& n : nodes_) n.young = n.running = n.company = n.witnesses = n.batches = 0;
+        for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
         ratios_.clear();
         double const before = updated_;
         for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
@@ -277,6 +280,7 @@ class basic_evidence_store : public evidence_state {
             if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
                 !builder_.has_tail())
                 return;
+            running_time const* lead = nullptr; // of a batch: its first
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
@@ -286,8 +290,17 @@ class basic_evidence_store : public evidence_state {
                 double const slow = builder_.slowest(b);
                 node_watch& n = nodes_[r.node];
                 ++n.running;
-                n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow));
-                n.exposed += builder_.exposure(r.age, now - before, r.node, slow);
+                bool const leads =
+                    lead == nullptr || lead->node != r.node || r.start - lead->start > builder_.together();
+                if (leads) {
+                    lead = &r;
+                    ++n.batches;
+                } else if (!batches_.holds()) {
+                    continue;
+                }
+                ++n.witnesses;
+                n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow, n.company < 2));
+                n.exposed += builder_.exposure(r.age, now - before, r.node, slow, n.company < 2);
             }
             for (timed_attempt const& a : job.attempts) {
                 if (!(a.end > before) || a.copy) continue;
@@ -295,7 +308,7 @@ class basic_evidence_store : public evidence_state {
                 node_belief const& b = beliefs_[a.node];
                 if (a.end - length < b.since) continue;
                 nodes_[a.node].exposed +=
-                    builder_.exposure(length, a.end - before, a.node, builder_.slowest(b));
+                    builder_.exposure(length, a.end - before, a.node, builder_.slowest(b), true);
                 if (a.censored) continue;
                 nodes_[a.node].ended += 1;
                 learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());

@@ -11,12 +11,14 @@
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/slow_detector.hpp>
+#include <straggle/rank/detail/tail_index.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -64,7 +66,13 @@ class basic_group_builder {
     // counts for.
     double usual_variance = 0.25;
     static constexpr double variance_tasks = 4;
+    // How steep the tail of times is: at its far end, and in the tenth that takes longest. One attempt alone
+    // is compared with the former, for a task may be larger than any before; not so all of a node at once.
+    double far_tail = tail_index::least, near_tail = tail_index::least;
     static constexpr double widest = 4.1588830833596715; // ln 64: what lies further off is moved there
+
+    // Scores of attempts that began together on a node count as one.
+    bool batch_counts_once = false;
 
     // Looks at a job. False if it says nothing: fewer than two attempts ended, or on one node only.
     bool build(std::span<timed_attempt const> ended, std::span<running_time const> running,
@@ -98,16 +106,18 @@ class basic_group_builder {
     }
     // The hazard that an attempt of some age was exposed to in the last while, on a node that is so slow, as
     // its siblings show it. @pre build() returned true
-    [[nodiscard]] double exposure(double age, double last, std::uint32_t node, double slow) const noexcept {
+    [[nodiscard]] double exposure(double age, double last, std::uint32_t node, double slow,
+                                  bool alone) const noexcept {
+        double const index = alone ? far_tail : near_tail;
         auto const until = [&](double a) {
-            return a > 0 ? siblings_.hazard(std::log(a) - origin_ - slow, node) : 0.0;
+            return a > 0 ? siblings_.hazard(std::log(a) - origin_ - slow, node, index) : 0.0;
         };
         return until(age) - until(age - last);
     }
     // Which share of the attempts that run at any time on such a node is older than a logarithm of an age
-    // over the usual time. @pre as above
-    [[nodiscard]] double share_older(double log_ratio, std::uint32_t node, double slow) noexcept {
-        return siblings_.share_older(log_ratio - slow, node);
+    // over the usual time. `alone`: nothing else runs there. @pre as above
+    [[nodiscard]] double share_older(double log_ratio, std::uint32_t node, double slow, bool alone) noexcept {
+        return siblings_.share_older(log_ratio - slow, node, alone ? far_tail : near_tail);
     }
     // The log of how slow a node has been at least with what ended there lately.
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
@@ -116,10 +126,16 @@ class basic_group_builder {
     // Whether the siblings' times are many enough to compare a single attempt with.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
     [[nodiscard]] double origin() const noexcept { return origin_; }
+    // Attempts of a node that begin within this time are a batch.
+    [[nodiscard]] double together() const noexcept { return 0.1 * std::exp(origin_); }
     // By how much the longest attempt of the job surpasses the longest one elsewhere, in logarithms; below 0
     // where it did not end.
     [[nodiscard]] double lead() const noexcept { return siblings_.lead(); }
-    void set_tail_index(double index) noexcept { siblings_.tail_index = index; }
+    // Calls visit(spacing) for those of the longest attempts.
+    template <class Visit>
+    void for_each_spacing(Visit&& visit) const {
+        siblings_.for_each_spacing(std::forward<Visit>(visit));
+    }
 
   private:
     struct entry {
@@ -129,6 +145,7 @@ class basic_group_builder {
         bool ended;
         bool copy;
         double reference; // log of the age of the original, for a copy
+        double start;     // where batches are to be found
     };
 
     // Whether attempts that count ended on two nodes: then there are two cells.
@@ -162,14 +179,15 @@ class basic_group_builder {
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
-            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.copy, reference});
+            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.copy, reference,
+                                batch_counts_once ? a.end - std::exp(at) : 0.0});
             if (!a.censored && !a.copy) ++events_;
         }
         for (running_time const& r : running) {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
             double const at = log_ticks(r.age) * nats_per_tick;
-            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0});
+            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0, r.start});
         }
     }
     // A copy that began early against its original: a node as fast as others loses a little more often than
@@ -307,7 +325,26 @@ class basic_group_builder {
             s.slow = score(first, i, b, tolerated + b.usual, share, deviation);
             s.restored = b.charge > 0 ? -score(first, i, b, b.usual + b.charge, share, deviation) : 0.0;
             s.tasks *= 1 - share;
+            if (!batch_counts_once) continue;
+            double const kept = share_of_batches(first, i);
+            s.slow *= kept;
+            s.restored *= kept;
+            s.tasks *= kept;
         }
+    }
+    // Which share of some attempts began after the others, not together with one of them.
+    double share_of_batches(std::size_t first, std::size_t last) {
+        starts_.clear();
+        for (std::size_t k = first; k < last; ++k) starts_.push_back(entries_[k].start);
+        std::sort(starts_.begin(), starts_.end());
+        std::size_t batches = 1;
+        double lead = starts_.front();
+        for (double const start : starts_)
+            if (start - lead > together()) {
+                lead = start;
+                ++batches;
+            }
+        return static_cast<double>(batches) / static_cast<double>(starts_.size());
     }
     // What an attempt adds to the sum of deviations of its node; counts it.
     double count(entry const& e, node_belief const& b, double null, double& tasks) const noexcept {
@@ -347,7 +384,7 @@ class basic_group_builder {
 
     effect_group group_;
     std::vector<entry> entries_;
-    std::vector<double> medians_;
+    std::vector<double> medians_, starts_;
     std::vector<race_score> races_;
     std::vector<effect_cell> cells_;
     std::vector<cell_score> scores_;

@@ -1,0 +1,44 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: whether tasks that began together are witnesses of their
+/// own.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Neighbours among the tasks of a job are often alike: where they are given to one node at once, a node with
+// four hard tasks looks like a node that hangs. Whether that happens is learnt from how verdicts by tasks of
+// one batch end: after a node that turned out to be well, tasks that began together count as one, for as long
+// as that is remembered.
+class batch_trust {
+  public:
+    [[nodiscard]] bool holds() const noexcept { return wrong_ <= right_ + 0.5; }
+    void learn(bool was_right) noexcept { (was_right ? right_ : wrong_) += 1; }
+    void next_window() noexcept {
+        right_ *= kept;
+        wrong_ *= kept;
+    }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(right_);
+        out.real(wrong_);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        right_ = in.real();
+        wrong_ = in.real();
+        in.expect(right_ >= 0 && right_ < 1e300 && wrong_ >= 0 && wrong_ < 1e300);
+    }
+
+  private:
+    static constexpr double kept = 0.998647; // half in 512 windows
+
+    double right_ = 0, wrong_ = 0;
+};
+
+} // namespace straggle::detail

@@ -1,0 +1,50 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: how steep the tail of siblings' times is.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+#include <algorithm>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// The index of a Pareto tail, learnt from spacings of the longest times: exponential with mean 1/index, in
+// logarithms (Renyi 1953). A mixture has the index of its heaviest part: hence the third moment over the
+// second.
+class tail_index {
+  public:
+    static constexpr double least = 1.5, most = 8;
+
+    void learn(double spacing) noexcept {
+        constexpr double remembered = 512;
+        squares_ += spacing * spacing - squares_ / remembered;
+        cubes_ += spacing * spacing * spacing - cubes_ / remembered;
+    }
+    // As heavy as is still likely until something is known.
+    [[nodiscard]] double value() const noexcept {
+        constexpr double assumed = 2; // spacings
+        double const squares = squares_ + assumed * 2 / (least * least);
+        double const cubes = cubes_ + assumed * 6 / (least * least * least);
+        return std::clamp(3 * squares / cubes, least, most);
+    }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(squares_);
+        out.real(cubes_);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        squares_ = in.real();
+        cubes_ = in.real();
+        in.expect(squares_ >= 0 && squares_ < 1e300 && cubes_ >= 0 && cubes_ < 1e300);
+    }
+
+  private:
+    double squares_ = 0, cubes_ = 0;
+};
+
+} // namespace straggle::detail
