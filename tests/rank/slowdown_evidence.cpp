@@ -273,6 +273,25 @@ TEST_CASE("a batch counts as one once a verdict by a batch was wrong") {
     CHECK(told_by_four(true, false) < 0.5 * apart);
 }
 
+TEST_CASE("a copy that needs half the time elsewhere says that the node is to blame, not the task") {
+    for (double const took : {2.0, 6.0})
+        for (bool const job_goes_on : {true, false}) {
+            slowdown_evidence evidence;
+            for (std::uint32_t k = 0; k < 20; ++k) evidence.observe({k % 5, 1, k, 0, 1.0 + 0.01 * k});
+            std::vector<running_attempt> const running{{.node = 5, .job = 1, .task = 20, .start = 0}};
+            evidence.update(4, running, {});
+            CHECK_FALSE(evidence.take_outrun(5));
+            evidence.observe({.node = 2, .job = 1, .task = 20, .start = 4, .end = 4 + took, .copy = true});
+            evidence.observe(
+                {.node = 5, .job = 1, .task = 20, .start = 0, .end = 4 + took, .as = ended_as::outrun});
+            if (!job_goes_on) evidence.finish_job(1);
+            evidence.update(4 + took, {}, {});
+            CHECK(evidence.take_outrun(5) == (4 + took > 2 * took));
+            CHECK_FALSE(evidence.take_outrun(5));
+            CHECK_FALSE(evidence.take_outrun(2));
+        }
+}
+
 TEST_CASE("a slowdown is found, and told only when it is known") {
     std::mt19937_64 engine(straggle_test::seed_or(20261122));
     fleet f{.factors = {1, 1, 1, 2, 1, 1}};

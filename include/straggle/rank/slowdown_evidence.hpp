@@ -151,6 +151,10 @@ class basic_slowdown_evidence {
     /// How many times the usual length of their siblings the attempts that run on a node have reached, by
     /// their median; 0 without any.
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept { return store_.stuck_for(node); }
+    /// How many attempts run on a node that can be compared with siblings.
+    [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
+        return store_.running_on(node);
+    }
     /// How many times the usual length of their siblings the attempts took that ended on a node lately; at
     /// least 1.
     [[nodiscard]] double pace_of(std::uint32_t node) const noexcept { return store_.pace_of(node); }
@@ -170,6 +174,13 @@ class basic_slowdown_evidence {
     /// Whether all attempts that run on a node, of which there is more than one, began together: then hard
     /// tasks of one job explain as much as the node does.
     [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept { return store_.is_one_batch(node); }
+    /// The evidence that a node is slow, without jobs that go on: what does not rest on such a batch.
+    [[nodiscard]] double closed_evidence(std::uint32_t node) const noexcept {
+        return store_.closed_evidence(node);
+    }
+    /// Whether, since this was asked last, a copy took at most half as long elsewhere as an attempt had run
+    /// there without an end: then the node is to blame, not the task.
+    [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept { return store_.take_outrun(node); }
     /// Whether a verdict on such a node turned out to be right: after wrong ones attempts that began together
     /// count as one.
     void learn_batch(bool was_right) noexcept { store_.learn_batch(was_right); }

@@ -117,6 +117,7 @@ class basic_node_trials {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
+            if (evidence_.take_outrun(row.node)) weigh_verdict(r, true);
             if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
             slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
@@ -125,12 +126,12 @@ class basic_node_trials {
                 accuse(row.node, cause::slow, s,
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
                         "slowdown"},
-                       evidence_.is_one_batch(row.node));
+                       evidence_.is_one_batch(row.node) && evidence_.closed_evidence(row.node) < plain / 2);
             else if (hangs && stuck > 2)
-                accuse(row.node, cause::slow, at_least(stuck),
+                accuse(row.node, cause::slow, at_least(stuck, row.node),
                        {stuck, evidence_.tolerated(), 1, "running_time"}, evidence_.is_one_batch(row.node));
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
-                accuse(row.node, cause::hung, at_least(stuck), {stuck, long_enough, 1, "hung"},
+                accuse(row.node, cause::hung, at_least(stuck, row.node), {stuck, long_enough, 1, "hung"},
                        evidence_.is_one_batch(row.node));
             if (audit_.evidence(row.node) > threshold ||
                 (audit_.evidence_of_all(row.node) > plain && failures_.does_nothing_else(row.node)))
@@ -152,7 +153,9 @@ class basic_node_trials {
     // From how many times the usual time on: a node that is slow, and whose tasks end, does not hang.
     [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
     // Attempts that still run have taken so long.
-    static slowdown at_least(double stuck) noexcept { return {stuck, stuck / 2, 2 * stuck, 1}; }
+    [[nodiscard]] slowdown at_least(double stuck, std::uint32_t node) const noexcept {
+        return {stuck, stuck / 2, 2 * stuck, evidence_.running_on(node)};
+    }
     void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why, bool batch = false) {
         record& r = records_[node];
         bool const is_new = !blacklist::has(r.causes, c);

@@ -32,6 +32,7 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
              {b.log_slowdown, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked, nodes_[i].races})
             out.real(x);
         out.flag(b.probing);
+        out.flag(nodes_[i].outrun);
         nodes_[i].slow.write(out);
         nodes_[i].restored.write(out);
         nodes_[i].hung.write(out);
@@ -104,6 +105,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
         b.probing = in.flag();
+        nodes_[i].outrun = in.flag();
         effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts
         nodes_[i].slow.read(in);
         nodes_[i].restored.read(in);

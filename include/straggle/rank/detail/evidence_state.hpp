@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -67,6 +68,14 @@ class basic_evidence_state {
     [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].batches == 1 && nodes_[node].running > 1;
     }
+    // The evidence without jobs that go on.
+    [[nodiscard]] double closed_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].slow.log_evidence(0, 0, up_) : 0.0;
+    }
+    // Whether a copy took half the time elsewhere, or less, of what had not ended there; asked once.
+    [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept {
+        return node < nodes_.size() && std::exchange(nodes_[node].outrun, false);
+    }
     void learn_batch(bool was_right) noexcept {
         batches_.learn(was_right);
         builder_.batch_counts_once = !batches_.holds();
@@ -77,6 +86,9 @@ class basic_evidence_state {
     }
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].stuck : 0.0;
+    }
+    [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].running : 0;
     }
     // How many times as long as their siblings the attempts took that ended there; at least 1.
     [[nodiscard]] double pace_of(std::uint32_t node) const noexcept {
@@ -157,6 +169,7 @@ class basic_evidence_state {
         std::uint32_t company = 0;     // attempts
         std::uint32_t witnesses = 0;   // of those that can be compared, each batch as one where it is to be
         std::uint32_t batches = 0;
+        bool outrun = false; // by a copy
     };
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;

@@ -58,6 +58,7 @@ class basic_evidence_store : public evidence_state {
     // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
+        see_races(job, {});
         if (builder_.build(span_of(job.attempts), {}, span_of(beliefs_))) {
             cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
             groups_.push_back(builder_.group());
@@ -268,6 +269,21 @@ class basic_evidence_store : public evidence_state {
         }
     }
 
+    // Which nodes did not end what a copy did in half the time since the last update.
+    void see_races(live_job const& job, std::span<running_time const> running) noexcept {
+        for (timed_attempt const& copy : job.attempts) {
+            if (!copy.copy || copy.censored || copy.task == no_task || !(copy.end > updated_)) continue;
+            double const twice = 2 * std::exp(copy.ticks * nats_per_tick);
+            for (timed_attempt const& a : job.attempts)
+                if (a.task == copy.task && !a.copy && a.censored && a.node != copy.node &&
+                    std::exp(a.ticks * nats_per_tick) > twice)
+                    nodes_[a.node].outrun = true;
+            for (running_time const& r : running)
+                if (r.task == copy.task && !r.copy && r.node != copy.node && r.age > twice)
+                    nodes_[r.node].outrun = true;
+        }
+    }
+
     void watch_hung(double now, std::span<std::uint32_t const> slots) {
         for (node_watch& n : nodes_) n.young = n.running = n.company = n.witnesses = n.batches = 0;
         for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
@@ -277,6 +293,7 @@ class basic_evidence_store : public evidence_state {
             live_job& job = jobs_[j];
             bool const ended = std::exchange(job.fresh, false);
             if (running.empty() && !ended) return;
+            if (ended) see_races(job, running);
             if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
                 !builder_.has_tail())
                 return;
