@@ -6,6 +6,7 @@
 STRAGGLE_SHARED_DIR the folder of the reference data (tests that need it are skipped without it)."""
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -410,6 +411,7 @@ class Inputs(Advisor):
             text = "".join(json.dumps(change(o)) + "\n" for o in lines)
             for name in ("r.json", "r.jsonl", "r.ndjson"):
                 self.same(self.advise(history(), text, name=name), json.loads(json.dumps(wanted)))
+            self.same(self.advise(history(), gzip.compress(text.encode()), "--running-format", "json"), json.loads(json.dumps(wanted)))
         self.same(self.advise(history(), "\ufeff" + "\r\n\r\n".join(map(json.dumps, lines)), "--running-format", "json"), wanted)
         done = run("--now", NOW, "--format", "json", "--running-format", "json", self.file("history.csv", history()), "-",
                    stdin="\n".join(map(json.dumps, lines)).encode())
@@ -641,7 +643,9 @@ class Refusals(Advisor, BadInput):
                     b'{"job":', b"[" * 100_000, b'{"a":' * 100_000, b'{"a":[' + b"[" * 500_000, b"job,task,node"):
             self.refuses(2, r"r.jsonl:2: ", h, self.file("r.jsonl", good + b"\n" + bad + b"\n" + good))
         self.refuses(2, r"r.jsonl:1: this is UTF-16", h, self.file("r.jsonl", b"\xff\xfe" + good))
-        self.refuses(2, r"r.jsonl:1: .*gzip", h, self.file("r.jsonl", b"\x1f\x8b\x08\x00"))
+        self.refuses(2, r"r.jsonl: gzip: the file is cut off", h, self.file("r.jsonl", b"\x1f\x8b\x08\x00"))
+        for cut in (20, len(gzip.compress(good)) - 9):
+            self.refuses(2, r"r.jsonl: gzip: the file is cut off", h, self.file("r.jsonl", gzip.compress(good)[:cut]))
         self.refuses(2, r"r.jsonl:2: a line of more than", h, self.file("r.jsonl", good + b"\n" + b'{"a":"' + b"x" * 3_000_000 + b'"}\n'))
         self.refuses(2, r"r.jsonl: no object has a member 'node'", h, self.file("r.jsonl", b'{"job":"a","start_ms":1}\n'))
 

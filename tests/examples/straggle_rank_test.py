@@ -317,6 +317,8 @@ class Refusals(BadInput):
         self.refuses(2, r"h.csv:\d+: a NUL byte", self.file("h.csv", bytes(range(256)) * 40))
         self.refuses(2, r"h.csv.gz:1: .*gzip", self.file("h.csv.gz", b"\x1f\x8b\x08\x00"))
         self.refuses(2, r"h.csv:3: a quoted field is never closed", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\n\"j,t,0\n"))
+        self.refuses(2, r"h.csv: every record was rejected; 2 rejected: unparsable_number \(lines 2, 4\); 1 rejected: not_finite "
+                        r"\(lines 3\)", self.file("h.csv", "job,node,duration\na,b,x\na,b,nan\na,b,y\n"))
         self.refuses(2, r"h.csv:3: 4 fields where the header has 9", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\nj,t,0,n"))
 
     def test_wrong_columns(self):
@@ -324,6 +326,15 @@ class Refusals(BadInput):
         self.refuses(2, "h.csv:1: no columns for start and end", file)
         self.refuses(2, "h.csv:1: no column 'x'.*job, node, begin", "--columns", "start=x", file)
         self.refuses(2, "no column 'node' for the node", self.file("h.csv", "job,host\nj,n\n"))
+        for what in ("hello\nyou\n", '{"a":1}\n', "job;node;start_ms;end_ms\na;b;1;2\n"):
+            self.refuses(2, "h.csv:1: no log of a known format .see --from., and no table with commas .*: " + what.split("\n")[0],
+                         self.file("h.csv", what))
+        # However long the first line is, and whatever is in it.
+        for what in ("\x1b[31m" + "x" * 100000, ",".join(["\x1b[31m" + "x" * 500] * 100)):
+            done = run(self.file("h.csv", what + "\n"))
+            self.assertEqual(done.returncode, 2)
+            self.assertLess(len(done.stderr), 600)
+            self.assertNotIn(b"\x1b", done.stderr)
         self.refuses(2, "two columns 'job'", self.file("h.csv", "job,node,job,duration\nj,n,j,1\n"))
 
     def test_output_that_cannot_be_written(self):
@@ -333,8 +344,10 @@ class Refusals(BadInput):
         if os.path.exists("/dev/full"):
             self.refuses(3, "cannot be written", "--report", "/dev/full", file)
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([PROGRAM, file], stdout=full, stderr=subprocess.PIPE, timeout=60)
-            self.assertEqual(done.returncode, 3)
+                for what in (file, "--help", "--version"):
+                    done = subprocess.run([PROGRAM, what], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                    self.assertEqual(done.returncode, 3)
+                    self.assertEqual(done.stderr, b"straggle-rank: standard output: cannot be written\n")
 
     def test_help_and_version(self):
         done = run("--help")

@@ -101,16 +101,21 @@ class column_places {
     }
     /// A `failure` about the header.
     [[noreturn]] void fail(std::string const& what) const {
+        constexpr std::size_t most = 300;
         std::string all;
         for (std::string const& name : header_) {
-            all += (all.empty() ? "" : ", ") + name;
-            if (all.size() > 300) {
-                all += ", ...";
-                break;
-            }
+            if (all.size() > most) break;
+            all += (all.empty() ? "" : ", ") + name.substr(0, most + 1);
         }
-        throw failure(exit_status::bad_input,
-                      file_ + ":1: " + what + "; the header has: " + all + " (see " + option_ + ")");
+        if (all.size() > most) all.replace(most, std::string::npos, "...");
+        // No table has only one of its columns: it is something else.
+        throw failure(
+            exit_status::bad_input,
+            file_ + ":1: " +
+                (header_.size() > 1
+                     ? what + "; the header has: " + all + " (see " + option_ + ")"
+                     : (option_ == "--columns" ? "no log of a known format (see --from), and " : "") +
+                           std::string("no table with commas between its columns; it begins with: ") + all));
     }
 
     /// What the column is called; empty if there is none.

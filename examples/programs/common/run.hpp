@@ -6,6 +6,7 @@
 #pragma once
 
 #include "failure.hpp"
+#include "text.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -20,7 +21,7 @@ int run(char const* name, Work&& work) {
     try {
         return work();
     } catch (failure const& e) {
-        std::fprintf(stderr, "%s: %s\n", name, e.what());
+        std::fprintf(stderr, "%s: %s\n", name, printable(e.what()).c_str());
         return static_cast<int>(e.status());
     } catch (std::bad_alloc const&) {
         std::fprintf(stderr, "%s: not enough memory\n", name);

@@ -175,7 +175,7 @@ bool json_items::enter(std::string_view key) {
 
 // Consumes what stands between objects.
 bool json_items::find_start() {
-    garbage_ = false;
+    garbage_line_ = 0;
     for (;;) {
         std::string_view const rest = text_.view();
         std::size_t at = 0, lines = 0;
@@ -193,7 +193,8 @@ bool json_items::find_start() {
                     return false;
                 }
                 at_line_start_ = false;
-                garbage_ = garbage_ || (c != ',' && c != '[' && c != ']');
+                if (garbage_line_ == 0 && c != ',' && c != '[' && c != ']')
+                    garbage_line_ = text_.line() + lines;
             }
             ++at;
         }
@@ -247,7 +248,10 @@ bool json_items::next() {
         at_line_start_ = false;
         used_ = 0;
     }
-    if (done_) return false;
+    if (done_) {
+        garbage_line_ = 0;
+        return false;
+    }
     if (text_.line() == 1 && text_.consumed() == 0) at_line_start_ = true;
     if (!find_start()) return false;
     std::string_view const head = text_.head(3);

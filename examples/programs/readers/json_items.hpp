@@ -34,8 +34,9 @@ class json_items {
     [[nodiscard]] std::size_t line() const { return text_.line(); }
     /// The text ends before the object does.
     [[nodiscard]] bool torn() const { return torn_; }
-    /// There was something that is no object before this one.
-    [[nodiscard]] bool after_garbage() const { return garbage_; }
+    /// On which line something begins that is no object, before this one or, where there is none, before the
+    /// end; 0 if there is nothing of that kind.
+    [[nodiscard]] std::size_t garbage_line() const { return garbage_line_; }
 
     /// The object cannot be parsed: goes on behind it, or at the next one that seems to begin within it.
     void give_up();
@@ -49,8 +50,8 @@ class json_items {
     std::string indent_; // what stands before the object on its line, if that is white space
     bool at_line_start_ = false;
     bool pretty_ = false; // the object is written over several lines
-    bool in_array_ = false, done_ = false, torn_ = false, garbage_ = false;
-    std::size_t used_ = 0;
+    bool in_array_ = false, done_ = false, torn_ = false;
+    std::size_t used_ = 0, garbage_line_ = 0;
 };
 
 /// Looks for the end of a JSON object, piece by piece.

@@ -164,9 +164,12 @@ void read_rumen(text_window& text, collector& out) {
     json_walker walker;
     rumen_job job;
     json_items items(text);
+    auto const name_garbage = [&] {
+        if (items.garbage_line() > 0) out.leave_out(reason::not_a_record, items.garbage_line());
+    };
     while (items.next()) {
         out.count_line();
-        if (items.after_garbage()) out.leave_out(reason::not_a_record, items.line());
+        name_garbage();
         if (walker.read(items.item(), [&](walked_object& object) { return job.read(object); }) ==
             json_kind::object) {
             job.hand_out(items.line(), out);
@@ -175,6 +178,7 @@ void read_rumen(text_window& text, collector& out) {
             items.give_up();
         }
     }
+    name_garbage();
 }
 
 } // namespace readers

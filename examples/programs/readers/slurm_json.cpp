@@ -135,11 +135,14 @@ void read_sacct_json(text_window& text, collector& out) {
     json_items items(text);
     job_reader reader(out);
     bool any = false;
+    auto const name_garbage = [&] {
+        if (items.garbage_line() > 0) out.leave_out(reason::not_a_record, items.garbage_line());
+    };
     while (items.enter("jobs")) { // several outputs one after the other
         any = true;
         while (items.next()) {
             out.count_line();
-            if (items.after_garbage()) out.leave_out(reason::not_a_record, items.line());
+            name_garbage();
             if (auto const job = parse_json(parser, items.item())) {
                 reader.read(*job, items.line());
             } else {
@@ -147,6 +150,7 @@ void read_sacct_json(text_window& text, collector& out) {
                 items.give_up();
             }
         }
+        name_garbage();
     }
     if (any) return;
     out.leave_out(reason::not_a_record, 1);

@@ -90,7 +90,7 @@ class gzip_stream {
                 if (!between_members_) damage = "gzip: the file is cut off";
                 break;
             }
-            if (between_members_ && !begin_member(from)) break;
+            if (between_members_ && !begin_member(from, damage)) break;
             std::string_view const rest = from.rest();
             z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data())); // zlib does not write
             z_.avail_in = static_cast<uInt>(rest.size());
@@ -107,9 +107,15 @@ class gzip_stream {
     }
 
   private:
-    // What follows the last member is padding, as tar and tapes leave it.
-    bool begin_member(packed_block& from) {
-        if (members_ > 0 && from.rest().front() != '\x1F') return false;
+    // Zeros may follow the last member, as tapes leave them.
+    bool begin_member(packed_block& from, std::string& damage) {
+        while (members_ > 0 && from.rest().front() != '\x1F') {
+            std::size_t const begin = from.rest().find_first_not_of('\0');
+            if (begin == 0) damage = "gzip: what follows the compressed data is something else";
+            if (begin == 0) return false;
+            from.consume((std::min)(begin, from.rest().size()));
+            if (!from.refill()) return false;
+        }
         if (members_++ > 0) inflateReset(&z_);
         between_members_ = false;
         return true;

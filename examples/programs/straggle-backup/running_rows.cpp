@@ -5,6 +5,7 @@
 
 #include "../common/csv_table.hpp"
 #include "../common/json_lines.hpp"
+#include "../readers/readers.hpp"
 
 #include <algorithm>
 
@@ -52,18 +53,20 @@ class json_rows : public running_rows {
     json_rows(options const& o, bool show_progress)
         : file_(o.running),
           names_(names_in(o)),
-          reader_(named<json_lines::error>(
-              file_, [&] { return json_lines::reader(file_source(o.running), names_); })),
+          in_(std::make_unique<readers::input>(o.running)),
+          reader_(
+              named<json_lines::error>(file_, [&] { return json_lines::reader(source{in_.get()}, names_); })),
           progress_(show_progress, size_of(o.running)),
           seen_(names_.size()),
           columns_(o.running_columns) {}
 
     bool next() override {
-        if (!named<json_lines::error>(file_, [&] { return reader_.next(); })) {
+        if (!next_object()) {
+            if (!in_->source().damage().empty()) fail_damaged();
             check_names();
             return false;
         }
-        progress_.update(reader_.bytes(), ++rows_);
+        progress_.update(in_->source().packed_bytes(), ++rows_);
         for (std::size_t i = 0; i < names_.size(); ++i)
             seen_[i] = seen_[i] || reader_.members()[i].is != json_lines::member::kind::absent;
         return true;
@@ -80,6 +83,18 @@ class json_rows : public running_rows {
     [[nodiscard]] std::size_t line() const override { return reader_.line(); }
 
   private:
+    struct source {
+        readers::input* in;
+        std::size_t operator()(char* to, std::size_t size) const { return (*in)(to, size); }
+    };
+    // What is wrong with a line that a damaged file ends in is the damage.
+    bool next_object() try { return reader_.next(); } catch (json_lines::error const& e) {
+        if (!in_->source().damage().empty()) fail_damaged();
+        throw failure(exit_status::bad_input, in_->name() + ":" + std::to_string(e.line()) + ": " + e.what());
+    }
+    [[noreturn]] void fail_damaged() const {
+        throw failure(exit_status::bad_input, in_->name() + ": " + in_->source().damage());
+    }
     static std::vector<std::string> names_in(options const& o) {
         std::vector<std::string> names;
         for (std::size_t c = 0; c < column_set<running_column>::keys.size(); ++c)
@@ -108,7 +123,8 @@ class json_rows : public running_rows {
 
     std::string file_;
     std::vector<std::string> names_;
-    json_lines::reader<file_source> reader_;
+    std::unique_ptr<readers::input> in_;
+    json_lines::reader<source> reader_;
     progress_bar progress_;
     std::vector<bool> seen_;
     column_names<running_column> columns_;

@@ -166,7 +166,7 @@ ordered_json records_json(result const& r) {
     auto const& counts = r.ranking.attempts();
     ordered_json reasons = ordered_json::object();
     std::uint64_t total = 0;
-    for (rejected_records const& rejected : rejected(r)) {
+    for (rejected_records const& rejected : rejected(r.history, r.ranking)) {
         ordered_json entry{{"count", rejected.count}};
         if (!rejected.lines.empty()) entry["first_lines"] = rejected.lines;
         reasons[std::string(rejected.reason)] = std::move(entry);

@@ -88,8 +88,12 @@ int replay(std::string const& file) {
 }
 
 // Why no record at all could be used.
-std::string nothing_used(history const& past) {
-    if (!past.log) return "every record was rejected";
+std::string nothing_used(history const& past, ranking const& nodes) {
+    if (!past.log) {
+        std::string text = "every record was rejected";
+        for (rejected_records const& some : rejected(past, nodes)) text += "; " + in_words(some);
+        return text;
+    }
     std::string const read = counted(past.log->attempts, "attempt");
     return (past.log->running == past.log->attempts ? read + ", and none that has ended"
                                                     : read + ", all rejected") +
@@ -104,7 +108,7 @@ void check(history const& past, ranking const& nodes, options const& o) {
                           ": --normaliser work_rate needs a column for the input (see --columns input=NAME)");
     auto const& counts = nodes.attempts();
     if (past.rows > 0 && counts.used + counts.failed + counts.killed + counts.superseded == 0)
-        throw failure(exit_status::bad_input, past.file + ": " + nothing_used(past));
+        throw failure(exit_status::bad_input, past.file + ": " + nothing_used(past, nodes));
 }
 
 void run(options o) {

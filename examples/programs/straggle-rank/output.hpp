@@ -34,7 +34,9 @@ struct rejected_records {
     std::uint64_t count = 0;
     std::vector<std::size_t> lines; ///< of the first few, where they are known
 };
-[[nodiscard]] std::vector<rejected_records> rejected(result const& r);
+[[nodiscard]] std::vector<rejected_records> rejected(history const& h, ranking const& r);
+/// "2 rejected: end_before_start (lines 3, 7)".
+[[nodiscard]] std::string in_words(rejected_records const& some);
 
 /// How many jobs `--normaliser work_rate` compares by time alone, since an input is missing.
 [[nodiscard]] std::uint64_t jobs_without_input(history const& h);

@@ -26,14 +26,21 @@ std::vector<std::string> distinct_names(std::span<std::string const> names) {
     return result;
 }
 
-std::vector<rejected_records> rejected(result const& r) {
-    history const& h = r.history;
+std::string in_words(rejected_records const& some) {
+    std::string text = grouped(some.count) + " rejected: " + std::string(some.reason);
+    for (std::size_t i = 0; i < some.lines.size(); ++i)
+        text += (i == 0 ? " (lines " : ", ") + std::to_string(some.lines[i]);
+    if (!some.lines.empty()) text += some.count > some.lines.size() ? ", ...)" : ")";
+    return text;
+}
+
+std::vector<rejected_records> rejected(history const& h, ranking const& r) {
     std::vector<rejected_records> list;
     if (h.unparsable_number.count > 0)
         list.push_back({"unparsable_number", h.unparsable_number.count, h.unparsable_number.lines});
     for (std::size_t i = 0; i < straggle::rejection_count; ++i) {
         auto const reason = static_cast<straggle::rejection>(i);
-        rejected_records entry{to_string(reason), r.ranking.attempts()[reason], {}};
+        rejected_records entry{to_string(reason), r.attempts()[reason], {}};
         if (reason == straggle::rejection::not_finite) {
             entry.count += h.not_finite.count;
             entry.lines = h.not_finite.lines;

@@ -101,16 +101,19 @@ class table {
         out_ << '\n';
     }
 
+    // When attempts ended, so that windows can be looked at.
+    [[nodiscard]] bool has_times() const { return !h_.end_column.empty(); }
+
     // What a reader who has seen only this would want to do now.
     void print_next_step() {
         auto const avoid = r_.decision.blacklisted();
         auto const spared = r_.decision.spared();
         std::string text;
         if (!avoid.empty())
-            text =
-                "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
-                (avoid.size() == 1 ? "it" : "these nodes") +
-                " until it is known why; --report nodes.html draws all nodes, --window 1h shows since when";
+            text = "look at " + printable(h_.nodes[avoid.front().id]) + " first, and keep new tasks off " +
+                   (avoid.size() == 1 ? "it" : "these nodes") +
+                   " until it is known why; --report nodes.html draws all nodes" +
+                   (has_times() ? ", --window auto shows since when" : "");
         else if (!spared.empty())
             text = "look at " + printable(h_.nodes[spared.front().id]) +
                    "; it stays in service only because so few nodes may be taken out (--max-fraction, "
@@ -120,10 +123,12 @@ class table {
                    " tasks on several nodes are needed (--min-tasks); read more logs at once";
         else if (!unsure().empty())
             text = "read more logs at once, so that more is known of " + listed(unsure()) +
-                   "; --window 1h looks at shorter stretches of time";
+                   (has_times() ? "; --window auto looks at shorter stretches of time" : "");
         else
-            text =
-                "nothing; --window 1h looks at shorter stretches of time, in which a node may have been slow";
+            text = has_times()
+                       ? "nothing has to be done; --window auto looks at shorter stretches of time, in "
+                         "which a node may have been slow"
+                       : "nothing has to be done";
         out_ << paint(bold, "Next:") << ' ';
         print_wrapped(text + ".", 6, 2);
         out_ << '\n';
@@ -324,13 +329,7 @@ class table {
         out_ << paint(bold, "Records") << ": " << grouped(h_.rows) << " read, " << grouped(counts.used)
              << " used, " << grouped(counts.failed) << " failed, " << grouped(counts.killed) << " killed, "
              << grouped(counts.superseded) << " superseded.\n";
-        for (rejected_records const& rejected : rejected(r_)) {
-            out_ << "  " << grouped(rejected.count) << " rejected: " << rejected.reason;
-            for (std::size_t i = 0; i < rejected.lines.size(); ++i)
-                out_ << (i == 0 ? " (lines " : ", ") << rejected.lines[i];
-            if (!rejected.lines.empty()) out_ << (rejected.count > rejected.lines.size() ? ", ...)" : ")");
-            out_ << '\n';
-        }
+        for (rejected_records const& some : rejected(h_, r_.ranking)) out_ << "  " << in_words(some) << '\n';
         print_jobs();
     }
 

@@ -53,7 +53,12 @@ TEST_CASE("readers: a damaged object among whole ones is left out") {
     reading const cut = read_text(job + job.substr(0, job.size() / 2));
     CHECK(cut.report.attempts == 1);
     CHECK(cut.lines(reason::torn) == std::vector<std::size_t>{9});
-    CHECK(read_text(job + "garbage\n" + job).lines(reason::not_a_record) == std::vector<std::size_t>{10});
+    CHECK(read_text(job + "garbage\n" + job).lines(reason::not_a_record) == std::vector<std::size_t>{9});
+    CHECK(read_text(job + "garbage\nmore\n").lines(reason::not_a_record) == std::vector<std::size_t>{9});
+    CHECK(read_text(job + "\n] ").count(reason::not_a_record) == 0);
+    // Where there is no object at all, too.
+    CHECK(read_text("\nnone here\n", format::hadoop).lines(reason::not_a_record) ==
+          std::vector<std::size_t>{2});
 }
 
 TEST_CASE("readers: lines that stand before a log are named, and hide nothing of it") {
@@ -117,6 +122,13 @@ TEST_CASE("readers: packed streams that are cut off or damaged") {
     CHECK(all.report.attempts == 28);
     CHECK(all.count(reason::damaged_packing) == 0);
     CHECK(read_text(whole + whole).count(reason::damaged_packing) == 0); // two members
+    std::string const zeros(700'000, '\0');
+    CHECK(read_text(whole + zeros).count(reason::damaged_packing) == 0);
+    for (std::string const& rest : {std::string("plain"), zeros + "plain"}) {
+        reading const more = read_text(whole + rest);
+        CHECK(more.report.attempts == 28);
+        CHECK(more.count(reason::damaged_packing) == 1);
+    }
     reading const cut = read_text(std::string_view(whole).substr(0, whole.size() - 800));
     CHECK(cut.report.attempts > 0);
     CHECK(cut.report.attempts < 28);
