@@ -26,11 +26,12 @@ struct input_of {
 }
 
 /// Calls visit(attempts, fields).
-template <class Visit>
-auto with_attempts(history const& h, Visit&& visit) {
+/// @param h history, const or not
+template <class History, class Visit>
+auto with_attempts(History& h, Visit&& visit) {
     return std::visit(
-        [&]<class Time>(std::vector<attempt<Time>> const& attempts) {
-            using record = attempt<Time>;
+        [&](auto& attempts) {
+            using record = typename std::remove_cvref_t<decltype(attempts)>::value_type;
             input_of<record> const input{attempts.data(), h.inputs.empty() ? nullptr : h.inputs.data()};
             if (h.has_durations)
                 return visit(attempts, straggle::attempt_fields{.job = &record::job,

@@ -52,7 +52,7 @@ std::unique_ptr<window_printer> printer_of(history const& h, options const& o,
     return window_table(h, o, calendar, colours());
 }
 
-void run_windows(result const& whole, fleet const& cluster) {
+void run_windows(history& past, result const& whole, fleet const& cluster) {
     options const& o = whole.options;
     window_calendar const calendar = calendar_of(whole.history, o);
     if (std::string const wrong = complaint(whole.history, o); !wrong.empty())
@@ -63,7 +63,7 @@ void run_windows(result const& whole, fleet const& cluster) {
     if (!o.log.empty()) sinks.push_back(&log.emplace(whole.history, o, cluster, calendar));
     std::optional<timeline_picture> picture;
     if (!o.report.empty()) sinks.push_back(&picture.emplace());
-    timeline const t = follow(whole.history, o, cluster, calendar, sinks);
+    timeline const t = follow(past, o, cluster, calendar, sinks, o.report.empty() && past.inputs.empty());
     if (log) log->close();
     if (picture) write_report(o.report, whole, picture->data(t, whole));
     printer->print(std::cout, whole, t);
@@ -131,7 +131,7 @@ void run(options o) {
                                   ? weighed.decision
                                   : decide(nodes, cluster, o, asked_for);
     result const all{o, past, nodes, verdicts, asked_for, &weighed, &names};
-    if (o.windows) return run_windows(all, cluster);
+    if (o.windows) return run_windows(past, all, cluster);
     if (!o.report.empty()) write_report(o.report, all);
     print(all);
 }

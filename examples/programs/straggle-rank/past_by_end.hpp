@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle_rank {
@@ -21,12 +23,17 @@ namespace straggle_rank {
 /// history has only durations, as if they had all begun at once.
 /// @par Cost
 /// 4 bytes per attempt, or nothing where they are in that order already
-template <class Time>
+/// @tparam List of attempts, with size and index
+template <class List>
 class past_by_end {
+    using record = std::remove_cvref_t<decltype(std::declval<List const&>()[0])>;
+    using Time = std::remove_cvref_t<decltype(*std::declval<record const&>().end())>;
+
   public:
     /// @param attempts outlive it
-    explicit past_by_end(std::vector<attempt<Time>> const& attempts) : attempts_(attempts) {
-        for (attempt<Time> const& a : attempts) {
+    explicit past_by_end(List const& attempts) : attempts_(attempts) {
+        for (std::size_t i = 0; i < attempts.size(); ++i) {
+            record const& a = attempts[i];
             if (!a.end() || !a.job() || !a.node()) continue;
             Time const first = begin_of(a);
             if (!any_end_ || first < origin_) origin_ = first;
@@ -34,8 +41,8 @@ class past_by_end {
         }
         double last = 0;
         std::size_t told = 0;
-        for (attempt<Time> const& a : attempts) {
-            auto const p = tell(a);
+        for (std::size_t i = 0; i < attempts.size(); ++i) {
+            auto const p = tell(attempts[i]);
             if (!p) continue;
             ++told;
             is_in_order_ = is_in_order_ && p->end >= last;
@@ -68,6 +75,8 @@ class past_by_end {
     void rest(Visit&& visit) {
         up_to(std::numeric_limits<double>::infinity(), visit);
     }
+    /// How many of the list are not looked at any more, if it is in order.
+    [[nodiscard]] std::size_t done() const { return is_in_order_ ? next_ : 0; }
     /// Tells them all once more.
     void rewind() { next_ = 0; }
 
@@ -75,7 +84,7 @@ class past_by_end {
     [[nodiscard]] std::size_t size() const { return is_in_order_ ? attempts_.size() : order_.size(); }
 
     // Nothing for what says nothing: no job, no node, no length, or no end where others have one.
-    [[nodiscard]] std::optional<past_attempt> tell(attempt<Time> const& a) const {
+    [[nodiscard]] std::optional<past_attempt> tell(record const& a) const {
         if (!a.job() || !a.node() || (any_end_ && !a.end())) return std::nullopt;
         double took = 0;
         if (a.duration())
@@ -90,12 +99,12 @@ class past_by_end {
         p.start = p.end - took;
         return p;
     }
-    static Time begin_of(attempt<Time> const& a) {
+    static Time begin_of(record const& a) {
         if (a.start()) return *a.start();
         return a.duration() ? static_cast<Time>(*a.end() - *a.duration()) : *a.end();
     }
 
-    std::vector<attempt<Time>> const& attempts_;
+    List const& attempts_;
     std::vector<std::uint32_t> order_; // empty where they are in order
     std::size_t next_ = 0;
     Time origin_{};

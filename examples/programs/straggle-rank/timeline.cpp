@@ -6,6 +6,7 @@
 #include "../common/failure.hpp"
 #include "../common/text.hpp"
 #include "attempt_list.hpp"
+#include "attempts_by_end.hpp"
 #include "past_by_end.hpp"
 
 #include <straggle/monitor/monitor.hpp>
@@ -102,9 +103,8 @@ class bookkeeper {
 template <class Time>
 class row_of_windows {
   public:
-    row_of_windows(history const& h, std::vector<attempt<Time>> const& attempts,
-                   window_calendar const& calendar, options const& o)
-        : attempts_(attempts), has_durations_(h.has_durations), options_(o) {
+    row_of_windows(bool has_durations, window_calendar const& calendar, options const& o)
+        : has_durations_(has_durations), options_(o) {
         if constexpr (std::integral<Time>)
             slide_ = calendar.slide_ticks();
         else
@@ -112,15 +112,28 @@ class row_of_windows {
         window_ = slide_ * static_cast<Time>(calendar.lengths().slides());
     }
 
+    // Successes that count but for their end, which is not known.
+    [[nodiscard]] std::uint64_t untimed(std::vector<attempt<Time>> const& attempts) const {
+        return static_cast<std::uint64_t>(std::ranges::count_if(
+            attempts, [this](attempt<Time> const& a) { return is_usable(a) && !a.end(); }));
+    }
+
     template <class Fields>
-    void follow(Fields const& fields, timeline& t, keeper& k, bookkeeper& books,
-                std::span<window_sink* const> sinks, past_by_end<Time>* past) {
-        std::vector<std::uint32_t> const arrivals = in_order(t);
-        if (arrivals.empty())
+    void follow(attempts_by_end<Time>& attempts, Fields const& fields, timeline& t, keeper& k,
+                bookkeeper& books, std::span<window_sink* const> sinks,
+                past_by_end<attempts_by_end<Time>>* past) {
+        std::vector<bool> const arrives = arrivals_among(attempts);
+        std::size_t const size = attempts.size();
+        auto const next_from = [&](std::size_t i) {
+            while (i < size && !arrives[i]) ++i;
+            return i;
+        };
+        std::size_t i = next_from(0);
+        if (i == size)
             throw failure(exit_status::bad_input,
                           "no successful attempt with a known end: there are no windows");
         using monitor = straggle::monitor<attempt<Time>, Fields, decltype(how()), Time>;
-        std::size_t const most = attempts_.size() + 1;
+        std::size_t const most = size + 1;
         monitor watch(fields, {.window = window_,
                                .slide = slide_,
                                .ranking = how(),
@@ -130,20 +143,35 @@ class row_of_windows {
                                .max_jobs = most,
                                .max_nodes = most});
         std::int64_t const reach = t.calendar.lengths().slides() - 1;
-        auto const step = [&](std::size_t i) { return step_of(*attempts_[arrivals[i]].end()); };
-        t.first = step(0);
-        t.last = step(arrivals.size() - 1);
+        auto const step = [&](std::size_t which) { return step_of(*attempts[which].end()); };
+        t.first = step(i);
+        std::size_t last = size - 1;
+        while (!arrives[last]) --last;
+        t.last = step(last);
         std::int64_t number = t.first, heard = t.first;
         std::vector<past_attempt> ended; // since the last window
         Time const origin = past == nullptr ? Time{} : past->origin();
-        for (std::size_t i = 0; i < arrivals.size(); ++number) {
+        for (; i < size; ++number) {
             if (number > heard + reach && k.remembers_nothing()) {
                 note_gap(t, number, step(i) - 1);
                 number = step(i);
             }
-            for (; i < arrivals.size() && step(i) == number; ++i) {
-                watch.observe(attempts_[arrivals[i]]);
+            ended.clear();
+            bool has_ended = false;
+            auto const tell_until = [&](double now) {
+                if (past != nullptr)
+                    past->up_to(now, [&](past_attempt const& p) {
+                        k.observe(p);
+                        has_ended = true;
+                        if (!options_.log.empty()) ended.push_back(p);
+                    });
+                attempts.forget_before(past == nullptr ? i : (std::min)(i, past->done()));
+            };
+            for (; i < size && step(i) == number; i = next_from(i + 1)) {
+                watch.observe(attempts[i]);
                 heard = number;
+                // A window may hold nearly all of them: they go while it is read.
+                if (i % 1024 == 0) tell_until(static_cast<double>(*attempts[i].end() - origin));
             }
             if (++t.decisions > most_decisions)
                 throw failure(exit_status::usage, "--window: more than " + grouped(most_decisions) +
@@ -151,14 +179,7 @@ class row_of_windows {
             Time const end = static_cast<Time>(number + 1) * slide_;
             ranking const& r = watch.rank(end);
             auto const now = static_cast<double>(end - origin);
-            ended.clear();
-            bool has_ended = false;
-            if (past != nullptr)
-                past->up_to(now, [&](past_attempt const& a) {
-                    k.observe(a);
-                    has_ended = true;
-                    if (!options_.log.empty()) ended.push_back(a);
-                });
+            tell_until(now);
             decision const& d = k.decide(r, number, now);
             if (r.fleet_size() == 0) note_gap(t, number, number);
             decided_window const window{number, r, d, k, books.take(r, d, number, k), ended, has_ended, now};
@@ -202,35 +223,23 @@ class row_of_windows {
         return a.start() && a.end() && *a.start() <= *a.end();
     }
 
-    // The successes that count, in order of end.
-    std::vector<std::uint32_t> in_order(timeline& t) const {
-        std::vector<std::uint32_t> order;
-        order.reserve(static_cast<std::size_t>(
-            std::ranges::count_if(attempts_, [this](attempt<Time> const& a) { return is_usable(a); })));
-        for (std::uint32_t i = 0; i < attempts_.size(); ++i) {
-            if (!is_usable(attempts_[i])) continue;
-            if (attempts_[i].end())
-                order.push_back(i);
-            else
-                ++t.untimed;
-        }
-        std::ranges::sort(order, [this](std::uint32_t i, std::uint32_t j) {
-            auto const a = *attempts_[i].end(), b = *attempts_[j].end();
-            return a < b || (a == b && i < j);
-        });
+    // Which of the attempts are successes that count.
+    std::vector<bool> arrivals_among(attempts_by_end<Time> const& attempts) const {
+        std::vector<bool> arrives(attempts.size());
         bool const once = options_.counted == straggle::completions::first_of_task;
         straggle::interner<std::uint64_t> done;
-        std::erase_if(order, [&](std::uint32_t i) {
-            attempt<Time> const& a = attempts_[i];
+        for (std::size_t i = 0; i < attempts.size(); ++i) {
+            attempt<Time> const& a = attempts[i];
+            if (!is_usable(a)) continue;
             if (once && a.task()) {
                 std::size_t const before = done.size();
                 done.insert((std::uint64_t{*a.job()} << 32) | *a.task());
-                if (done.size() == before) return true; // superseded
+                if (done.size() == before) continue; // superseded
             }
             static_cast<void>(step_of(*a.end())); // a failure now rather than half way
-            return false;
-        });
-        return order;
+            arrives[i] = true;
+        }
+        return arrives;
     }
 
     static void note_gap(timeline& t, std::int64_t first, std::int64_t last) {
@@ -242,7 +251,6 @@ class row_of_windows {
             t.gaps.push_back({first, last});
     }
 
-    std::vector<attempt<Time>> const& attempts_;
     bool has_durations_;
     options const& options_;
     Time slide_{}, window_{};
@@ -327,20 +335,22 @@ std::string complaint(history const& h, options const& o) {
     return fit == straggle::rank::window_fit::unknown ? std::string() : std::string(message(fit));
 }
 
-timeline follow(history const& h, options const& o, fleet const& f, window_calendar const& calendar,
-                std::span<window_sink* const> sinks) {
+timeline follow(history& h, options const& o, fleet const& f, window_calendar const& calendar,
+                std::span<window_sink* const> sinks, bool last_use) {
     timeline t;
     t.calendar = calendar;
     bookkeeper books(t, h.nodes.size(), o);
-    with_attempts(h, [&]<class Time>(std::vector<attempt<Time>> const& attempts, auto const& fields) {
+    with_attempts(h, [&]<class Time>(std::vector<attempt<Time>>& all, auto const& fields) {
         double slide = calendar.slide_units();
         if constexpr (std::integral<Time>) slide = static_cast<double>(calendar.slide_ticks());
-        std::optional<past_by_end<Time>> past;
+        row_of_windows<Time> windows(h.has_durations, calendar, o);
+        t.untimed = windows.untimed(all);
+        attempts_by_end<Time> attempts(all, last_use);
+        std::optional<past_by_end<attempts_by_end<Time>>> past;
         if (o.decides_by_slowdown()) past.emplace(attempts);
         double const origin = past ? static_cast<double>(past->origin()) : 0;
         std::unique_ptr<keeper> const k = make_keeper(f, o, attempts.size(), slide, origin / slide);
-        row_of_windows<Time>(h, attempts, calendar, o)
-            .follow(fields, t, *k, books, sinks, past ? &*past : nullptr);
+        windows.follow(attempts, fields, t, *k, books, sinks, past ? &*past : nullptr);
     });
     return t;
 }

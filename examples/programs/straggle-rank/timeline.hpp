@@ -92,7 +92,9 @@ struct timeline {
 [[nodiscard]] window_calendar calendar_of(history const& h, options const& o);
 
 /// Follows a history from end to end. Windows without tasks that could change nothing are not decided on.
-[[nodiscard]] timeline follow(history const& h, options const& o, fleet const& f,
-                              window_calendar const& calendar, std::span<window_sink* const> sinks);
+/// @param last_use whether nobody needs the attempts of the history any more: they go as soon as they can
+/// @pre sizes of inputs do not matter where it is the last use
+[[nodiscard]] timeline follow(history& h, options const& o, fleet const& f, window_calendar const& calendar,
+                              std::span<window_sink* const> sinks, bool last_use);
 
 } // namespace straggle_rank
