@@ -429,6 +429,16 @@ class Inputs(Advisor):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"no object has a member '(much|start_ms)'")
 
+    def test_what_the_fuzzer_begins_with(self):
+        seeds = sorted((ROOT / "tests/fuzz/corpus/histories").glob("backup*"))
+        self.assertTrue(seeds)
+        for seed in seeds:
+            with self.subTest(seed.name):
+                parts = [self.file(f"part{i}", part) for i, part in enumerate(seed.read_bytes()[1:].split(b"---\n"))]
+                nodes = ["--nodes", parts.pop()] if len(parts) > 2 else []
+                kind = ["--running-format", "json"] if "json" in seed.name else []
+                document(run("--format", "json", *kind, *nodes, *parts))
+
     def test_the_unit_of_time_does_not_matter(self):
         def in_seconds(text, columns):
             out = io.StringIO()

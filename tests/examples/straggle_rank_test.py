@@ -18,7 +18,7 @@ import subprocess
 import time
 import unittest
 
-from programs import HEADER, SHARED, BadInput, Folder, data_of_page, document, program
+from programs import HEADER, ROOT, SHARED, BadInput, Folder, data_of_page, document, program
 
 PROGRAM = os.environ.get("STRAGGLE_RANK_PROGRAM", "straggle-rank")
 run = program(PROGRAM)
@@ -425,6 +425,14 @@ class Inputs(Folder):
         document = json.loads(run("--normaliser", "work_rate", "--format", "json", file).stdout)
         self.assertEqual(document["jobs"]["without_input"], 2)
         self.assertNotIn("by time alone", run(file).stdout.decode())
+
+
+    def test_what_the_fuzzer_begins_with(self):
+        seeds = sorted((ROOT / "tests/fuzz/corpus/histories").glob("rank*"))
+        self.assertTrue(seeds)
+        for seed in seeds:
+            with self.subTest(seed.name):
+                self.assertGreater(rank(seed.read_bytes()[1:])["records"]["used"], 0)
 
 
 class LargeFiles(Folder):

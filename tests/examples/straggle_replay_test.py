@@ -19,7 +19,7 @@ import time
 import unittest
 
 import programs
-from programs import HEADER, Folder, data_of_page, no_constant
+from programs import HEADER, ROOT, Folder, data_of_page, no_constant
 
 PROGRAM = os.environ.get("STRAGGLE_REPLAY_PROGRAM", "straggle-replay")
 run = programs.program(PROGRAM)
@@ -316,6 +316,13 @@ class Reading(Folder):
         self.assertEqual(document("-", p, stdin=history.encode())["detectors"], both["detectors"])
         self.assertEqual(document(h, "-", stdin=progress.encode())["detectors"], both["detectors"])
         self.assertEqual(document("-", p, stdin=history.encode())["history"], "<stdin>")
+
+    def test_what_the_fuzzer_begins_with(self):
+        seeds = sorted((ROOT / "tests/fuzz/corpus/histories").glob("replay*"))
+        self.assertTrue(seeds)
+        for seed in seeds:
+            with self.subTest(seed.name):
+                document(*[self.file(f"part{i}", part) for i, part in enumerate(seed.read_bytes()[1:].split(b"---\n"))])
 
     def test_units_and_columns(self):
         rows = list(csv.reader(io.StringIO(small_history())))
