@@ -7,8 +7,8 @@ usage: ratios.py [--repetitions N] [--section NAME]... [--update] PLAIN [NATIVE]
 
 PLAIN and NATIVE are the folders of benches built with -O2 and with -O3 -march=native (build/bench/bench and
 build/bench-native/bench). Rivals run interleaved in the same process; medians are compared. --update writes the
-tables into docs/reference/speed.md and six of their rows into README.md, between the marks there; with --section only the
-tables named, and into README.md only with all that have such rows: ratios, ranks, monitor and snapshots.
+tables into docs/reference/speed.md, between the marks there; with --section only the tables named. docs/generate.py
+--update takes six of their rows into README.md.
 Absolute times mean little on a shared machine; ratios of one run mean more.
 """
 import argparse
@@ -226,13 +226,6 @@ GROWTH = [
      "6 per pair (24 up to 128 nodes), 104 per straggler, 48 per node"),
     ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
 ]
-# What the README shows: text and rival, our worst row of all among them.
-README = [("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
-          ("records to ranked nodes, 1e6 in order of time, 100 tasks a job", "std::unordered_map"),
-          ("all levels, 1000 nodes, realistic", "sort sweep"),
-          ("rank 1e6 pairs", "std::map"),
-          ("observe 1e6 new pairs in order of time", "MR1 sums"),
-          ("snapshot and `late`, 1e3 tasks", "plain")]
 # Marks in docs/reference/speed.md. "detectors" is a table of another shape.
 SECTIONS = {"ratios": ROWS, "ranks": RANK_ROWS + STATE_ROWS, "monitor": MONITOR_ROWS, "assign": ASSIGN_ROWS,
             "growth": [(text, program, name.format(size), {}) for text, program, name, sizes, _ in GROWTH for size in sizes],
@@ -352,12 +345,6 @@ def growth_table(results):
     return lines
 
 
-def for_readme(lines):
-    """The head, which is the same for all, and the rows of the README in their order."""
-    begins = [f"| {text} | {rival} |" for text, rival in README]
-    return lines[:2] + [next(line for line in lines if line.startswith(begin)) for begin in begins]
-
-
 def replace(path, mark, lines):
     text = path.read_text()
     begin, end = f"<!-- {mark} begin -->", f"<!-- {mark} end -->"
@@ -388,8 +375,6 @@ def main():
     if options.update:
         for mark, lines in tables.items():
             replace(ROOT / "docs/reference/speed.md", mark, lines)
-        if {"ratios", "ranks", "monitor", "snapshots"} <= tables.keys():
-            replace(ROOT / "README.md", "ratios", for_readme([line for lines in tables.values() for line in lines]))
 
 
 if __name__ == "__main__":

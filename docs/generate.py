@@ -13,6 +13,8 @@
   the first sentence of their comment, and their source. Those of a header named elsewhere stand there.
 - `<!-- effects begin -->`: what policies do to jobs, from the first table of docs/reference/effectiveness.md, which
   `bench/effectiveness.sh` writes.
+- `<!-- speed begin -->`: five kernels, and the one that is slowest beside a rival that does the same, from
+  docs/reference/speed.md, which `bench/ratios.py` writes.
 - `<!-- choices begin -->`: the enumerations that parameters of rules take.
 
 A type is a rule if it has one of the functions that the library calls, or a name; options are listed where no rule
@@ -31,6 +33,13 @@ import headers  # noqa: E402  (both need the path)
 from declarations import declarations  # noqa: E402
 
 EFFECTS = ("library", "parts_together", "late", "hadoop", "spark4", "flink_limited", "dsb", "oracle")
+KERNELS = (("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
+           ("records to ranked nodes, 1e6 in order of time, 100 tasks a job", "std::unordered_map"),
+           ("all levels, 1000 nodes, realistic", "sort sweep"),
+           ("rank 1e6 pairs", "std::map"),
+           ("snapshot and `late`, 1e3 tasks", "plain"))
+# Rivals that do less: a bound, and an assignment that is not the best.
+LESSER = {"two bare passes, a bound", "greedy, not optimal"}
 FACELESS = {"papers": ("each paper to the letter, its misprints included", "")}
 # A type with one of these functions, or with a member of these, is a rule; and so are options.
 FUNCTIONS = {"select", "admits", "advance", "detect", "normalize", "remaining", "per_input"}
@@ -40,7 +49,7 @@ NO_RULES = {"straggler_scan", "boosted_trees", "numeric_factor", "categorical_fa
             "task_readings", "no_prediction"}
 # Chosen, too, though they have none of these.
 ALSO = {"t_interval", "calibration", "power_model", "straggler_rule"}
-MARK = re.compile(r"<!-- (rooms|edges|rules|choices|effects) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)
+MARK = re.compile(r"<!-- (rooms|edges|rules|choices|effects|speed) begin ?([^>]*?) ?-->\n(.*?)<!-- \1 end -->", re.S)
 
 
 @dataclass
@@ -237,9 +246,21 @@ def effect_table(root):
                  [(f"{chosen[name][1]} (`{name}`)", *chosen[name][2:]) for name in EFFECTS]) + f"\n{told[1]}\n"
 
 
+def speed_table(root):
+    """Kernels that a README has room for, and the one where we lose most, with -O2."""
+    page = (root / "docs/reference/speed.md").read_text()
+    rows = {(kernel, rival): (ours, times) for kernel, rival, ours, times in
+            re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([\d.]+ [num]?s) \| ([\d.]+) \|", page, re.M)}
+    worst = min((key for key in rows if key[1] not in LESSER), key=lambda key: float(rows[key][1]))
+    return table(("kernel", "rival", "straggle", "times faster"),
+                 [(*key, *rows[key]) for key in dict.fromkeys((*KERNELS, worst))])
+
+
 def made(kind, argument, found, elsewhere, root):
     if kind == "effects":
         return effect_table(root)
+    if kind == "speed":
+        return speed_table(root)
     if kind == "rooms":
         return table(("room", "question", "begin with"), [(f"`{r}/`", q, b) for r, q, b in faces(root)])
     if kind == "edges":

@@ -388,6 +388,14 @@ class Generated(Library):
             with self.subTest(str(texts)):
                 self.assertIn("is not what the headers say", self.complaints_of(**texts)[0])
 
+    def test_speed(self):
+        rows = [("sums", "loop", "2 us", "3.5"), ("ranks", "map", "1.5 ms", "0.8"), ("ranks", "two bare passes, a bound", "1.5 ms", "0.4"),
+                ("odd", "tree", "7 ns", "0.6")]
+        self.write("docs/reference/speed.md", "".join(f"| {' | '.join(row)} | 9 ms | 9 |\n" for row in rows))
+        with unittest.mock.patch.object(generate, "KERNELS", (rows[0][:2],)):
+            self.assertEqual("| kernel | rival | straggle | times faster |\n|---|---|---|---|\n| sums | loop | 2 us | 3.5 |\n"
+                             "| odd | tree | 7 ns | 0.6 |\n", generate.speed_table(self.root))
+
     def test_rule_in_no_table(self):
         self.header("learn/tree.hpp", "namespace straggle::learn {\n/// A tree.\nstruct tree_options { int k = 1; };\n}\n")
         self.assertEqual(1, len(found := self.complaints_of()), found)
