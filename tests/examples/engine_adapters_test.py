@@ -125,9 +125,9 @@ class Slurm(unittest.TestCase):
     def tearDown(self):
         controller.slurm = out_of_service.slurm = self.real
 
-    def make(self, *nodes, drain=False, apply=True, never=(), copies=False, requeue=False):
+    def make(self, *nodes, drain=False, apply=True, never=(), copies=False, requeue=False, state=""):
         options = types.SimpleNamespace(drain=drain, apply=apply, account="root", every=0, history=60, never=set(never),
-                                        cpus_per_task=1, watch="", state="", copies=copies, requeue=requeue)
+                                        cpus_per_task=1, watch="", state=state, copies=copies, requeue=requeue)
         made = controller.Controller(options)
         made.watch = Told(*nodes)
         return made
@@ -163,19 +163,79 @@ class Slurm(unittest.TestCase):
 
     def test_each_end_is_told_once(self):
         now = int(time.time())
-        row = "%d|7_%d|work|n1|COMPLETED|%d|%d|%d|1"
-        self.ended = "\n".join([row % (8, 1, now - 9, now - 4, 1), row % (9, 2, now - 9, now - 5, 2), "a|b",
-                                "10|7_3|work|n[1-2]|COMPLETED|%d|%d|3|2" % (now - 9, now - 4),
-                                "11|7_4|work|n1|CANCELLED by 0|%d|%d|4|1" % (now - 9, now - 4),
-                                "12|7_5|work|n1|NODE_FAIL|Unknown|%d|5|1" % now])
+        row = "%d|7_%d|work|n1|COMPLETED|%d|%d|1"
+        self.ended = "\n".join([row % (8, 1, now - 9, now - 4), row % (9, 2, now - 9, now - 5), "a|b",
+                                "10|7_3|work|n[1-2]|COMPLETED|%d|%d|2" % (now - 9, now - 4),
+                                "11|7_4|work|n1|CANCELLED by 0|%d|%d|1" % (now - 9, now - 4),
+                                "12|7_5|work|n1|NODE_FAIL|Unknown|%d|1" % now])
         made = self.make()
         made.step()
         made.step()
         self.assertEqual([(e["task"], e["status"]) for e in made.watch.ends],
                          [("1", "success"), ("2", "success"), ("4", "killed")])
 
-    QUEUE = "7|1|8|n1|R|%d|1|None|ann|straggle:copy|work\n7|2|9|n1|R|%d|1|None|ann|straggle:requeue|work\n" \
-            "7|3|10|n1|R|%d|1|None|ann|(null)|work|x"
+    DONE = "7|%d|%d|n1|COMPLETED|%d|%d|1|None|ann|(null)|work"
+
+    def test_what_the_queue_tells_first_accounting_does_not_tell_again(self):
+        now = int(time.time())
+        self.queue = self.DONE % (1, 8, now - 9, now - 1) + "\n7|2|9|n1|COMPLETING|%d|%d|1|None|ann|(null)|work" % (now - 9, now)
+        made = self.make()
+        made.step()
+        self.assertEqual([(e["attempt"], e["start"], e["end"]) for e in made.watch.ends], [("8", now - 9, now - 1)])
+        self.assertEqual(made.last_jobs.keys(), {"7"}, "what still completes is not over")
+        self.ended = "8|7_1|work|n1|COMPLETED|%d|%d|1" % (now - 9, now - 1)
+        self.queue = self.DONE % (1, 8, now - 9, now - 1) + "\n" + self.DONE % (2, 9, now - 9, now)
+        made.step()
+        made.step()
+        self.assertEqual([e["attempt"] for e in made.watch.ends], ["8", "9"])
+        # The same job, requeued: another attempt.
+        self.ended += "\n8|7_1|work|n1|COMPLETED|%d|%d|1" % (now - 1, now)
+        made.step()
+        self.assertEqual([e["attempt"] for e in made.watch.ends], ["8", "9", "8"])
+
+    def test_records_of_accounting_that_are_not_whole_yet(self):
+        now = int(time.time())
+        self.ended = "8|8|allocation|n1|COMPLETED|%d|%d|1\n9|9|allocation|n1|COMPLETED|%d|%d|1" % (now - 9, now - 1, now - 90, now - 40)
+        made = self.make()
+        made.step()
+        self.assertEqual([e["attempt"] for e in made.watch.ends], ["9"], "one that is called so in earnest")
+        self.ended = "8|7_1|work|n1|COMPLETED|%d|%d|1" % (now - 9, now - 1)
+        made.step()
+        self.assertEqual([(e["job"], e["task"], e["kind"]) for e in made.watch.ends], [("9", "9", "allocation"), ("7", "1", "work")])
+
+    def test_a_restart_tells_nothing_again_and_leaves_nothing_out(self):
+        now = int(time.time())
+        with tempfile.TemporaryDirectory() as folder:
+            self.ended = "8|7_1|work|n1|COMPLETED|%d|%d|1" % (now - 9, now - 4)
+            first = self.make(state=folder)
+            first.gaps.append((now - 100.0, now - 50.0))
+            first.step()
+            self.ended += "\n9|7_2|work|n1|COMPLETED|%d|%d|1" % (now - 9, now - 3)
+            second = self.make(state=folder)
+            second.step()
+            self.assertEqual([[e["attempt"] for e in c.watch.ends] for c in (first, second)], [["8"], ["9"]])
+            self.assertEqual(second.gaps, [(now - 100.0, now - 50.0)])
+            with open(os.path.join(folder, "told.json"), "w") as file:
+                file.write('{"seen": 3')
+            third = self.make(state=folder)
+            third.step()
+            self.assertEqual(len(third.watch.ends), 2, "a damaged file is as good as none")
+
+    def test_a_node_whose_probe_was_well_need_not_wait_for_the_next_array(self):
+        now = int(time.time())
+        self.found["n5"] = ("idle", "none")
+        self.queue = "9|1|80||PENDING|N/A|N/A|1|Resources|ann|(null)|work"  # little waits: a slow probe would cost
+        for took, opens in ((3, True), (9, False)):
+            made = self.make(verdict("n1", "on_probation", slots=1))
+            made.usual, made.watch.plan["nodes"][0]["since"] = 3, now
+            made.step()
+            self.assertEqual(set(made.probing), set(), "nothing is known of it")
+            self.queue += "\n" + self.DONE % (took, 80 + took, now - took, now)
+            made.step()
+            self.assertEqual(set(made.probing), {"n1"} if opens else set(), "a probe took %d" % took)
+
+    QUEUE = "7|1|8|n1|RUNNING|%d|N/A|1|None|ann|straggle:copy|work\n" \
+            "7|2|9|n1|RUNNING|%d|N/A|1|None|ann|straggle:requeue|work\n7|3|10|n1|RUNNING|%d|N/A|1|None|ann|(null)|work|x"
 
     def ask(self, **options):
         """What is written for a plan that wants a copy of each of three tasks."""
@@ -200,12 +260,12 @@ class Slurm(unittest.TestCase):
 
     def test_a_copy_is_an_attempt_of_its_task(self):
         made, now = self.ask(copies=True), int(time.time())
-        self.queue += "\n20|1|20|n3|R|%d|1|None|ann|straggle:copy-of:7_1|work" % now
-        self.queue += "\n21|1|21|n3|R|%d|1|None|bob|straggle:copy-of:7_1|work" % now
+        self.queue += "\n20|1|20|n3|RUNNING|%d|N/A|1|None|ann|straggle:copy-of:7_1|work" % now
+        self.queue += "\n21|1|21|n3|RUNNING|%d|N/A|1|None|bob|straggle:copy-of:7_1|work" % now
         running, _ = made.read_queue()
         told = {a["attempt"]: (a["job"], a["task"], a.get("copy", False)) for a in running}
         self.assertEqual((told["20"], told["21"]), (("7", "1", True), ("21", "1", False)), "nobody copies for others")
-        self.ended = "\n".join("%d|%s|work|%s|COMPLETED|%d|%d|%d|1" % (raw, job, node, now - 9, end, raw) for raw, job, node, end in
+        self.ended = "\n".join("%d|%s|work|%s|COMPLETED|%d|%d|1" % (raw, job, node, now - 9, end) for raw, job, node, end in
                                ((20, "20_1", "n3", now - 2), (8, "7_1", "n1", now - 1)))
         made.read_ended()
         self.assertEqual([(e["job"], e["task"], e["status"], e.get("copy", False), e.get("outrun", False))
@@ -214,7 +274,7 @@ class Slurm(unittest.TestCase):
 
     def test_a_copy_that_is_given_up_is_cancelled_once_and_nothing_else_is(self):
         made, now = self.ask(copies=True), int(time.time())
-        self.queue += "\n20|1|20|n3|R|%d|1|None|ann|straggle:copy-of:7_1|work" % now
+        self.queue += "\n20|1|20|n3|RUNNING|%d|N/A|1|None|ann|straggle:copy-of:7_1|work" % now
         made.watch.copies.clear()
         made.watch.kills[:] = [{"job": "7", "task": "1", "attempt": attempt, "node": "n3", "copy": copy, "reason": "others wait"}
                                for attempt, copy in (("20", True), ("8", False), ("8", True), (None, True))]

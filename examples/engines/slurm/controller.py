@@ -11,6 +11,7 @@ Without --apply it only says what it would do.
 """
 import argparse
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -38,63 +39,110 @@ class Controller:
         self.out = Drains(options) if options.drain else Reservations(options)
         self.second = SecondAttempts(options, lambda *command: slurm(*command))
         self.watch, self.next_start = None, 0
-        self.seen = {}  # DBIndex and restart of what was told already: when it ended
+        self.seen = {}  # (job number, start) of what was told already: when it ended
         self.since = time.time() - options.history
         self.silent_since = None
         self.gaps = []  # (from, to): Slurm was silent; what overlaps looks longer than it was
         self.last_jobs = {}  # array or job: when it was seen last
         self.probing = {}  # node: when its reservation was dropped for a probe
+        self.tried = {}  # node on probation: how long its last probe took
+        self.hurry = False  # a probe has ended: decide at once
         self.states = {}
         self.cpus = {}
         self.usual = 0  # how long tasks take
+        self.recall()
+
+    # What was told already outlives this process, as what was learnt of it does.
+    def recall(self):
+        if not self.options.state:
+            return
+        try:
+            with open(os.path.join(self.options.state, "told.json")) as file:
+                kept = json.load(file)
+            self.seen = {(str(raw), str(start)): float(end) for raw, start, end in kept["seen"]}
+            self.since = max(self.since, float(kept["since"]))
+            self.gaps = [(float(begin), float(end)) for begin, end in kept["gaps"]]
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            log("told.json cannot be read, accounting is told from the beginning:", problem)
+
+    def remember(self):
+        if not self.options.state:
+            return
+        path = os.path.join(self.options.state, "told.json")
+        with open(path + ".new", "w") as file:
+            json.dump({"since": self.since, "gaps": self.gaps,
+                       "seen": [[raw, start, end] for (raw, start), end in self.seen.items()]}, file)
+        os.replace(path + ".new", path)
 
     # What Slurm tells.
+    def overlap(self):
+        return max(30, 10 * self.options.every)
+
+    def tell_end(self, raw, array, task, node, state, start, end, name):
+        """An attempt that has ended, once, whether accounting or the queue tells it first; false if it was told before."""
+        if not NODE.match(node) or not start.isdigit() or not end.isdigit():
+            return False
+        key, start, end = (raw, start), int(start), int(end)
+        if key in self.seen or end < self.since - self.overlap():
+            return False
+        self.seen[key] = end
+        if any(begin < end and start < until for begin, until in self.gaps):
+            return True
+        status = ENDS.get(state.split()[0], "failed")
+        array, task, status, more = self.second.ended(raw, array, task, status)
+        if status == "success" and self.states.get(node) == "on_probation":
+            self.tried[node] = max(end - start, 0.5)
+        # Whole seconds: as long as it may have been on average.
+        self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task, attempt=raw, kind=name[:200], **more)
+        return True
+
     def read_ended(self):
-        overlap = max(30, 10 * self.options.every)
-        begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self.since - overlap))
-        rows = slurm("sacct", "-a", "-X", "-D", "-n", "-P", "-S", begin, "-E", "now", "-s",
-                     "CD,F,CA,TO,NF,OOM,RQ,PR", "-o", "JobIDRaw,JobID,JobName,NodeList,State,Start,End,DBIndex,NNodes",
-                     timeout=20)
+        """What accounting tells of: all that ended, the queue only what it has not forgotten. It comes about two seconds later,
+        and may not have the beginning of a record yet: the array and the name, for which it says `allocation`."""
+        begin = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self.since - self.overlap()))
+        rows = slurm("sacct", "-a", "-X", "-D", "-n", "-P", "-S", begin, "-E", "now", "-s", "CD,F,CA,TO,NF,OOM,RQ,PR",
+                     "-o", "JobIDRaw,JobID,JobName,NodeList,State,Start,End,NNodes", timeout=20)
         newest = self.since
         for row in rows.splitlines():
             fields = row.split("|")
-            if len(fields) != 9:
+            if len(fields) != 8 or fields[7] != "1":
                 continue
-            raw, job, name, node, state, start, end, index, nodes = fields
-            if nodes != "1" or not NODE.match(node) or not start.isdigit() or not end.isdigit():
+            raw, job, name, node, state, start, end, _ = fields
+            if name == "allocation" and end.isdigit() and time.time() - int(end) < self.overlap() / 2:
                 continue
-            start, end, key = int(start), int(end), (index, start)
-            if key in self.seen or end < self.since - overlap:
-                continue
-            self.seen[key] = end
-            newest = max(newest, end)
-            if any(begin < end and start < until for begin, until in self.gaps):
-                continue
-            status = ENDS.get(state.split()[0], "failed")
             array, _, task = job.partition("_")
-            array, task, status, more = self.second.ended(raw, array, task or raw, status)
-            # Whole seconds: as long as it may have been on average.
-            self.watch.ended(array, node, start, max(end, start + 0.5), status, task=task, attempt=raw, kind=name[:200],
-                             **more)
+            self.tell_end(raw, array, task or raw, node, state, start, end, name)
+            if end.isdigit():
+                newest = max(newest, int(end))
         self.since = newest
-        for key in [k for k, end in self.seen.items() if end < self.since - 2 * overlap]:
+        for key in [k for k, end in self.seen.items() if end < self.since - 2 * self.overlap()]:
             del self.seen[key]
         self.gaps = [g for g in self.gaps if g[1] > time.time() - 86400]
 
     def read_queue(self):
-        """What runs, and how many tasks wait for a node."""
+        """What runs, and how many tasks wait for a node. It also has what ended of late, which accounting has not yet."""
         now, running, waiting, jobs = time.time(), [], 0, set()
-        for line in slurm("squeue", "-h", "-r", "-t", "R,PD", "-o", "%F|%K|%A|%N|%t|%S|%D|%r|%u|%k|%j").splitlines():
-            fields = line.split("|", 10)
-            if len(fields) != 11:
+        for line in slurm("squeue", "-h", "-r", "-t", "R,PD,CG,CD,F,CA,TO,NF,OOM,PR", "-o",
+                          "%F|%K|%A|%N|%T|%S|%e|%D|%r|%u|%k|%j").splitlines():
+            fields = line.split("|", 11)
+            if len(fields) != 12:
                 continue
-            array, task, raw, node, state, start, nodes, why, user, comment, name = fields
-            jobs.add(array)
-            if state == "PD":
+            array, task, raw, node, state, start, end, nodes, why, user, comment, name = fields
+            if task == "N/A":
+                task = raw
+            if state in ("PENDING", "RUNNING", "COMPLETING"):
+                jobs.add(array)
+            if state == "PENDING":
                 waiting += why.strip("()") in ("Resources", "Priority", "None", "Reservation")
-            elif nodes == "1" and start.isdigit():
+            elif state == "COMPLETING" or nodes != "1" or not start.isdigit():
+                continue
+            elif state == "RUNNING":
                 running.append({"attempt": raw, "node": node, "start": int(start), "kind": name[:200],
-                                **self.second.see(raw, array, task if task != "N/A" else raw, user, comment)})
+                                **self.second.see(raw, array, task, user, comment)})
+            else:
+                self.tell_end(raw, array, task, node, state, start, end, name)
         for job in jobs:
             self.last_jobs[job] = now
         over = {job for job, seen in self.last_jobs.items() if now - seen > 10}  # and sacct has told all of them
@@ -173,14 +221,17 @@ class Controller:
                 # A slow probe at the end of an array costs much of what there was to win. It costs little where it
                 # begins with the array, so the node is open before one comes; and nothing while others wait as long
                 # anyway. Where neither is ever so, the node must not stay out for that.
+                # One whose last probe took nearer to what is usual than to what it took before is no longer slow.
                 waited = now - (n["since"] or now) > max(6 * self.options.every, 4 * slow * self.usual)
-                if waiting == 0 or waiting > slow * healthy or waited:
+                is_well = name in self.tried and self.tried[name] ** 2 < slow * self.usual ** 2
+                if waiting == 0 or waiting > slow * healthy or waited or is_well:
                     self.probing[name] = now
                     log("%s: on probation: may run %d" % (name, n["probe_slots"]))
                 else:
                     wanted.add(name)
-        for name in [name for name in self.probing if self.states.get(name) != "on_probation"]:
-            del self.probing[name]
+        for table in (self.probing, self.tried):
+            for name in [name for name in table if self.states.get(name) != "on_probation"]:
+                del table[name]
         for name in list(self.out.ours):
             if name not in wanted:
                 self.act("give_back", name)
@@ -201,25 +252,35 @@ class Controller:
             command = shlex.split(self.options.watch) + ["--state", os.path.join(self.options.state, "watch")]
             self.watch = straggle_watch.Watch(command, log)
         slurm("scontrol", "ping", timeout=5)
-        self.read_ended()
         running, waiting = self.read_queue()
+        self.read_ended()
         nodes = self.read_nodes(running)
         plan = self.watch.decide(time.time(), nodes, running, waiting, timeout=5)
         if plan is None:
             self.watch.close()
             self.watch = None
             return
+        self.remember()
         self.obey(plan, running, waiting)
         self.second.obey(plan, self.second_attempt)
-        # One probe at a time: the node goes back as soon as it has its task.
+        self.wait_for_probes(plan, running)
+
+    def wait_for_probes(self, plan, running):
+        """One probe at a time: the node goes back as soon as it has its task, and what it showed is looked at at once."""
+        slots = {n["node"]: max(1, n["probe_slots"]) for n in plan["nodes"] if n["state"] == "on_probation"}
+        ran = {name: {a["attempt"] for a in running if a["node"] == name} for name in slots}
         end = time.time() + self.options.every
-        while self.probing and time.time() < end - 0.5 and not self.ending:
+        while (self.probing or any(ran.values())) and time.time() < end - 0.5 and not self.ending:
             time.sleep(0.5)
-            for name in list(self.probing):
-                runs = slurm("squeue", "-h", "-r", "-t", "R", "-w", name, "-o", "%A").split()
-                if len(runs) >= max([n["probe_slots"] for n in plan["nodes"] if n["node"] == name] + [1]):
+            for name in slots:
+                runs = set(slurm("squeue", "-h", "-r", "-t", "R,CG", "-w", name, "-o", "%A").split())
+                if name in self.probing and len(runs) >= slots[name]:
                     del self.probing[name]
                     self.act("take", name, "its probe runs")
+                if ran[name] - runs:
+                    self.hurry = True
+                    return
+                ran[name] |= runs
 
     ending = False
 
@@ -241,7 +302,7 @@ class Controller:
         log("controls by %s, %s" % ("drains" if self.options.drain else "reservations",
                                     "for good" if self.options.apply else "dry run: nothing is touched"))
         while not self.ending:
-            begin = time.time()
+            begin, self.hurry = time.time(), False
             try:
                 self.step()
                 if self.silent_since is not None:
@@ -252,7 +313,7 @@ class Controller:
                 if self.silent_since is None:
                     self.silent_since = begin
                     log("Slurm is silent:", problem)
-            while not self.ending and time.time() < begin + self.options.every:
+            while not self.ending and not self.hurry and time.time() < begin + self.options.every:
                 time.sleep(0.1)
         try:
             self.release()
@@ -268,7 +329,8 @@ def main():
     parser.add_argument("--apply", action="store_true", help="do it; without, it says what it would do (--dry-run)")
     parser.add_argument("--dry-run", action="store_true", help="the default")
     parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options")
-    parser.add_argument("--state", default="/var/lib/straggle-slurm", help="folder for what was learnt and for the lock")
+    parser.add_argument("--state", default="/var/lib/straggle-slurm",
+                        help="folder for what was learnt, what was told, and for the lock")
     parser.add_argument("--every", type=float, default=5, help="seconds between decisions")
     parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with")
     parser.add_argument("--drain", action="store_true", help="drain with a reason instead of reserving")

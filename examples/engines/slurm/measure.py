@@ -7,6 +7,7 @@ with slow nodes reserved by hand exactly while they are slow, and with the contr
     measure.py --cells good-60,good-100,third-60,third-100,none-60 --repetitions 8 --out FOLDER     as root
     measure.py --check     a short form that fails if the controller does not do its work
     measure.py --check-copies     the same of copies of array tasks
+    measure.py --check-recovery   how long after its first probe a node is back that is well again; --repetitions
 
 In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
 are well. The number is the load, in percent of what the nodes that are well can do. Tasks sleep rather than work, so that
@@ -213,6 +214,7 @@ def main():
     parser.add_argument("--out", default="slurm-measured")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--check-copies", action="store_true")
+    parser.add_argument("--check-recovery", action="store_true")
     options = parser.parse_args()
     for program in ("slurmctld", "slurmd", "slurmdbd", "munged", "mariadbd"):
         if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin") is None:
@@ -222,6 +224,8 @@ def main():
         print("skipped: the cluster needs root")
         return 77
     os.makedirs(options.out, exist_ok=True)
+    if options.check_recovery:
+        return check_recovery(options)
     if options.check or options.check_copies:
         return (check if options.check else check_copies)(options)
     rows, tasks, actions = [], [], []
@@ -281,6 +285,52 @@ def check(options):
     ok = {a[1] for a in taken} == {"n2"} and "straggle_n2" in during and "straggle_" not in after
     print("ok" if ok else "FAIL: taken %s, then %s" % (taken, after.strip()))
     return 0 if ok else 1
+
+
+def one_recovery(options, number):
+    """A stream at 60 %; n2 is slow until it is out, and well from then on. When its first probe begins and when it is back,
+    in seconds since it was out; None where that did not happen within five minutes."""
+    cluster = Cluster("controller", options)
+    try:
+        cluster.slow("n2", True)
+        jobs, out, begin, at = [], None, time.time(), 0.0
+        for _, lengths in (job for i in range(9) for job in stream("none-60", 100 * number + i, 60)):
+            at += TASKS * SECONDS / (NODES * 0.6)
+            while time.time() < begin + at:
+                time.sleep(0.2)
+                if out is None and any(a[1:] == ("n2", "take") for a in changes(cluster.log, 0)):
+                    out = time.time()
+                    cluster.slow("n2", False)
+            jobs.append(cluster.submit(lengths))
+            states = re.findall(r"^(\S+) n2: (excluded|on_probation|healthy)", open(cluster.log).read(), re.M)
+            if out is not None and states[-1][1] == "healthy":
+                break
+            if out is not None and time.time() > out + 300:
+                return None
+        back = time.mktime(time.strptime(states[-1][0], "%Y-%m-%dT%H:%M:%S"))
+        tasks = [(b, e) for job in jobs for _, node, b, e in cluster.times(job) if node == "n2" and b > out]
+        lengths = [e - b for job in jobs for _, node, b, e in cluster.times(job) if node != "n2"]
+        probes = [b for b, _ in tasks if b < back]
+        return probes[0] - out, back - out, len(probes), sum(lengths) / len(lengths)
+    finally:
+        shutil.copy(cluster.log, "%s/recovery-%d.log" % (options.out, number))
+        cluster.close()
+
+
+def check_recovery(options):
+    rows = []
+    for number in range(options.repetitions):
+        found = one_recovery(options, number)
+        if found is not None:
+            probed, back, probes, usual = found
+            rows.append({"repetition": number, "probed": round(probed, 1), "back": round(back, 1), "probes": probes,
+                         "usual": round(usual, 2)})
+            print(rows[-1], flush=True)
+    if rows:
+        write(options.out + "/recovery.csv", rows)
+    late = [r["back"] - r["probed"] for r in rows]
+    print("from its first probe until it is back: %s s" % ", ".join("%.1f" % x for x in late))
+    return 0 if len(rows) == options.repetitions and max(late) <= 12 else 1
 
 
 # Asks for a copy, to n1, of all that runs on n2 for five seconds: what straggle-watch asks for is another question.
