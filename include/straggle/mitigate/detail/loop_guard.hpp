@@ -35,7 +35,7 @@ class basic_loop_guard {
                 if (-gap > slack() || ++behind_ >= patience) {
                     step = clock_step::back;
                     behind_ = 0;
-                    if (-gap <= slack()) gaps_ = {}; // which that one spoiled
+                    if (-gap <= slack()) set_gaps({}); // which that one spoiled
                     // What began before the jump began by another clock; after a large one none of that
                     // runs any more by the time when this clock reads what the other one did.
                     trusted_from_ = -gap > 10 * longest() ? now : raw_;
@@ -49,7 +49,11 @@ class basic_loop_guard {
                     trusted_from_ = now;
                 }
                 raw_ = now;
-                if (step == clock_step::usual) gaps_[detail::to_size(rounds_ % gaps_.size())] = gap;
+                if (step == clock_step::usual) {
+                    auto gaps = gaps_;
+                    gaps[detail::to_size(rounds_ % gaps.size())] = gap;
+                    set_gaps(gaps);
+                }
             }
         } else {
             raw_ = now;
@@ -143,10 +147,12 @@ class basic_loop_guard {
             in.expect(is_finite(*x) || x == &trusted_from_);
         }
         in.expect(longest_now_ >= 0 && longest_before_ >= 0 && !is_nan(trusted_from_));
-        for (double& x : gaps_) {
+        auto gaps = gaps_;
+        for (double& x : gaps) {
             x = in.real();
             in.expect(is_finite(x) && x >= 0);
         }
+        set_gaps(gaps);
         rounds_ = in.varint();
         ended_ = in.varint();
         was_busy_ = in.flag();
@@ -156,10 +162,12 @@ class basic_loop_guard {
     [[nodiscard]] bool is_jump(double gap) const noexcept {
         return was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest();
     }
-    [[nodiscard]] double usual_gap() const noexcept {
-        double most = 0;
-        for (double const g : gaps_) most = g > most ? g : most;
-        return most;
+    [[nodiscard]] double usual_gap() const noexcept { return usual_gap_; }
+    // The longest gap is looked for when they change: every attempt asks for it.
+    void set_gaps(std::array<double, 8> const& gaps) noexcept {
+        gaps_ = gaps;
+        usual_gap_ = 0;
+        for (double const g : gaps_) usual_gap_ = g > usual_gap_ ? g : usual_gap_;
     }
     [[nodiscard]] double slack() const noexcept {
         double const g = usual_gap(), l = longest() / 10;
@@ -172,7 +180,8 @@ class basic_loop_guard {
     double trusted_from_ = -1e300;
     double news_ = 0, quiet_until_ = -1e300;
     double longest_now_ = 0, longest_before_ = 0;
-    std::array<double, 8> gaps_{};
+    std::array<double, 8> gaps_{}; // set by set_gaps alone
+    double usual_gap_ = 0;
     std::uint64_t rounds_ = 0, ended_ = 0;
     std::uint32_t wild_ = 0, behind_ = 0; // such rounds, one after the other; not stored
     bool was_busy_ = false;

@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,12 +23,12 @@ class id_places {
     };
 
     [[nodiscard]] State* find(std::uint64_t id) noexcept {
-        auto const at = lower(id);
-        return at != ids_.end() && at->id == id ? &states_[at->place] : nullptr;
+        std::size_t const at = lower(id);
+        return at != ids_.size() && ids_[at].id == id ? &states_[ids_[at].place] : nullptr;
     }
     [[nodiscard]] State const* find(std::uint64_t id) const noexcept {
-        auto const at = std::lower_bound(ids_.begin(), ids_.end(), id, before);
-        return at != ids_.end() && at->id == id ? &states_[at->place] : nullptr;
+        std::size_t const at = lower(id);
+        return at != ids_.size() && ids_[at].id == id ? &states_[ids_[at].place] : nullptr;
     }
     // The state of an id, made if it has none. If there are too many, the one not seen for longest is told to
     // `leaves` and goes.
@@ -48,17 +47,17 @@ class id_places {
             states_.emplace_back();
             free_.push_back(static_cast<std::uint32_t>(states_.size() - 1));
         }
-        ids_.insert(lower(id), {id, free_.back()});
+        ids_.insert(ids_.begin() + static_cast<std::ptrdiff_t>(lower(id)), {id, free_.back()});
         State& state = states_[free_.back()];
         free_.pop_back();
         return state;
     }
     void erase(std::uint64_t id) {
-        auto const at = lower(id);
-        if (at == ids_.end() || at->id != id) return;
-        states_[at->place] = State{};
-        free_.push_back(at->place);
-        ids_.erase(at);
+        std::size_t const at = lower(id);
+        if (at == ids_.size() || ids_[at].id != id) return;
+        states_[ids_[at].place] = State{};
+        free_.push_back(ids_[at].place);
+        ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(at));
     }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
     // In ascending order of the ids.
@@ -68,9 +67,16 @@ class id_places {
     }
 
   private:
-    static bool before(entry const& e, std::uint64_t id) noexcept { return e.id < id; }
-    [[nodiscard]] typename std::vector<entry>::iterator lower(std::uint64_t id) noexcept {
-        return std::lower_bound(ids_.begin(), ids_.end(), id, before);
+    // The first that is not below `id`. Ids are hashes: which half it is in nobody can predict, so no branch
+    // depends on it.
+    [[nodiscard]] std::size_t lower(std::uint64_t id) const noexcept {
+        std::size_t first = 0;
+        for (std::size_t left = ids_.size(); left != 0;) {
+            std::size_t const half = (left + 1) / 2;
+            first += half * (ids_[first + half - 1].id < id ? 1u : 0u);
+            left -= half;
+        }
+        return first;
     }
 
     std::vector<entry> ids_{}; // by id

@@ -27,11 +27,9 @@ constexpr std::int32_t log_ticks(double x) noexcept {
     std::int32_t fraction = 0;
     for (int i = 0; i < tick_bits; ++i) {
         mantissa = (mantissa * mantissa) >> 31;
-        fraction *= 2;
-        if ((mantissa >> 32) != 0) {
-            mantissa >>= 1;
-            ++fraction;
-        }
+        std::uint64_t const digit = mantissa >> 32; // no branch: nobody can predict it
+        mantissa >>= digit;
+        fraction = 2 * fraction + static_cast<std::int32_t>(digit);
     }
     return exponent * (1 << tick_bits) + fraction;
 }
