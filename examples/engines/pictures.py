@@ -3,11 +3,12 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """Draws the measured runs of the adapters for the guide: node states over latencies and job times.
 
-    pictures.py [haproxy] [dask] [slurm]     reads ENGINE/measured/, writes docs/guide/engine-ENGINE.svg
+    pictures.py [haproxy] [dask] [slurm] [onetbb]     reads ENGINE/measured/, writes docs/guide/engine-ENGINE.svg
 """
 import csv
 import gzip
 import os
+import re
 import sys
 
 import matplotlib
@@ -117,6 +118,29 @@ def slurm():
     save(figure, "slurm")
 
 
+def onetbb():
+    """What `example_onetbb 12 each` printed: the jobs without, then those with, and what became of group 2 between them."""
+    jobs, states = [], []
+    for line in open(os.path.join(HERE, "..", "onetbb", "measured.txt")):
+        if job := re.match(r"job (\d+): ([\d.]+) ms", line):
+            jobs.append((int(job[1]), float(job[2])))
+        elif state := re.match(r"group 2 is (\w+)", line):
+            states.append((len(jobs), state[1]))
+    half = len(jobs) // 2
+    figure, above, below = panels([5, 1])
+    for points, name in ((jobs[:half], "without"), (jobs[half:], "controller")):
+        above.plot(*zip(*points), "o-", markersize=2.5, linewidth=0.8, color=COLOURS[name],
+                   label={"without": "without", "controller": "with the mitigator"}[name])
+    above.set_ylabel("ms for a job")
+    above.set_ylim(0)
+    above.legend(frameon=False, ncols=2, loc="lower right")
+    share = {"healthy": 0, "last_resort": 0.3, "on_probation": 0.5, "excluded": 1}
+    strip(below, [(at - half, share[state]) for at, state in states], half, 0, "#444444")
+    below.set_ylabel("group 2", rotation=0, ha="right", va="center")
+    below.set_xlabel("job; group 2 of four is 3 times as slow; dark: excluded, pale: last resort or on probation")
+    save(figure, "onetbb")
+
+
 if __name__ == "__main__":
-    for engine in sys.argv[1:] or ["haproxy", "dask", "slurm"]:
-        {"haproxy": haproxy, "dask": dask, "slurm": slurm}[engine]()
+    for engine in sys.argv[1:] or ["haproxy", "dask", "slurm", "onetbb"]:
+        {"haproxy": haproxy, "dask": dask, "slurm": slurm, "onetbb": onetbb}[engine]()

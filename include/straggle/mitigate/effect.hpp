@@ -25,7 +25,8 @@ namespace straggle::inline STRAGGLE_ABI::mitigate {
 enum class action_kind : std::uint8_t {
     exclusion, ///< a node gets no new tasks
     copy,      ///< a running task gets a second attempt elsewhere
-    cooldown,  ///< a node with several stragglers gets no new tasks for as long as tasks take
+    cooldown,  ///< a node with several stragglers gets no new tasks for as long as tasks take; for a
+               ///< `blacklist::cooldown` with an `effect_meter` beside it: a mitigator takes none
     placement, ///< a new task goes where it ends first
 };
 /// How many kinds there are.
