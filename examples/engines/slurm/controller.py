@@ -47,6 +47,7 @@ class Controller:
         self.probing = {}  # node: when its reservation was dropped for a probe
         self.tried = {}  # node on probation: how long its last probe took
         self.hurry = False  # a probe has ended: decide at once
+        self.pause = options.every  # until the next decision
         self.states = {}
         self.cpus = {}
         self.usual = 0  # how long tasks take
@@ -269,7 +270,7 @@ class Controller:
         """One probe at a time: the node goes back as soon as it has its task, and what it showed is looked at at once."""
         slots = {n["node"]: max(1, n["probe_slots"]) for n in plan["nodes"] if n["state"] == "on_probation"}
         ran = {name: {a["attempt"] for a in running if a["node"] == name} for name in slots}
-        end = time.time() + self.options.every
+        end = time.time() + self.pause
         while (self.probing or any(ran.values())) and time.time() < end - 0.5 and not self.ending:
             time.sleep(0.5)
             for name in slots:
@@ -302,6 +303,8 @@ class Controller:
         log("controls by %s, %s" % ("drains" if self.options.drain else "reservations",
                                     "for good" if self.options.apply else "dry run: nothing is touched"))
         while not self.ending:
+            # What began with a probe ends soon after it, and tells as much of the node.
+            self.pause = min(1.0, self.options.every) if self.hurry else self.options.every
             begin, self.hurry = time.time(), False
             try:
                 self.step()
@@ -313,7 +316,7 @@ class Controller:
                 if self.silent_since is None:
                     self.silent_since = begin
                     log("Slurm is silent:", problem)
-            while not self.ending and not self.hurry and time.time() < begin + self.options.every:
+            while not self.ending and not self.hurry and time.time() < begin + self.pause:
                 time.sleep(0.1)
         try:
             self.release()

@@ -330,7 +330,7 @@ def check_recovery(options):
         write(options.out + "/recovery.csv", rows)
     late = [r["back"] - r["probed"] for r in rows]
     print("from its first probe until it is back: %s s" % ", ".join("%.1f" % x for x in late))
-    return 0 if len(rows) == options.repetitions and max(late) <= 12 else 1
+    return 0 if len(rows) == options.repetitions and sorted(late)[len(late) // 2] <= 12 else 1  # three windows
 
 
 # Asks for a copy, to n1, of all that runs on n2 for five seconds: what straggle-watch asks for is another question.
