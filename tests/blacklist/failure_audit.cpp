@@ -7,6 +7,7 @@
 
 #include <straggle/blacklist/node_decisions.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +29,10 @@ struct failing_cluster {
     double bad_tasks = 0, bad_jobs = 0;        // shares
     bool sticky = false;                       // tried again where it failed
     bool front = true;                         // before what waits already
-    double hole_from = 1e300;                  // from then on node 0 fails all it gets
-    double every = 1;                          // between decisions
+    double hole_from = 1e300;                  // from then on `holes` nodes fail all they get
+    std::uint32_t holes = 1;
+    int most_tries = 1 << 30; // of a task that fails because of its node
+    double every = 1;         // between decisions
 
     struct attempt {
         double end, start;
@@ -51,7 +54,8 @@ struct failing_cluster {
     std::vector<std::uint32_t> free{};
     double now = 0, next_job = 0, out = 0; // node-time out of service
     std::uint64_t jobs = 0;
-    int failures = 0; // of node 0 as a hole
+    std::vector<int> failures{}; // of holes, until they are out
+    std::vector<bool> found{};
 
     double uniform() { return std::uniform_real_distribution<>()(draw); }
     void end_attempts() {
@@ -72,8 +76,8 @@ struct failing_cluster {
                                .as = a.fails ? ended_as::failed : ended_as::success},
                               now);
             if (!a.fails) continue;
-            if (!a.bad) ++failures;
-            if (a.bad && a.tries == 4) continue;
+            if (!a.bad && !found[a.node]) ++failures[a.node];
+            if (a.tries == (a.bad ? 4 : most_tries)) continue;
             waiting const w{a.job, a.task, a.bad, a.tries + 1, a.node};
             front ? queue.push_front(w) : queue.push_back(w);
         }
@@ -88,7 +92,8 @@ struct failing_cluster {
         }
     }
     [[nodiscard]] bool takes(std::uint32_t n) const {
-        return free[n] > 0 && decisions.state(n) != node_state::excluded;
+        return free[n] > 0 && decisions.state(n) != node_state::excluded &&
+               (hole_from == 1e300 || decisions.state(n) == node_state::healthy);
     }
     // The node with most free slots; the one it failed on where tasks are sticky.
     [[nodiscard]] std::uint32_t place_of(waiting const& w) {
@@ -112,14 +117,16 @@ struct failing_cluster {
             }
             queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(i));
             --free[n];
-            bool const fails = w.bad || (n == 0 && now >= hole_from);
+            bool const fails = w.bad || (n < holes && now >= hole_from);
             double const takes = fails ? failure : task * std::exp(0.3 * std::normal_distribution<>()(draw));
             running.push_back({now + takes, now, n, w.job, w.task, w.bad, fails, w.tries});
         }
     }
-    // Until `end`, or until node 0 is out if it is a hole.
+    // Until `end`, or until all holes are found: out, or where a limit keeps them the last resort.
     void run(double end) {
         free.assign(nodes, slots);
+        failures.assign(holes, 0);
+        found.assign(holes, false);
         std::vector<straggle::blacklist::node_row> rows;
         for (std::uint32_t n = 0; n < nodes; ++n) rows.push_back({.node = n, .slots = slots});
         std::vector<straggle::running_attempt> runs;
@@ -132,7 +139,9 @@ struct failing_cluster {
             decisions.decide(now, runs, rows, {.waiting = queue.size()});
             for (std::uint32_t n = 0; n < nodes; ++n)
                 if (decisions.state(n) == node_state::excluded) out += every;
-            if (hole_from < 1e300 && decisions.state(0) == node_state::excluded) return;
+            for (std::uint32_t n = 0; n < holes && now >= hole_from; ++n)
+                if (decisions.state(n) != node_state::healthy) found[n] = true;
+            if (std::find(found.begin(), found.end(), false) == found.end()) return;
             start();
         }
     }
@@ -163,9 +172,51 @@ TEST_CASE("a black hole is out after at most 8 failures, though the same few tas
                             c.draw.seed(seed);
                             c.run(c.hole_from + 2 * task);
                             CHECK(c.decisions.state(0) == node_state::excluded);
-                            CHECK(c.failures >= 2);
-                            CHECK(c.failures <= 8);
+                            CHECK(c.failures[0] >= 2);
+                            CHECK(c.failures[0] <= 8);
                         }
+                    }
+}
+
+// Where every failed task is tried again at once, at most four times, only holes have free slots, and each
+// fails what another one has failed.
+TEST_CASE(
+    "black holes are out after at most 8 failures each, in fleets of any size, one or several of them") {
+    struct row {
+        std::uint32_t nodes, holes;
+    };
+    for (row const r : {row{2, 1}, row{3, 1}, row{5, 1}, row{10, 2}, row{20, 1}, row{20, 4}, row{50, 4},
+                        row{50, 10}, row{100, 1}, row{100, 10}})
+        for (double const task : {10.0, 60.0, 3600.0})
+            for (double const load : {0.6, 1.2})
+                for (bool const warm : {false, true})
+                    for (bool const front : {false, true}) {
+                        CAPTURE(r.nodes);
+                        CAPTURE(r.holes);
+                        CAPTURE(task);
+                        CAPTURE(load);
+                        CAPTURE(warm);
+                        CAPTURE(front);
+                        failing_cluster c{.nodes = r.nodes,
+                                          .task = task,
+                                          .failure = std::fmax(task / 20, 1),
+                                          .load = load,
+                                          .front = front,
+                                          .hole_from = warm ? 5 * task : 0.0,
+                                          .holes = r.holes,
+                                          .most_tries = 4,
+                                          .every = std::fmin(std::fmax(task / 60, 1), 5)};
+                        c.run(c.hole_from + 25 * task);
+                        for (std::uint32_t n = 0; n < r.holes; ++n) {
+                            CHECK(c.failures[n] <= 8);
+                            CHECK((c.found[n] || c.failures[n] < 5)); // it has been given no more
+                            // Of two nodes none is out.
+                            if (c.found[n])
+                                CHECK(c.decisions.state(n) ==
+                                      (r.nodes < 3 ? node_state::last_resort : node_state::excluded));
+                        }
+                        for (std::uint32_t n = r.holes; n < r.nodes; ++n)
+                            CHECK(c.decisions.state(n) == node_state::healthy);
                     }
 }
 

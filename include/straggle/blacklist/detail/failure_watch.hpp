@@ -131,7 +131,7 @@ class basic_failure_watch {
         if (node >= nodes_.size() || !nodes_[node].is_suspect) return false;
         std::size_t const nodes = (std::max)(known_, nodes_.size());
         return nodes_[node].consecutive >= long_run && nodes_[node].failed >= 2 &&
-               (are_few_suspects() || (suspects_ == 1 && nodes >= 3));
+               (are_few_suspects() || (suspects_ == 1 && nodes >= 2));
     }
     // The evidence against a node on trial that fails few tasks, which come back again and again.
     [[nodiscard]] double evidence_of_run(std::uint32_t node) const noexcept {

@@ -107,6 +107,7 @@ class basic_node_trials {
     void weigh(std::span<blacklist::node_row const> rows, std::span<running_attempt const> running) {
         auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
         double const plain = std::log(1.25 * options_.windows_per_error * nodes);
+        double const same_tasks = std::log(1.25 * options_.windows_per_error);
         double const threshold = std::log(10 * options_.windows_per_error * nodes);
         audit_.look(
             now_, running, failures_,
@@ -133,8 +134,12 @@ class basic_node_trials {
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
                 accuse(row.node, cause::hung, at_least(stuck, row.node), {stuck, long_enough, 1, "hung"},
                        evidence_.is_one_batch(row.node));
+            // Two or three tasks that come back as often tell no more: then as few errors for a node as else
+            // for the fleet.
+            bool const is_same = failures_.consecutive(row.node) >= 7 && failures_.distinct(row.node) <= 3;
+            double const asked = is_same ? same_tasks : plain;
             if (audit_.evidence(row.node) > threshold ||
-                (audit_.evidence_of_all(row.node) > plain && failures_.does_nothing_else(row.node)))
+                (audit_.evidence_of_all(row.node) > asked && failures_.does_nothing_else(row.node)))
                 accuse(row.node, cause::failing, s,
                        {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
                         "failures"});
