@@ -25,3 +25,4 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/base/token_bucket.hpp>
+#include <straggle/base/when_used.hpp>

@@ -27,11 +27,11 @@ enum class assignment_rule : std::uint8_t {
 [[nodiscard]] constexpr std::string_view to_string(assignment_rule r) noexcept {
     switch (r) {
     case assignment_rule::in_turn:
-        return assignment_in_turn::name;
+        return "in_turn";
     case assignment_rule::greedy:
-        return greedy_assignment::name;
+        return "greedy";
     case assignment_rule::optimal:
-        return optimal_assignment::name;
+        return "optimal";
     }
     return "unknown";
 }

@@ -48,7 +48,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// rounding: a few units in the last place of the largest value for each row
 /// @par Guarantees
 /// deterministic; only allocation can throw, before `admit` is asked anything
-template <class = void>
+template <class Void = void>
 class basic_optimal_assignment {
   public:
     static constexpr std::string_view name = "optimal";
@@ -58,7 +58,8 @@ class basic_optimal_assignment {
     void operator()(assignable_pairs const& pairs, std::span<std::uint32_t const> room,
                     std::vector<assigned_pair>& out, Admit&& admit = {}) {
         detail::expect_assignable(pairs, room);
-        if (pairs.rows() <= detail::few_rows::most_rows && room.size() <= detail::few_rows::most_columns)
+        if (pairs.rows() <= detail::basic_few_rows<Void>::most_rows &&
+            room.size() <= detail::basic_few_rows<Void>::most_columns)
             return few_rows_.solve(pairs, room, out, admit);
         prepare(pairs, room, out);
         while (find_best_path(pairs)) {
@@ -378,8 +379,8 @@ class basic_optimal_assignment {
         *at = rows_[row].next_holder;
     }
 
-    detail::few_rows few_rows_; // solves what is small
-    std::vector<offer> offers_; // of columns: what every look at a pair needs
+    detail::basic_few_rows<Void> few_rows_; // solves what is small
+    std::vector<offer> offers_;             // of columns: what every look at a pair needs
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;
     std::vector<edge> edges_;    // listed, row by row

@@ -14,6 +14,7 @@
 #include <straggle/base/detail/text_hash.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/base/when_used.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -333,7 +334,7 @@ class interner {
         std::vector<slot> slots(size);
         std::vector<index_type> states(size / per_id, in_use);
         std::vector<std::uint32_t> hashes(remembers_hashes ? size / per_id : 0);
-        detail::ordered_index displaced;
+        decltype(displaced_) displaced;
         std::size_t const mask = size - 1;
         for (index_type k = 0; k < bound_; ++k) {
             if (!contains(k)) {
@@ -366,8 +367,8 @@ class interner {
     // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
     // and inserting nothing to write.
     std::vector<index_type> state_;
-    std::vector<std::uint32_t> hashes_; // by index, where they are remembered
-    detail::ordered_index displaced_;   // those too long a way from home
+    std::vector<std::uint32_t> hashes_;                      // by index, where they are remembered
+    detail::when_used<Id, detail::ordered_index> displaced_; // those too long a way from home
     std::uint64_t key_ = 0;
     std::size_t rekeyed_at_ = 0; // how many slots there were
     std::size_t bound_ = 0;

@@ -11,6 +11,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/blacklist_times.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
@@ -239,10 +240,10 @@ class dynamic_blacklist {
         clock.read(in);
         typename nodes_type::tables_type tables(options_.most_nodes);
         tables.read(in);
-        detail::race_book races;
+        detail::when_used<Attempt, detail::race_book> races;
         races.read(in);
         if (!in.ok()) return in.reason();
-        node_decisions decisions(options_.decisions);
+        decltype(decisions_) decisions(options_.decisions);
         if (status const s = decisions.read(in); s != status::ok) return s;
         if (status const s = in.finish(); s != status::ok) return s;
         clock_ = clock;
@@ -347,11 +348,11 @@ class dynamic_blacklist {
     detail::attempt_reader<Attempt, AttemptFields> attempts_;
     running_type running_;
     nodes_type nodes_;
-    node_decisions decisions_;
+    detail::when_used<Attempt, node_decisions> decisions_;
     detail::blacklist_clock<time_type> clock_;
     decision_type decision_, next_;
     dynamic_blacklist_counts counts_;
-    std::vector<running_attempt> attempts_running_;
+    detail::when_used<Attempt, std::vector<running_attempt>> attempts_running_;
     bool is_told_ = false; // the nodes of this decision
 };
 

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/detail/failure_bytes.hpp>
 #include <straggle/blacklist/detail/node_trials.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
@@ -38,11 +39,22 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @par Guarantees
 /// deterministic; memory bounded; allocates nothing in the steady state. One thread at a
 /// time.
-template <class = void>
-class basic_node_decisions : private detail::node_trials {
+template <class Void = void>
+class basic_node_decisions : private detail::basic_node_trials<Void> {
+    // The base hangs on a parameter: its members have to be named.
+    using trials = detail::basic_node_trials<Void>;
+    using trials::advance, trials::allowance_, trials::capacity_, trials::classes_, trials::evidence_,
+        trials::exclusion_length, trials::failures_, trials::forget, trials::load_, trials::now_,
+        trials::observe_load, trials::options_, trials::out_, trials::pace, trials::records_, trials::refill,
+        trials::refilled_, trials::refilled_at_, trials::slots_, trials::take_rows, trials::total_slots_,
+        trials::weigh;
+    using typename trials::cause, typename trials::condition, typename trials::record,
+        typename trials::spared;
+
   public:
     /// @param options how
-    explicit basic_node_decisions(node_decisions_options options = {}) : detail::node_trials(options) {
+    explicit basic_node_decisions(node_decisions_options options = {})
+        : detail::basic_node_trials<Void>(options) {
         STRAGGLE_EXPECTS(options.share_of_slots >= 0 && options.share_of_slots <= 1 &&
                          options.windows_per_error >= 1 && options.first_exclusion > 0 &&
                          options.longest_exclusion >= options.first_exclusion);
@@ -122,7 +134,7 @@ class basic_node_decisions : private detail::node_trials {
     /// How long a task usually takes; 0 if not known yet.
     [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
     /// The evidence on speed.
-    [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
+    [[nodiscard]] basic_slowdown_evidence<Void> const& evidence() const noexcept { return evidence_; }
     /// What became of what was observed.
     [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
 
@@ -163,7 +175,7 @@ class basic_node_decisions : private detail::node_trials {
         refilled_ = in.flag();
         refilled_at_ = in.u64();
         in.expect(detail::is_finite(allowance_) && refilled_at_ <= evidence_.windows());
-        std::size_t const nodes = in.count(detail::exclusion_record::stored_bytes + 4);
+        std::size_t const nodes = in.count(detail::basic_exclusion_record<Void>::stored_bytes + 4);
         if (!in.expect(nodes <= options_.evidence.max_nodes && detail::is_finite(now_))) return in.reason();
         records_.resize(nodes);
         slots_.resize(nodes);
@@ -323,7 +335,7 @@ class basic_node_decisions : private detail::node_trials {
     }
 
     std::vector<candidate> order_;
-    std::vector<blacklist::node_verdict> verdicts_;
+    detail::when_used<Void, std::vector<blacklist::node_verdict>> verdicts_;
     double staying_ = 0; // share of the slots that something is held against and no limit has room for
     bool decided_ = false, load_allows_ = true, pays_plainly_ = false;
 };

@@ -10,6 +10,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/decision.hpp>
 #include <straggle/blacklist/detail/exclusion_turns.hpp>
 #include <straggle/blacklist/detail/verdicts.hpp>
@@ -364,11 +365,11 @@ class ranked_blacklist {
 
     // What stands, and the memory in which its successor is built.
     interner<NodeId> ids_, next_ids_;
-    std::vector<detail::node_record> records_, next_records_;
+    detail::when_used<NodeId, std::vector<detail::node_record>> records_, next_records_;
     blacklist_decision<NodeId> decision_, next_decision_;
 
     // Scratch.
-    std::vector<blacklist::candidate> candidates_;
+    detail::when_used<NodeId, std::vector<blacklist::candidate>> candidates_;
     std::vector<std::uint32_t> order_;
     std::vector<bool> weak_; // by ranked node
     std::vector<node_case> cases_;
@@ -376,7 +377,7 @@ class ranked_blacklist {
     std::vector<NodeId const*> silent_;
     interner<NodeId> present_;
     blacklist::selection_scratch scratch_;
-    detail::interval_census census_;
+    detail::when_used<NodeId, detail::interval_census> census_;
 };
 
 /// A `ranked_blacklist` with policies and limits of types that need not be written: only the nodes' is.

@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/detect/detector.hpp>
 
 #include <concepts>
@@ -61,7 +62,7 @@ class straggler_scan {
   private:
     Detector detector_{};
     detector_scratch scratch_;
-    std::vector<suspect> suspects_, next_;
+    detail::when_used<Detector, std::vector<suspect>> suspects_, next_;
     detection_note note_ = detection_note::none;
 };
 

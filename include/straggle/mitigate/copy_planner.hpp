@@ -11,6 +11,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_offers.hpp>
@@ -62,7 +63,7 @@ struct runs_anywhere {
 /// has grown
 /// @par Guarantees
 /// deterministic; times of another unit, or another origin, give the same plans
-template <class = void>
+template <class Void = void>
 class basic_copy_planner {
   public:
     /// @param options shares and factors; the defaults are meant to be used
@@ -175,11 +176,13 @@ class basic_copy_planner {
     }
 
     /// What is known of the times of tasks.
-    [[nodiscard]] predict::sibling_times const& times() const noexcept { return scan_.siblings(); }
+    [[nodiscard]] predict::basic_sibling_times<Void> const& times() const noexcept {
+        return scan_.siblings();
+    }
     /// What company on a node costs.
     [[nodiscard]] predict::crowding const& crowding() const noexcept { return scan_.crowding(); }
     /// What races have shown.
-    [[nodiscard]] assign::race_record const& races() const noexcept { return races_; }
+    [[nodiscard]] assign::basic_race_record<Void> const& races() const noexcept { return races_; }
     /// The options it was made with.
     [[nodiscard]] copy_planner_options const& options() const noexcept { return options_; }
 
@@ -234,18 +237,18 @@ class basic_copy_planner {
     }
 
     copy_planner_options options_;
-    detail::late_scan scan_;
-    detail::copy_offers offers_;
+    detail::basic_late_scan<Void> scan_;
+    detail::basic_copy_offers<Void> offers_;
     assign::slot_price price_;
-    assign::race_record races_;
-    detail::task_book book_{};
+    assign::basic_race_record<Void> races_;
+    detail::basic_task_book<Void> book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
     double planned_ = 1e300;                       // when it last planned
     double healthy_busy_ = 0;                      // slots of healthy nodes that were busy then
     bool begun_ = false;
     std::uint64_t turn_ = 0;
-    std::vector<assign::free_place> free_{};
-    std::vector<copy_row> copies_{};
+    detail::when_used<Void, std::vector<assign::free_place>> free_{};
+    detail::when_used<Void, std::vector<copy_row>> copies_{};
     copy_notes notes_{};
 };
 

@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
 
@@ -54,7 +55,7 @@ class node_states {
 
   private:
     interner<Id> ids_;
-    std::vector<node_view> views_; // by index
+    detail::when_used<Id, std::vector<node_view>> views_; // by index
 };
 
 } // namespace straggle::mitigate

@@ -15,6 +15,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_bytes.hpp>
 #include <straggle/predict/detail/profile_index.hpp>
 #include <straggle/predict/detail/profile_search.hpp>
@@ -61,13 +62,13 @@ struct profile_counts {
 };
 
 /// Working memory of `profile_store::nearest`: any will do, for one call at a time.
-template <class = void>
+template <class Void = void>
 class basic_nearest_scratch {
     template <class>
     friend class basic_profile_store;
-    std::vector<detail::factor_term> terms_;
-    detail::cell_query cells_;
-    std::vector<detail::profile_hit> hits_;
+    detail::when_used<Void, std::vector<detail::factor_term>> terms_;
+    detail::basic_cell_query<Void> cells_;
+    detail::when_used<Void, std::vector<detail::profile_hit>> hits_;
 };
 
 /// A `basic_nearest_scratch` that is instantiated where it is used.
@@ -92,7 +93,7 @@ using nearest_scratch = basic_nearest_scratch<>;
 /// deterministic: what is held and found depends on nothing but what was added, in which
 /// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
 /// adds, each with its own scratch.
-template <class = void>
+template <class Void = void>
 class basic_profile_store {
   public:
     /// An empty store.
@@ -148,7 +149,7 @@ class basic_profile_store {
     /// exact: the same records and the same bits as `weighted_distance` with `ranges()` for
     /// every record, sorted
     status nearest(std::span<double const> row, std::span<double const> weights, std::size_t k, double within,
-                   nearest_scratch& scratch, std::vector<neighbor>& out) const {
+                   basic_nearest_scratch<Void>& scratch, std::vector<neighbor>& out) const {
         STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
         for (double const x : row)
@@ -161,7 +162,8 @@ class basic_profile_store {
         detail::make_terms(leaves(), row, weights, scratch.terms_);
         scratch.hits_.reserve(k);
         detail::make_cells(leaves(), scratch.terms_, scratch.cells_);
-        detail::profile_search(leaves(), scratch.terms_, k, within, scratch.cells_, scratch.hits_).run();
+        detail::basic_profile_search<Void>(leaves(), scratch.terms_, k, within, scratch.cells_, scratch.hits_)
+            .run();
         out.reserve(scratch.hits_.size());
         for (detail::profile_hit const& hit : scratch.hits_)
             out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
@@ -225,7 +227,7 @@ class basic_profile_store {
     /// All records and counts, as bytes that `restore` reads on any machine.
     /// @param spare bytes that are no longer needed, whose memory is used
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
-        return detail::profile_bytes::write(index_, counts_, std::move(spare));
+        return detail::basic_profile_bytes<Void>::write(index_, counts_, std::move(spare));
     }
     /// Becomes what was serialised, with its own capacity; nothing changes when that fails. Every question is
     /// answered as before, and every eviction hits the same record.
@@ -235,9 +237,9 @@ class basic_profile_store {
     /// @par Guarantees
     /// any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
-        detail::profile_index read(kinds(), capacity());
+        detail::basic_profile_index<Void> read(kinds(), capacity());
         profile_counts counts;
-        status const s = detail::profile_bytes::read(bytes, read, counts, capacity());
+        status const s = detail::basic_profile_bytes<Void>::read(bytes, read, counts, capacity());
         if (s != status::ok) return s;
         index_ = std::move(read);
         counts_ = counts;
@@ -257,7 +259,9 @@ class basic_profile_store {
         STRAGGLE_EXPECTS(how.capacity >= 1 && how.capacity <= std::size_t{1} << 31);
         return how;
     }
-    [[nodiscard]] detail::profile_leaves const& leaves() const noexcept { return index_.leaves(); }
+    [[nodiscard]] detail::basic_profile_leaves<Void> const& leaves() const noexcept {
+        return index_.leaves();
+    }
 
     [[nodiscard]] profile_record read(std::size_t slot, std::span<double> row) const noexcept {
         for (std::size_t k = 0; k < factors(); ++k) row[k] = leaves().known_value(slot, k);
@@ -294,7 +298,7 @@ class basic_profile_store {
     }
 
     profile_store_options options_;
-    detail::profile_index index_;
+    detail::basic_profile_index<Void> index_;
     std::vector<double> row_; // the one being added
     std::vector<double> ranges_;
     profile_counts counts_;

@@ -75,7 +75,7 @@ struct weight_options {
 /// What `weight_fit::fit` works in. One for each thread, to be used again and again.
 /// @par Cost
 /// (2 factors + 6) factors numbers, allocated when first used for so many factors
-template <class = void>
+template <class Void = void>
 class basic_weight_scratch {
   public:
     /// Makes sure that fits with so many factors allocate nothing.
@@ -84,7 +84,7 @@ class basic_weight_scratch {
   private:
     template <class>
     friend class basic_weight_fit;
-    detail::nonnegative_least_squares problem_;
+    detail::basic_nonnegative_least_squares<Void> problem_;
 };
 
 /// A `basic_weight_scratch` that is instantiated where it is used.
@@ -116,7 +116,7 @@ using weight_scratch = basic_weight_scratch<>;
 /// @par Guarantees
 /// deterministic; of two factors with the same similarities in all pairs the first gets the
 /// weight of both
-template <class = void>
+template <class Void = void>
 class basic_weight_fit {
   public:
     /// Has seen no pair.
@@ -211,7 +211,7 @@ class basic_weight_fit {
     /// @par Accuracy
     /// the optimum, up to rounding of what is kept; but a factor that is a combination of
     /// others to 11 digits gets no weight beside them, where it might explain 4e-6 of what is left
-    status fit(std::span<double> weights, weight_scratch& scratch) const {
+    status fit(std::span<double> weights, basic_weight_scratch<Void>& scratch) const {
         return fit_sum(weights, scratch, nullptr, 0);
     }
 
@@ -223,7 +223,7 @@ class basic_weight_fit {
     /// @param prior_pairs how many, not negative; as if 0 if `prior` has seen none
     /// @pre `prior.factors() == factors()`; `prior_pairs` is finite
     /// @return as above; evidence is that of both, but not more of `prior` than it has
-    status fit(std::span<double> weights, weight_scratch& scratch, basic_weight_fit const& prior,
+    status fit(std::span<double> weights, basic_weight_scratch<Void>& scratch, basic_weight_fit const& prior,
                double prior_pairs) const {
         STRAGGLE_EXPECTS(prior.factors_ == factors_);
         STRAGGLE_EXPECTS(prior_pairs >= 0 && detail::is_finite(prior_pairs));
@@ -292,14 +292,14 @@ class basic_weight_fit {
         }
     }
 
-    status fit_sum(std::span<double> weights, weight_scratch& scratch, basic_weight_fit const* prior,
-                   double prior_pairs) const {
+    status fit_sum(std::span<double> weights, basic_weight_scratch<Void>& scratch,
+                   basic_weight_fit const* prior, double prior_pairs) const {
         STRAGGLE_EXPECTS(weights.size() == factors_);
         std::fill(weights.begin(), weights.end(), 1 / static_cast<double>(factors_));
         double const all = n_ + prior_pairs;
         double const evidence = prior != nullptr ? n_ + (std::min)(prior_pairs, prior->n_) : n_;
         if (!(evidence >= options_.least_pairs) || !(all > 0)) return status::insufficient_evidence;
-        detail::nonnegative_least_squares& problem = scratch.problem_;
+        detail::basic_nonnegative_least_squares<Void>& problem = scratch.problem_;
         problem.begin(factors_);
         double variance = 0; // of R
         if (n_ > 0) variance += add_to(problem, options_.objective, n_ / all);
@@ -317,7 +317,7 @@ class basic_weight_fit {
 
     // Adds the normal equations of these pairs, so much for all of them. Returns as much of the variance of
     // R.
-    double add_to(detail::nonnegative_least_squares& problem, weight_objective objective,
+    double add_to(detail::basic_nonnegative_least_squares<Void>& problem, weight_objective objective,
                   double share) const noexcept {
         std::size_t const real = factors_;
         double const each = share / n_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/p_cores.hpp>
 
 #include <concepts>
@@ -40,7 +41,7 @@ enum class dag_edges : std::uint8_t {
 /// @endcode
 /// @par Guarantees
 /// deterministic; immutable once built, so any number of threads may read it
-template <class = void>
+template <class Void = void>
 class basic_interval_dag {
   public:
     /// A graph without nodes.
@@ -145,8 +146,7 @@ class basic_interval_dag {
     // interval comes first, then single points, then the beginning of a proper interval.
     void sort_by_low(std::span<double const> low, std::span<double const> high, edge_rule rule) {
         std::size_t const n = low.size();
-        std::vector<detail::levels::entry> nodes(n);
-        std::vector<detail::levels::entry> other(n);
+        detail::when_used<Void, std::vector<detail::levels::entry>> nodes(n), other(n);
         // The sort puts `proper` first of equal ones, and is stable.
         for (std::size_t i = 0; i < n; ++i)
             nodes[i] = {low[i], low[i], static_cast<std::uint32_t>(i), !(low[i] < high[i]), false};

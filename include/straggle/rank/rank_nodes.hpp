@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
 #include <straggle/rank/detail/merged_nodes.hpp>
 #include <straggle/rank/detail/score_table.hpp>
@@ -90,7 +91,7 @@ class node_ranker {
     ranking_type const& rank_shards(std::span<node_ranker const> shards) {
         merged_.clear();
         std::vector<job_id> names;
-        std::vector<detail::scoreless_job> scoreless;
+        detail::when_used<Record, std::vector<detail::scoreless_job>> scoreless;
         attempt_counts counts;
         std::uint64_t scored = 0;
         std::size_t usable_jobs = 0;
@@ -200,7 +201,7 @@ class node_ranker {
     detail::merged_nodes<node_id, node_scores, times_type> merged_;
     scores_type scores_;
     std::vector<times_type> times_;
-    detail::ranking_scratch ranking_scratch_;
+    detail::when_used<Record, detail::ranking_scratch> ranking_scratch_;
     ranking_type ranking_, next_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
@@ -91,8 +92,8 @@ class window_scorer {
         std::vector<std::size_t> begin(jobs_.size() + 1);
         for (row const& r : rows_) ++begin[r.job + 1];
         for (std::size_t j = 0; j < jobs_.size(); ++j) begin[j + 1] += begin[j];
-        std::vector<scoreless_job> scoreless;
-        ranking_scratch scratch(options.edges);
+        when_used<Record, std::vector<scoreless_job>> scoreless;
+        when_used<Record, ranking_scratch> scratch(options.edges);
         node_links& links = scratch.slowdowns.links;
         links.reset(nodes_.size());
         std::uint64_t scored = 0;

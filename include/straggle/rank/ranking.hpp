@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/slowdown_estimate.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/performance.hpp>
@@ -276,9 +277,8 @@ struct ranking_access {
         ranking.edges_ = edges;
     }
 
-    template <class NodeId, class JobId, class Identify>
-    static void write_degenerate(node_ranking<NodeId, JobId>& ranking,
-                                 std::vector<scoreless_job> const& scoreless, Identify&& id) {
+    template <class NodeId, class JobId, class Jobs, class Identify>
+    static void write_degenerate(node_ranking<NodeId, JobId>& ranking, Jobs const& scoreless, Identify&& id) {
         ranking.degenerate_.resize(scoreless.size());
         for (std::size_t k = 0; k < scoreless.size(); ++k) {
             ranking.degenerate_[k].id = id(scoreless[k].slot);
@@ -288,13 +288,13 @@ struct ranking_access {
     }
 };
 
-template <class = void>
+template <class Void = void>
 struct basic_ranking_scratch {
     explicit basic_ranking_scratch(rank::edge_rule rule) : cores(rule) {}
-    rank::p_cores cores;
-    slowdown_estimate slowdowns;
+    rank::basic_p_cores<Void> cores;
+    basic_slowdown_estimate<Void> slowdowns;
     std::vector<double> low, high;
-    std::vector<std::pair<rank::node_performance, std::uint32_t>> known;
+    when_used<Void, std::vector<std::pair<rank::node_performance, std::uint32_t>>> known;
     std::vector<std::uint32_t> level;
     std::vector<std::size_t> place;
 };

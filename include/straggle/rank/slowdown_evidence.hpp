@@ -74,7 +74,7 @@ struct slowdown_evidence_options {
 /// nothing in the steady state
 /// @par Guarantees
 /// deterministic; memory bounded by the options
-template <class = void>
+template <class Void = void>
 class basic_slowdown_evidence {
   public:
     /// @param options how
@@ -108,7 +108,7 @@ class basic_slowdown_evidence {
         }
         while (store_.jobs().attempts() >= options_.max_attempts ||
                (store_.jobs().size() >= options_.max_jobs &&
-                store_.jobs().find(attempt.job) == detail::job_memory::none)) {
+                store_.jobs().find(attempt.job) == detail::basic_job_memory<Void>::none)) {
             ++counts_.closed_early;
             store_.close(store_.jobs().idlest(), true);
         }
@@ -194,7 +194,7 @@ class basic_slowdown_evidence {
     /// A job is over: what it says is kept, its attempts are not.
     void finish_job(std::uint64_t job) {
         auto const j = store_.jobs().find(job);
-        if (j != detail::job_memory::none) store_.close(j, true);
+        if (j != detail::basic_job_memory<Void>::none) store_.close(j, true);
     }
     /// A node is gone; its number may be given to another.
     void forget_node(std::uint32_t node) { store_.forget_node(node); }
@@ -236,7 +236,7 @@ class basic_slowdown_evidence {
   private:
     slowdown_evidence_options options_;
     evidence_counts counts_;
-    detail::evidence_store store_;
+    detail::basic_evidence_store<Void> store_;
 };
 
 /// A `basic_slowdown_evidence` that is instantiated where it is used.

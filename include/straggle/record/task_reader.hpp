@@ -11,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
@@ -25,7 +26,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Tasks that run more than once, of this round and the one before: an attempt that was killed while another
 // one of its task ran was outrun, and the one that began later is the copy.
-template <class = void>
+template <class Void = void>
 class basic_race_book {
   public:
     struct race {
@@ -201,9 +202,9 @@ class task_reader {
 
     Fields fields_;
     std::uint64_t key_;
-    std::vector<read_running_row> rows_;
+    when_used<Running, std::vector<read_running_row>> rows_;
     std::vector<std::uint32_t> order_;
-    race_book races_;
+    when_used<Running, race_book> races_;
 };
 
 } // namespace straggle::detail

@@ -21,14 +21,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
+template <class Void = void>
 class basic_failure_audit {
   public:
     // Weighs what is held against the nodes that `seems` names, by all that runs. `ended(job)`: attempts of a
     // job that are known to have ended well.
     template <class Seems, class Ended>
-    void look(double now, std::span<running_attempt const> running, failure_watch const& watch, Seems&& seems,
-              Ended&& ended) {
+    void look(double now, std::span<running_attempt const> running, basic_failure_watch<Void> const& watch,
+              Seems&& seems, Ended&& ended) {
         nodes_.clear();
         for (std::uint32_t n = 0; n < watch.size(); ++n)
             if (seems(n))
@@ -84,7 +84,7 @@ class basic_failure_audit {
         return at != jobs_.end() && at->job == key ? &*at : nullptr;
     }
 
-    void read_tasks(failure_watch const& watch) {
+    void read_tasks(basic_failure_watch<Void> const& watch) {
         failures_.clear();
         jobs_.clear();
         for (failed_task const& t : watch.tasks())
@@ -102,7 +102,8 @@ class basic_failure_audit {
             if (node_facts const* const n = find(f.node)) j.took = (std::max)(j.took, n->took);
         }
     }
-    void read_running(double now, std::span<running_attempt const> running, failure_watch const& watch) {
+    void read_running(double now, std::span<running_attempt const> running,
+                      basic_failure_watch<Void> const& watch) {
         double took = 0;
         for (node_facts const& n : nodes_) took = (std::max)(took, n.took);
         elsewhere_ = 0;
@@ -115,7 +116,7 @@ class basic_failure_audit {
                 n->survivors += 1;
         }
     }
-    void weigh(node_facts& n, failure_watch const& watch) const {
+    void weigh(node_facts& n, basic_failure_watch<Void> const& watch) const {
         node_failures const& f = watch[n.node];
         double const usual = watch.usual_rate_but(n.node), rare = watch.rare_rate(elsewhere_);
         double known = 0, all = 0;

@@ -10,6 +10,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -55,7 +56,7 @@ struct failed_task {
 // A node that lately did nothing but fail is a suspect. As long as suspects are few, what they do is no part
 // of what is usual, and that a task failed on them says nothing against the task: else several such nodes
 // would excuse one another.
-template <class = void>
+template <class Void = void>
 class basic_failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
@@ -326,8 +327,8 @@ class basic_failure_watch {
         return true;
     }
 
-    std::vector<node_failures> nodes_;
-    std::vector<failed_task> tasks_;
+    when_used<Void, std::vector<node_failures>> nodes_;
+    when_used<Void, std::vector<failed_task>> tasks_;
     double all_failed_ = 0, all_succeeded_ = 0; // what is usual
     double bad_ = 0;                            // tasks that failed on two nodes, and ended on none
     double apart_ = 0;                          // failures of suspects

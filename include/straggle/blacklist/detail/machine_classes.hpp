@@ -8,6 +8,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 
@@ -29,7 +30,7 @@ struct machine {
 // Machines that are told to be of one class are compared with each other. Of those of which nothing is told,
 // a group that has been slow since it was first seen, and is larger than what may be excluded at all, is
 // another generation; a group that was faster before is at fault, and so is a node alone.
-template <class = void>
+template <class Void = void>
 class basic_machine_classes {
   public:
     [[nodiscard]] double usual(std::uint32_t node) const noexcept {
@@ -40,7 +41,7 @@ class basic_machine_classes {
     }
 
     // Brings classes up to date, and tells the evidence.
-    void update(std::span<blacklist::node_row const> rows, slowdown_evidence& evidence,
+    void update(std::span<blacklist::node_row const> rows, basic_slowdown_evidence<Void>& evidence,
                 std::uint32_t max_nodes, double least_share) {
         entries_.clear();
         for (blacklist::node_row const& row : rows) {
@@ -109,13 +110,13 @@ class basic_machine_classes {
         return 1;
     }
     // Small steps are left out: they are noise, and each costs evidence.
-    void set(std::uint32_t node, double usual, slowdown_evidence& evidence) {
+    void set(std::uint32_t node, double usual, basic_slowdown_evidence<Void>& evidence) {
         machine& m = machines_[node];
         if (usual < 1.05 * m.usual && m.usual < 1.05 * usual) return;
         m.usual = usual;
         evidence.tolerate(node, usual);
     }
-    void judge_told(std::span<entry const> alike, slowdown_evidence& evidence) {
+    void judge_told(std::span<entry const> alike, basic_slowdown_evidence<Void>& evidence) {
         auto const is_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
         std::size_t known = 0;
         for (entry const& e : alike) known += is_known(e) ? 1u : 0u;
@@ -123,7 +124,8 @@ class basic_machine_classes {
         double const usual = median(alike, is_known);
         for (entry const& e : alike) set(e.node, usual, evidence);
     }
-    void judge_untold(std::span<entry const> alike, slowdown_evidence& evidence, double least_share) {
+    void judge_untold(std::span<entry const> alike, basic_slowdown_evidence<Void>& evidence,
+                      double least_share) {
         auto const is_slow = [this](entry const& e) {
             machine const& m = machines_[e.node];
             if (m.was_fast) return false;
@@ -150,7 +152,7 @@ class basic_machine_classes {
         }
     }
 
-    std::vector<machine> machines_;
+    when_used<Void, std::vector<machine>> machines_;
     std::vector<entry> entries_;
 };
 using machine_classes = basic_machine_classes<>;

@@ -27,10 +27,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
+template <class Void = void>
 class basic_node_trials {
   protected:
-    using record = exclusion_record;
+    using record = basic_exclusion_record<Void>;
     using condition = straggle::record::condition;
     using cause = blacklist::cause;
     using spared = blacklist::spared;
@@ -304,11 +304,11 @@ class basic_node_trials {
     static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
 
     node_decisions_options options_;
-    slowdown_evidence evidence_;
-    failure_watch failures_;
-    failure_audit audit_;
-    load_watch load_;
-    machine_classes classes_;
+    basic_slowdown_evidence<Void> evidence_;
+    basic_failure_watch<Void> failures_;
+    basic_failure_audit<Void> audit_;
+    basic_load_watch<Void> load_;
+    basic_machine_classes<Void> classes_;
     std::vector<record> records_;
     std::vector<std::uint32_t> slots_;
     double now_ = 0, allowance_ = 0, capacity_ = 0, out_ = 0, total_slots_ = 0;

@@ -39,7 +39,7 @@ struct progress_sums {
 };
 
 // How far reports are to be trusted: parameters of `node_aware`.
-template <class = void>
+template <class Void = void>
 struct basic_report_trust {
     double resolution, drift;
     double start_up = 0; // before an attempt begins to work
@@ -74,10 +74,10 @@ struct basic_report_trust {
 using report_trust = basic_report_trust<>;
 
 // A job laid out in the scratch of a detector.
-template <class = void>
+template <class Void = void>
 struct basic_node_facts {
     detect::job_view const& job;
-    report_trust trust;
+    basic_report_trust<Void> trust;
     double report_interval;                     // 0: a twentieth of the usual time
     std::span<double> usual{}, own{}, others{}; // by task: time or factor, 0 where the numbers are
                                                 // none; logarithms
@@ -92,8 +92,8 @@ struct basic_node_facts {
     double last_refill = 0;    // until then from now on a waiting task takes each place that becomes free
     bool predicted = false, reported = false;
 
-    basic_node_facts(detect::job_view const& view, detect::detector_scratch& scratch, report_trust const& t,
-                     double interval)
+    basic_node_facts(detect::job_view const& view, detect::detector_scratch& scratch,
+                     basic_report_trust<Void> const& t, double interval)
         : job(view), trust(t), report_interval(interval) {
         std::size_t const tasks = job.running.size();
         std::size_t nodes = job.nodes.size(); // a view made by hand may not list them

@@ -10,6 +10,7 @@
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/late_scan.hpp>
@@ -35,7 +36,7 @@ struct slot_supply {
     double price = 0;
 };
 
-template <class = void>
+template <class Void = void>
 class basic_copy_offers {
     using place_row = mitigate::place_row;
     using running_row = mitigate::running_row;
@@ -45,10 +46,11 @@ class basic_copy_offers {
 
     // Appends copies, best first, and counts what came of the candidates.
     template <class CanRun>
-    void launch(late_scan& scan, std::span<running_row const> running, std::span<place_row const> places,
-                slot_supply supply, assign::race_record const& races, task_book& book, CanRun& can_run,
-                std::vector<mitigate::copy_row>& out, mitigate::copy_notes& notes) {
-        std::vector<copy_candidate>& candidates = scan.candidates_;
+    void launch(basic_late_scan<Void>& scan, std::span<running_row const> running,
+                std::span<place_row const> places, slot_supply supply,
+                assign::basic_race_record<Void> const& races, basic_task_book<Void>& book, CanRun& can_run,
+                when_used<Void, std::vector<mitigate::copy_row>>& out, mitigate::copy_notes& notes) {
+        auto& candidates = scan.candidates_;
         notes.priced = static_cast<std::uint32_t>(candidates.size());
         if (candidates.empty()) return;
         sort_places(places);
@@ -106,8 +108,8 @@ class basic_copy_offers {
 
     // Copies that are no longer worth the slots others wait for, those that cost most first. What they have
     // run for so far is gone either way.
-    void give_up(late_scan& scan, std::uint64_t missing, double slot, assign::race_record const& races,
-                 task_book& book) {
+    void give_up(basic_late_scan<Void>& scan, std::uint64_t missing, double slot,
+                 assign::basic_race_record<Void> const& races, basic_task_book<Void>& book) {
         losing_.clear();
         for (racing_group const& g : scan.races_) find_losing(g, span_of(scan.racing_), slot, races, book);
         std::sort(losing_.begin(), losing_.end(), [](losing_copy const& a, losing_copy const& b) {
@@ -123,8 +125,9 @@ class basic_copy_offers {
 
     // Tasks that have just begun try the nodes on probation.
     template <class CanRun>
-    void probe(std::vector<probe_candidate>& tasks, double young, std::span<running_row const> running,
-               std::span<place_row const> places, CanRun& can_run, std::vector<mitigate::copy_row>& out) {
+    void probe(when_used<Void, std::vector<probe_candidate>>& tasks, double young,
+               std::span<running_row const> running, std::span<place_row const> places, CanRun& can_run,
+               when_used<Void, std::vector<mitigate::copy_row>>& out) {
         std::size_t next = 0;
         bool sorted = false;
         for (place_row const& p : places) {
@@ -159,7 +162,7 @@ class basic_copy_offers {
     };
 
     void find_losing(racing_group const& group, std::span<racing_copy const> racing, double slot,
-                     assign::race_record const& races, task_book& book) {
+                     assign::basic_race_record<Void> const& races, basic_task_book<Void>& book) {
         cases_.clear();
         for (std::size_t i = group.first; i < group.last; ++i) {
             racing_copy const& r = racing[i];
@@ -187,8 +190,8 @@ class basic_copy_offers {
     }
 
     // What the job gains by copies of all its late tasks is shared by what each of them saves.
-    void share_gain(candidate_group const& group, std::vector<copy_candidate>& candidates,
-                    assign::race_record const& races) {
+    void share_gain(candidate_group const& group, when_used<Void, std::vector<copy_candidate>>& candidates,
+                    assign::basic_race_record<Void> const& races) {
         cases_.clear();
         std::size_t const size = group.last - group.first;
         if (there_.size() < size) there_.resize(size);
@@ -204,7 +207,7 @@ class basic_copy_offers {
     }
 
     [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
-                                     double slot, assign::race_record const& races) noexcept {
+                                     double slot, assign::basic_race_record<Void> const& races) noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
         assign::copy_worth const w =
@@ -238,7 +241,7 @@ class basic_copy_offers {
         return end;
     }
     static void advise(copy_candidate const& c, candidate_group const& group, offer const& o,
-                       task_book& book) noexcept {
+                       basic_task_book<Void>& book) noexcept {
         if (c.note == no_note) return;
         predict::time_points there = group.fresh;
         double const relative = o.worth.relative;
@@ -251,12 +254,12 @@ class basic_copy_offers {
 
     mitigate::copy_planner_options options_;
     std::uint64_t turn_ = 0;
-    std::vector<predict::time_points> there_{};
-    std::vector<assign::copy_case> cases_{};
-    std::vector<assign::copy_worth> worths_{};
+    when_used<Void, std::vector<predict::time_points>> there_{};
+    when_used<Void, std::vector<assign::copy_case>> cases_{};
+    when_used<Void, std::vector<assign::copy_worth>> worths_{};
     std::vector<losing_copy> losing_{};
-    std::vector<assign::free_place> free_{};
-    std::vector<assign::ranked_place> ranked_{};
+    when_used<Void, std::vector<assign::free_place>> free_{};
+    when_used<Void, std::vector<assign::ranked_place>> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first
 };
 using copy_offers = basic_copy_offers<>;

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/effect.hpp>
 
 #include <bit>
@@ -20,8 +21,10 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Jobs that go on, and tasks for which a copy was planned.
-template <class = void>
+template <class Void = void>
 class basic_job_log {
+    static constexpr std::uint32_t none = when_used<Void, interner<std::uint64_t>>::none;
+
   public:
     explicit basic_job_log(std::size_t most) noexcept : most_(most) {}
 
@@ -35,7 +38,7 @@ class basic_job_log {
     // The job of a key, new if need be; null where there is no room.
     job_entry* touch(std::uint64_t job, double now, bool left_alone, std::uint32_t kind) {
         std::uint32_t at = jobs_.find(job);
-        if (at == interner<std::uint64_t>::none) {
+        if (at == none) {
             if (jobs_.size() >= most_) {
                 ++refused_;
                 return nullptr;
@@ -52,7 +55,7 @@ class basic_job_log {
     }
     [[nodiscard]] job_entry const* find(std::uint64_t job) const {
         std::uint32_t const at = jobs_.find(job);
-        return at == interner<std::uint64_t>::none ? nullptr : &entries_[at];
+        return at == none ? nullptr : &entries_[at];
     }
     static void ran(job_entry& e, double start, double now) noexcept {
         if (start < e.first_start) e.first_start = start;
@@ -69,14 +72,14 @@ class basic_job_log {
     }
 
     // The job is over: how long it took is what its exposures led to.
-    void finish(std::uint64_t job, mitigate::effect_meter& meter) {
+    void finish(std::uint64_t job, mitigate::basic_effect_meter<Void>& meter) {
         std::uint32_t const at = jobs_.find(job);
-        if (at == interner<std::uint64_t>::none) return;
+        if (at == none) return;
         close(entries_[at], meter);
         jobs_.erase(at);
     }
     // Jobs of which nothing was seen for three times their longest attempt are over.
-    void sweep(double now, mitigate::effect_meter& meter) {
+    void sweep(double now, mitigate::basic_effect_meter<Void>& meter) {
         for (std::uint32_t at = 0; at < jobs_.bound(); ++at) {
             if (!jobs_.contains(at)) continue;
             job_entry const& e = entries_[at];
@@ -96,7 +99,7 @@ class basic_job_log {
     void plan_copy(std::uint64_t task, std::uint64_t stratum, bool left_alone, double now, double expected) {
         if (!(expected > 0)) return;
         std::uint32_t at = tasks_.find(task);
-        if (at == interner<std::uint64_t>::none) {
+        if (at == none) {
             if (tasks_.size() >= most_trials) return;
             make_room_for_one(trials_);
             at = tasks_.insert(task);
@@ -107,10 +110,10 @@ class basic_job_log {
         trials_[at].last_seen = now;
     }
     // A task has ended: what it still took after the copy was planned, against what was expected.
-    void task_ended(std::uint64_t task, double end, mitigate::effect_meter& meter) {
+    void task_ended(std::uint64_t task, double end, mitigate::basic_effect_meter<Void>& meter) {
         if (tasks_.size() == 0) return;
         std::uint32_t const at = tasks_.find(task);
-        if (at == interner<std::uint64_t>::none) return;
+        if (at == none) return;
         trial const& t = trials_[at];
         // A hundredth of what was expected: below, how often the plan is made is what is measured.
         double const took = end - t.planned, least = t.expected / 100;
@@ -121,8 +124,7 @@ class basic_job_log {
     // It goes on: seen among what runs.
     void task_runs(std::uint64_t task, double now) {
         if (tasks_.size() == 0) return;
-        if (std::uint32_t const at = tasks_.find(task); at != interner<std::uint64_t>::none)
-            trials_[at].last_seen = now;
+        if (std::uint32_t const at = tasks_.find(task); at != none) trials_[at].last_seen = now;
     }
 
     [[nodiscard]] std::size_t jobs() const noexcept { return jobs_.size(); }
@@ -136,7 +138,7 @@ class basic_job_log {
     };
     static constexpr std::size_t most_trials = 4096;
 
-    static void close(job_entry const& e, mitigate::effect_meter& meter) {
+    static void close(job_entry const& e, mitigate::basic_effect_meter<Void>& meter) {
         if (e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
         // Against the usual length of its tasks: jobs of a kind differ in size less than in what they do.
         double const usual = std::exp(e.sum_log / e.ended);
@@ -151,7 +153,7 @@ class basic_job_log {
     }
     static constexpr std::uint32_t no_kind_known = 0xFFFFFFFFu;
 
-    interner<std::uint64_t> jobs_, tasks_;
+    when_used<Void, interner<std::uint64_t>> jobs_, tasks_;
     std::vector<job_entry> entries_;
     std::vector<trial> trials_;
     std::size_t most_;

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
@@ -29,7 +30,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
+template <class Void = void>
 class basic_late_scan {
     using running_row = mitigate::running_row;
 
@@ -52,7 +53,7 @@ class basic_late_scan {
 
     // `is_crowded`: tasks wait that no free slot is left for, so running copies are looked at as well.
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
-              bool is_crowded, task_book& book) {
+              bool is_crowded, basic_task_book<Void>& book) {
         begin(places);
         is_crowded_ = is_crowded;
         for (running_row const& r : running)
@@ -87,8 +88,8 @@ class basic_late_scan {
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
     }
     [[nodiscard]] predict::crowding const& crowding() const noexcept { return crowding_; }
-    [[nodiscard]] predict::sibling_times& siblings() noexcept { return siblings_; }
-    [[nodiscard]] predict::sibling_times const& siblings() const noexcept { return siblings_; }
+    [[nodiscard]] predict::basic_sibling_times<Void>& siblings() noexcept { return siblings_; }
+    [[nodiscard]] predict::basic_sibling_times<Void> const& siblings() const noexcept { return siblings_; }
 
     void write(byte_writer& out) const {
         siblings_.write(out);
@@ -116,13 +117,13 @@ class basic_late_scan {
     }
 
     // Of the last look.
-    std::vector<mitigate::late_row> late_{};
-    std::vector<mitigate::kill_row> kills_{};
-    std::vector<copy_candidate> candidates_{};
-    std::vector<candidate_group> groups_{};
-    std::vector<probe_candidate> probes_{};
-    std::vector<racing_copy> racing_{};
-    std::vector<racing_group> races_{};
+    when_used<Void, std::vector<mitigate::late_row>> late_{};
+    when_used<Void, std::vector<mitigate::kill_row>> kills_{};
+    when_used<Void, std::vector<copy_candidate>> candidates_{};
+    when_used<Void, std::vector<candidate_group>> groups_{};
+    when_used<Void, std::vector<probe_candidate>> probes_{};
+    when_used<Void, std::vector<racing_copy>> racing_{};
+    when_used<Void, std::vector<racing_group>> races_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::size_t copies_running_ = 0;
 
@@ -194,7 +195,7 @@ class basic_late_scan {
 
     // All tasks of one job.
     void look_at_job(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                     task_book& book) {
+                     basic_task_book<Void>& book) {
         running_row const& any = running[rows.front().at];
         sized_.clear();
         double longest = 0;
@@ -231,7 +232,7 @@ class basic_late_scan {
     // One task: its original, or what is left of it, and its copies. Returns how long the job waits for it
     // at least: a candidate may get a copy.
     double look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                        bool known, double threshold, task_book& book) {
+                        bool known, double threshold, basic_task_book<Void>& book) {
         running_row const& t = running[rows.front().at];
         std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
         copies_running_ += copies;
@@ -360,16 +361,16 @@ class basic_late_scan {
     }
 
     mitigate::copy_planner_options options_;
-    predict::sibling_times siblings_;
-    predict::progress_trust progress_;
+    predict::basic_sibling_times<Void> siblings_;
+    predict::basic_progress_trust<Void> progress_;
     predict::crowding crowding_{};
     bool is_crowded_ = false;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
-    std::vector<predict::sized_task> sized_{};
-    running_jobs jobs_{};
+    when_used<Void, std::vector<predict::sized_task>> sized_{};
+    basic_running_jobs<Void> jobs_{};
 };
 using late_scan = basic_late_scan<>;
 

@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_decisions.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
 #include <straggle/mitigate/detail/job_log.hpp>
@@ -32,6 +33,10 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class NodePart, class CopyPart>
 class mitigation_loop {
+    using plan_type = when_used<NodePart, mitigation_plan>;
+    using writer_type = plan_writer<plan_type>;
+    using log_type = when_used<NodePart, job_log>;
+
   public:
     mitigation_loop(mitigator_options const& options, NodePart node_part, CopyPart copy_part)
         : options_(options),
@@ -40,13 +45,15 @@ class mitigation_loop {
           effects_(options.effects),
           jobs_(options.most_jobs) {}
 
-    [[nodiscard]] loop_guard& guard() noexcept { return guard_; }
-    [[nodiscard]] loop_guard const& guard() const noexcept { return guard_; }
-    [[nodiscard]] mitigate::effect_meter& effects() noexcept { return effects_; }
-    [[nodiscard]] mitigate::effect_meter const& effects() const noexcept { return effects_; }
+    [[nodiscard]] when_used<NodePart, loop_guard>& guard() noexcept { return guard_; }
+    [[nodiscard]] when_used<NodePart, loop_guard> const& guard() const noexcept { return guard_; }
+    [[nodiscard]] when_used<NodePart, mitigate::effect_meter>& effects() noexcept { return effects_; }
+    [[nodiscard]] when_used<NodePart, mitigate::effect_meter> const& effects() const noexcept {
+        return effects_;
+    }
     [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
-    [[nodiscard]] job_log const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] log_type const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
     // What was last said of a node, for placement.
     [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
@@ -71,8 +78,8 @@ class mitigation_loop {
                                .is_copy = attempt.copy});
         guard_.ended(attempt.end - attempt.start);
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
-            attempt.as == ended_as::success ? job_log::ended(*job, attempt.start, attempt.end)
-                                            : job_log::ran(*job, attempt.start, attempt.end);
+            attempt.as == ended_as::success ? log_type::ended(*job, attempt.start, attempt.end)
+                                            : log_type::ran(*job, attempt.start, attempt.end);
         if (attempt.as == ended_as::success && attempt.task != no_task_key)
             jobs_.task_ended(attempt.task, attempt.end, effects_);
         return used;
@@ -90,8 +97,8 @@ class mitigation_loop {
 
     // One round; `can_run` is asked by places in `running` and `nodes`.
     template <class CanRun>
-    void decide(round_facts const& facts, mitigation_plan& plan, CanRun&& can_run) {
-        plan_writer out(plan);
+    void decide(round_facts const& facts, plan_type& plan, CanRun&& can_run) {
+        writer_type out(plan);
         out.clear();
         bool const is_fit = look(facts, out);
         learn(facts);
@@ -118,7 +125,7 @@ class mitigation_loop {
     void placed(std::uint64_t job, bool is_left_alone, std::uint32_t kind) {
         if (!(options_.effects.left_alone > 0)) return;
         if (auto* const entry = jobs_.touch(job, guard_.now(), is_left_alone, kind))
-            job_log::expose(*entry, mitigate::action_kind::placement);
+            log_type::expose(*entry, mitigate::action_kind::placement);
     }
 
     // `later`: how much larger the same point of time is here.
@@ -168,7 +175,7 @@ class mitigation_loop {
     }
 
     // Whether what is known may be acted on; says why not.
-    bool look(round_facts const& facts, plan_writer& out) {
+    bool look(round_facts const& facts, writer_type& out) {
         guard_.runs(facts.running.size());
         meter_.advance(guard_.now(), options_.actions.period);
         if (facts.step == clock_step::back) quiet_why_ = mitigate::plan_note::clock_went_back;
@@ -241,8 +248,8 @@ class mitigation_loop {
             if (r.start > newest) newest = r.start;
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
             if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
-                job_log::ran(*job, r.start, guard_.now());
-                if (excluded_ != 0) job_log::expose(*job, mitigate::action_kind::exclusion);
+                log_type::ran(*job, r.start, guard_.now());
+                if (excluded_ != 0) log_type::expose(*job, mitigate::action_kind::exclusion);
             }
             if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
         }
@@ -254,7 +261,7 @@ class mitigation_loop {
         meter_.charge(new_copies);
     }
 
-    void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, plan_writer& out) {
+    void write_nodes(round_facts const& facts, bool is_fit, std::uint64_t& left, writer_type& out) {
         auto& planned = out.nodes();
         planned.resize(facts.user_nodes);
         for (std::size_t i = 0; i < planned.size(); ++i) planned[i] = mitigate::planned_node{.row = i};
@@ -327,7 +334,7 @@ class mitigation_loop {
         }
     }
 
-    void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, plan_writer& out) {
+    void write_copies(round_facts const& facts, bool is_fit, std::uint64_t left, writer_type& out) {
         auto const& notes = copies_.notes();
         if (notes.storm) out.note(mitigate::plan_note::storm);
         if (!is_fit) return;
@@ -355,7 +362,7 @@ class mitigation_loop {
     }
 
     // Does it help?
-    void judge(plan_writer& out) {
+    void judge(writer_type& out) {
         constexpr std::array notes{mitigate::plan_note::exclusion_stopped, mitigate::plan_note::copy_stopped,
                                    mitigate::plan_note::cooldown_stopped,
                                    mitigate::plan_note::placement_stopped};
@@ -366,23 +373,23 @@ class mitigation_loop {
     }
 
     mitigator_options options_;
-    loop_guard guard_;
+    when_used<NodePart, loop_guard> guard_;
     NodePart nodes_;
     CopyPart copies_;
-    mitigate::effect_meter effects_;
-    job_log jobs_;
+    when_used<NodePart, mitigate::effect_meter> effects_;
+    log_type jobs_;
     action_meter meter_;
-    std::vector<node_memory> memory_;           // by index of the node
-    std::vector<mitigate::planned_node> shown_; // by row of the last round
+    when_used<NodePart, std::vector<node_memory>> memory_;           // by index of the node
+    when_used<NodePart, std::vector<mitigate::planned_node>> shown_; // by row of the last round
     double last_round_ = -1e300;
     std::uint64_t verdicts_ = 0;
     std::size_t excluded_ = 0;
     mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
     bool is_restored_ = false;
 
-    std::vector<running_attempt> attempts_;
-    std::vector<mitigate::running_row> rows_;
-    std::vector<mitigate::place_row> places_;
+    when_used<NodePart, std::vector<running_attempt>> attempts_;
+    when_used<NodePart, std::vector<mitigate::running_row>> rows_;
+    when_used<NodePart, std::vector<mitigate::place_row>> places_;
 };
 
 } // namespace straggle::detail

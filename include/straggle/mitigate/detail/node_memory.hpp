@@ -34,8 +34,8 @@ void write_memory(byte_writer& out, std::span<node_memory const> nodes) {
         out.real(m.since);
     }
 }
-template <class = void>
-void read_memory(byte_reader& in, std::vector<node_memory>& nodes) {
+template <class Nodes>
+void read_memory(byte_reader& in, Nodes& nodes) {
     nodes.resize(in.count(9));
     for (node_memory& m : nodes) {
         std::uint8_t const bits = in.u8();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/predict/crowding.hpp>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct running_job {
     predict::job_company company{};
 };
 
-template <class = void>
+template <class Void = void>
 class basic_running_jobs {
   public:
     // Null where nothing of it was seen.
@@ -78,7 +79,7 @@ class basic_running_jobs {
         tasks_ /= 2;
     }
 
-    std::vector<running_job> jobs_{}; // by number
+    when_used<Void, std::vector<running_job>> jobs_{}; // by number
     double tasks_ = 0, over_ = 0;
 };
 using running_jobs = basic_running_jobs<>;

@@ -7,6 +7,7 @@
 
 #include <straggle/assign/race_record.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/predict/progress_trust.hpp>
 
@@ -37,7 +38,7 @@ struct task_note {
 };
 
 // Notes in the order of job and task. A round reads them in that order and writes the next ones.
-template <class = void>
+template <class Void = void>
 class basic_task_book {
   public:
     void begin() {
@@ -77,7 +78,7 @@ class basic_task_book {
     void keep(task_note const& n) {
         if (!n.over && round_ - n.round < 3) next_.push_back(n);
     }
-    std::vector<task_note> notes_{}, next_{};
+    when_used<Void, std::vector<task_note>> notes_{}, next_{};
     std::size_t at_ = 0;
     std::uint32_t round_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/prefetch.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
@@ -40,6 +41,7 @@ class job_store {
     using job_span = detail::job_span<Pair>;
     using job_row = detail::job_row<Pair>;
     using job_past = detail::job_past<Pair>;
+    using idle_type = when_used<JobId, idle_jobs>;
 
     // `slots`: steps of time that are told apart.
     job_store(std::size_t slots, remembered_steps memory) : slots_(slots), memory_(memory) {}
@@ -207,7 +209,7 @@ class job_store {
         if (past.is_idle) return; // its row shows that it has been seen since when it comes to the top
         past.is_idle = true;
         idle_.push({memory_.until(past.last, past.longest), past.seen, job},
-                   [this](idle_jobs::row const& r) { return this->is_current(r); });
+                   [this](typename idle_type::row const& r) { return this->is_current(r); });
     }
 
     // Forgets the jobs whose time has come when step `number` begins.
@@ -337,13 +339,13 @@ class job_store {
         n_.pairs -= span.table.size();
         span.table.release(arena_);
     }
-    [[nodiscard]] bool is_current(idle_jobs::row const& r) const noexcept {
+    [[nodiscard]] bool is_current(typename idle_type::row const& r) const noexcept {
         return jobs_.contains(r.job) && pasts_[r.job].seen == r.seen;
     }
     // Whether a job could be forgotten; then the one on top is the next.
     [[nodiscard]] bool can_evict() noexcept {
         while (!idle_.empty()) {
-            idle_jobs::row const top = idle_.top();
+            typename idle_type::row const top = idle_.top();
             if (!is_current(top)) {
                 idle_.pop();
                 continue;
@@ -380,10 +382,11 @@ class job_store {
     std::vector<job_row> rows_;   // by job
     std::vector<job_past> pasts_; // by job
     later_spans<Pair> spans_;
-    block_arena arena_;
-    std::vector<std::vector<std::uint32_t>> listed_; // by slot: jobs with pairs there, and some without
+    when_used<JobId, block_arena> arena_;
+    // By slot: jobs with pairs there, and some without.
+    when_used<JobId, std::vector<std::vector<std::uint32_t>>> listed_;
     typename Pair::wide_type wide_;
-    idle_jobs idle_;
+    idle_type idle_;
     std::size_t slots_;
     remembered_steps memory_;
     tallies n_;

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 
 #include <bit>
@@ -28,6 +29,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // come from far, a wrong guess would keep it from asking for what comes next.
 template <class Pair>
 class pair_table {
+    using arena_type = when_used<Pair, block_arena>;
     static_assert(std::is_trivially_copyable_v<Pair> && sizeof(Pair) == 32);
 
   public:
@@ -78,7 +80,7 @@ class pair_table {
 
     // A new pair. Strong guarantee: all memory is there before anything changes.
     // @pre it is not there, and there are fewer than `most`
-    Pair& insert(std::uint32_t node, block_arena& arena) {
+    Pair& insert(std::uint32_t node, arena_type& arena) {
         if (size_ == capacity()) grow(arena);
         Pair* const pair = ::new (static_cast<void*>(pairs_ + size_)) Pair(node);
         ++size_;
@@ -87,14 +89,14 @@ class pair_table {
     }
 
     // Gives all memory back.
-    void release(block_arena& arena) noexcept {
+    void release(arena_type& arena) noexcept {
         if (index_ != nullptr) arena.give_back(index_, index_bytes(order_));
         if (pairs_ != nullptr) arena.give_back(pairs_, pair_bytes(order_));
         *this = {};
     }
 
     // The same in memory of another arena. Strong guarantee.
-    [[nodiscard]] pair_table copy(block_arena& arena) const {
+    [[nodiscard]] pair_table copy(arena_type& arena) const {
         pair_table other = *this;
         if (pairs_ == nullptr) return other;
         other.allocate(order_, arena);
@@ -189,9 +191,9 @@ class pair_table {
     }
 
     // Memory for 2^order pairs and their index, in which nothing is. Strong guarantee.
-    void allocate(unsigned order, block_arena& arena) {
+    void allocate(unsigned order, arena_type& arena) {
         struct guard {
-            block_arena& arena;
+            arena_type& arena;
             void* block;
             std::size_t bytes;
             ~guard() {
@@ -205,7 +207,7 @@ class pair_table {
         order_ = static_cast<std::uint8_t>(order);
     }
 
-    STRAGGLE_NEVER_INLINE void grow(block_arena& arena) {
+    STRAGGLE_NEVER_INLINE void grow(arena_type& arena) {
         pair_table larger = *this;
         larger.allocate(pairs_ == nullptr ? 2u : order_ + 1u, arena);
         if (size_ != 0) std::memcpy(static_cast<void*>(larger.pairs_), pairs_, size_ * sizeof(Pair));

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
 #include <straggle/monitor/detail/job_store.hpp>
@@ -58,7 +59,7 @@ class finished_scores {
     // The scores of a node if it has any.
     [[nodiscard]] Scores const* find(std::uint32_t node) const {
         std::uint32_t const place = nodes_.find(node);
-        if (place == interner<std::uint32_t>::none || scores_[place].count() == 0) return nullptr;
+        if (place == decltype(nodes_)::none || scores_[place].count() == 0) return nullptr;
         return &scores_[place];
     }
     // Calls visit(node, scores) for every node with some.
@@ -76,7 +77,7 @@ class finished_scores {
     }
 
   private:
-    interner<std::uint32_t> nodes_;
+    when_used<Scores, interner<std::uint32_t>> nodes_;
     std::vector<Scores> scores_; // by place
     node_links links_;           // by place
 };

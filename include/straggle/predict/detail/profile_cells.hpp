@@ -12,6 +12,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
 
 #include <bit>
@@ -273,7 +274,7 @@ STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::si
 }
 
 // The terms of a query as the cells see them.
-template <class = void>
+template <class Void = void>
 class basic_cell_query {
   public:
     [[nodiscard]] std::span<cell_term const> terms() const noexcept { return span_of(terms_); }
@@ -353,7 +354,7 @@ class basic_cell_query {
         constant_ = static_cast<std::int32_t>(constant);
     }
 
-    std::vector<cell_term> terms_;
+    when_used<Void, std::vector<cell_term>> terms_;
     double most_steps_ = 0; // in one factor
     double step_ = 0, least_step_ = 0;
     std::int32_t constant_ = 0;

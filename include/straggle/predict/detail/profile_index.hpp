@@ -23,7 +23,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
+template <class Void = void>
 class basic_profile_index {
   public:
     basic_profile_index(std::span<predict::factor_kind const> kinds, std::size_t capacity)
@@ -37,7 +37,7 @@ class basic_profile_index {
     basic_profile_index& operator=(basic_profile_index&&) = default;
     ~basic_profile_index() = default;
 
-    [[nodiscard]] profile_leaves const& leaves() const noexcept { return leaves_; }
+    [[nodiscard]] basic_profile_leaves<Void> const& leaves() const noexcept { return leaves_; }
     [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
     // The slot of the i-th oldest record. @pre i < size()
     [[nodiscard]] std::size_t slot(std::size_t i) const noexcept { return ages_.slot(ages_.find(i)); }
@@ -191,8 +191,8 @@ class basic_profile_index {
         return best;
     }
 
-    profile_leaves leaves_;
-    profile_ages ages_;
+    basic_profile_leaves<Void> leaves_;
+    basic_profile_ages<Void> ages_;
     std::vector<item> items_;
     std::size_t most_slots_;
     std::size_t arranged_ = 0; // slots before this one were arranged all at once

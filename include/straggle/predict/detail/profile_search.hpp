@@ -10,6 +10,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/detail/profile_leaves.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
@@ -33,7 +34,7 @@ struct profile_hit {
 // The terms of a query in the order of the factors. Those without weight add nothing.
 template <class Unused>
 void make_terms(basic_profile_leaves<Unused> const& leaves, std::span<double const> row,
-                std::span<double const> weights, std::vector<factor_term>& terms) {
+                std::span<double const> weights, when_used<Unused, std::vector<factor_term>>& terms) {
     terms.clear();
     for (std::size_t k = 0; k < row.size(); ++k)
         if (weights[k] > 0)
@@ -44,7 +45,7 @@ void make_terms(basic_profile_leaves<Unused> const& leaves, std::span<double con
 // Those as the cells see them. What few records have is near to the processor as it is.
 template <class Unused>
 void make_cells(basic_profile_leaves<Unused> const& leaves, std::span<factor_term const> terms,
-                cell_query& cells) {
+                basic_cell_query<Unused>& cells) {
     constexpr std::size_t few = 2048;
     if (leaves.slots() < few)
         cells.clear(terms.size());
@@ -111,12 +112,13 @@ STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) n
 }
 
 // Keeps the best in a heap, the worst on top.
-template <class = void>
+template <class Void = void>
 class basic_profile_search {
   public:
     // @pre k > 0; room for so many in `hits`; there are records
-    basic_profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
-                         double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
+    basic_profile_search(basic_profile_leaves<Void> const& leaves, std::span<factor_term const> terms,
+                         std::size_t k, double within, basic_cell_query<Void>& cells,
+                         when_used<Void, std::vector<profile_hit>>& hits) noexcept
         : leaves_(leaves),
           terms_(terms),
           cells_(cells),
@@ -143,7 +145,7 @@ class basic_profile_search {
     static constexpr double least_limit = 40; // in cells
 
     struct better {
-        profile_leaves const& leaves;
+        basic_profile_leaves<Void> const& leaves;
         bool operator()(profile_hit const& a, profile_hit const& b) const noexcept {
             if (a.distance != b.distance) return a.distance < b.distance;
             return leaves.number(a.slot) > leaves.number(b.slot);
@@ -169,7 +171,7 @@ class basic_profile_search {
 
     // Whether nothing is left to visit; not where one should look again, as steps have changed.
     bool search_cells(std::size_t level, std::size_t group, unsigned& visited) noexcept {
-        profile_boxes const& boxes = leaves_.boxes(level);
+        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
         auto const [first, last] =
             cell_squares(boxes.cells(group), 4 * leaf_size, 2 * leaf_size, cells_.constant(), cells_.terms());
         cell_keys const keys(first, last, visited);
@@ -188,7 +190,7 @@ class basic_profile_search {
     }
 
     bool search_edges(std::size_t level, std::size_t group, unsigned visited) noexcept {
-        profile_boxes const& boxes = leaves_.boxes(level);
+        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
         eight distances = box_squares(boxes.group(group), terms_);
         mark_places(distances);
         double next = distances.smallest();
@@ -297,7 +299,7 @@ class basic_profile_search {
 
     // Whether everything in the box is older than the worst hit and no nearer. Decided by the distance of a
     // record in the nearest corner, computed as any other: all steps of that are monotonic.
-    [[nodiscard]] bool is_older_tie(profile_boxes const& boxes, std::size_t box) const noexcept {
+    [[nodiscard]] bool is_older_tie(basic_profile_boxes<Void> const& boxes, std::size_t box) const noexcept {
         if (boxes.youngest(box) > leaves_.number(hits_.front().slot)) return false;
         double sums[leaf_size] = {};
         for (factor_term t : terms_) {
@@ -322,10 +324,10 @@ class basic_profile_search {
         return distance * distance * (1 - slack_) - 2 * least_square;
     }
 
-    profile_leaves const& leaves_;
+    basic_profile_leaves<Void> const& leaves_;
     std::span<factor_term const> terms_;
-    cell_query& cells_;
-    std::vector<profile_hit>& hits_;
+    basic_cell_query<Void>& cells_;
+    when_used<Void, std::vector<profile_hit>>& hits_;
     std::size_t k_;
     double within_;
     double slack_;

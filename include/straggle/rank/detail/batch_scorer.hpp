@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/dense_attempts.hpp>
 #include <straggle/rank/detail/hashed_attempts.hpp>
 #include <straggle/rank/job_groups.hpp>
@@ -53,7 +54,7 @@ struct job_tally {
 };
 
 // Brings together how long the tasks of one job took on each node, in means of the job.
-template <class = void>
+template <class Void = void>
 class basic_pair_times {
   public:
     void prepare(std::size_t nodes) {
@@ -152,7 +153,7 @@ class batch_scorer {
     }
 
     attempt_counts counts;
-    std::vector<scoreless_job> scoreless;
+    when_used<Record, std::vector<scoreless_job>> scoreless;
     std::uint64_t scored = 0;
     std::size_t usable_jobs = 0;
 
@@ -311,7 +312,7 @@ class batch_scorer {
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
     node_joiner joiner_;
-    pair_times pairs_;
+    when_used<Record, pair_times> pairs_;
     bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
     bool is_dense_ = false;                // the last run was read in place

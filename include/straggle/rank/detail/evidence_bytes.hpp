@@ -130,7 +130,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     std::size_t const jobs = in.count(8 + 24 + 1);
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
         std::uint64_t const key = in.u64();
-        if (!in.expect(jobs_.find(key) == job_memory::none)) break;
+        if (!in.expect(jobs_.find(key) == basic_job_memory<T>::none)) break;
         std::uint32_t const j = jobs_.insert(key, 0);
         jobs_[j].opened = real();
         jobs_[j].last_seen = real();

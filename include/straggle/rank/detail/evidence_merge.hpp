@@ -48,7 +48,7 @@ void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span
     for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {
         if (!other.jobs_.contains(j)) continue;
         live_job const& theirs = other.jobs_[j];
-        if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == job_memory::none) continue;
+        if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == basic_job_memory<T>::none) continue;
         std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened + later);
         for (timed_attempt a : theirs.attempts) {
             a.node = here(a.node);

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/evidence_state.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
@@ -27,17 +28,30 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
-class basic_evidence_store : public evidence_state {
+template <class Void = void>
+class basic_evidence_store : public basic_evidence_state<Void> {
+    // The base hangs on a parameter: its members have to be named.
+    using state = basic_evidence_state<Void>;
+    using state::batches_, state::beliefs_, state::builder_, state::cells_, state::effects_, state::groups_,
+        state::idle_, state::jobs_, state::jobs_closed_, state::far_tail_, state::near_tail_, state::least_,
+        state::nodes_, state::prices_, state::seen_, state::seen_in_window_, state::solver_, state::started_,
+        state::updated_, state::usual_count_, state::usual_log_, state::usual_tasks_, state::variance_weight_,
+        state::window_began_, state::window_length_, state::windows_, state::book, state::learn_pace,
+        state::learn_tasks, state::learn_usual, state::learn_variance, state::room_for_node, state::shrink,
+        state::take_prices;
+    using typename state::node_watch;
+
   public:
-    explicit basic_evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
+    using state::usual_duration;
+
+    explicit basic_evidence_store(double least_slowdown) : basic_evidence_state<Void>(least_slowdown) {}
 
     // Memory for so many cells, now and not in steps of which two are there at once.
     void reserve_cells(std::size_t cells) { cells_.reserve(cells); }
 
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
-        return j == job_memory::none ? 0 : jobs_[j].attempts.size();
+        return j == basic_job_memory<Void>::none ? 0 : jobs_[j].attempts.size();
     }
 
     // An attempt of a length above 0. Strong guarantee.
@@ -104,7 +118,8 @@ class basic_evidence_store : public evidence_state {
         std::uint64_t early = 0;
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
-            bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
+            bool const old =
+                windows_ - g.window > 6 * static_cast<std::uint64_t>(basic_effect_solver<Void>::half_life);
             // A sixteenth at once: each time all is solved again.
             bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
@@ -142,7 +157,8 @@ class basic_evidence_store : public evidence_state {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
             std::uint32_t const j = jobs_.find(r.job);
-            if (j == job_memory::none) continue; // nothing of it ended: there is nothing to compare with
+            // Nothing of it ended: there is nothing to compare with.
+            if (j == basic_job_memory<Void>::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
             jobs_[j].longest = (std::max)(jobs_[j].longest, age);
@@ -236,8 +252,8 @@ class basic_evidence_store : public evidence_state {
         {
             // What is live stands behind the rest for as long as it takes, also should memory run out.
             struct put_back {
-                std::vector<effect_group>& groups;
-                std::vector<effect_cell>& cells;
+                decltype(groups_)& groups;
+                decltype(cells_)& cells;
                 std::size_t const group_count = groups.size(), cell_count = cells.size();
                 ~put_back() {
                     groups.resize(group_count);
@@ -378,10 +394,10 @@ class basic_evidence_store : public evidence_state {
     };
     // Scratch.
     std::vector<running_row> running_;
-    std::vector<running_time> running_of_;
-    std::vector<effect_group> live_groups_;
-    std::vector<effect_cell> live_cells_;
-    std::vector<cell_score> live_scores_;
+    when_used<Void, std::vector<running_time>> running_of_;
+    when_used<Void, std::vector<effect_group>> live_groups_;
+    when_used<Void, std::vector<effect_cell>> live_cells_;
+    when_used<Void, std::vector<cell_score>> live_scores_;
     std::vector<ratio> ratios_;
     std::vector<double> scatter_, variances_;
 };

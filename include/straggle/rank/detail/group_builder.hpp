@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/censored_times.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
@@ -57,7 +58,7 @@ struct running_time {
     bool copy = false;
 };
 
-template <class = void>
+template <class Void = void>
 class basic_group_builder {
   public:
     // Log of the slowdown that is tolerated.
@@ -385,10 +386,10 @@ class basic_group_builder {
     effect_group group_;
     std::vector<entry> entries_;
     std::vector<double> medians_, starts_;
-    std::vector<race_score> races_;
-    std::vector<effect_cell> cells_;
-    std::vector<cell_score> scores_;
-    censored_times siblings_;
+    when_used<Void, std::vector<race_score>> races_;
+    when_used<Void, std::vector<effect_cell>> cells_;
+    when_used<Void, std::vector<cell_score>> scores_;
+    basic_censored_times<Void> siblings_;
     std::size_t events_ = 0;
     double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
 };
