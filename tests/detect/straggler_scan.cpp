@@ -1,6 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
+#include <straggle/assign/assigner.hpp>
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/detect/late.hpp>
@@ -52,6 +53,39 @@ TEST_CASE("straggler_scan: from the user's tasks to names") {
               job.running(tasks, fields, 101s);
               (void)scan(job.view());
           }) == 0);
+}
+
+TEST_CASE("straggler_scan: an assigner takes suspects as they are") {
+    struct host {
+        std::string name;
+        int free;
+    };
+    std::vector<task> const tasks{{"a", 0.8, 0s}, {"b", 0.9, 0s}, {"c", 0.2, 0s}, {"a", 0.7, 10s}};
+    std::vector<host> const hosts{{"b", 1}, {"c", 4}};
+    straggle::detect::job_progress<std::string, std::chrono::seconds> job(20);
+    straggle::detect::straggler_scan scan{straggle::detect::late{}};
+    straggle::assign::assigner assigner;
+    job.running(tasks, fields, 100s);
+    //! [assign]
+    using straggle::detect::suspect;
+    auto const view = job.view();
+    straggle::assign::straggler_fields const of_suspect{
+        .runs_on = [&](suspect const& s) -> auto const& { return tasks[view.row_of(s)].host; },
+        .remaining = [&](suspect const& s) { return view.left_of(s); }};
+    straggle::assign::backup_node_fields const of_host{.node = &host::name, .free = &host::free};
+
+    auto const suspects = scan(view);
+    auto const& plan = assigner.choose(suspects, of_suspect, hosts, of_host,
+                                       [](suspect const&, host const&) { return 120.0; });
+    //! [assign]
+    REQUIRE(suspects.size() == 1);
+    REQUIRE(plan.choices.size() == 1);
+    assign::backup_choice const& choice = plan.choices[0];
+    CHECK(tasks[view.row_of(suspects[choice.straggler])].host == "c");
+    REQUIRE(choice.copy);
+    CHECK(hosts[choice.copy->node].name == "b");
+    CHECK(choice.copy->value.win_probability == 1); // 400 s are left, a copy takes 120 s
+    CHECK(choice.nodes[assign::backup_refusal::same_node] == 1);
 }
 
 TEST_CASE("straggler_scan: each answer replaces the one before") {

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/outcome.hpp>
+#include <straggle/predict/progress.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -73,6 +75,13 @@ struct job_view {
     /// The place of a suspect's task in the range of snapshots that the user gave.
     /// @pre a suspect of this view
     [[nodiscard]] constexpr std::uint32_t row_of(suspect const& s) const { return running[s.task].row; }
+    /// What is left of a suspect's task if it goes on at the average of its rate: for an assigner, which takes
+    /// suspects as they are. Other estimates are in `remaining_time.hpp`.
+    /// @return `status::insufficient_evidence` where it has reported too little
+    /// @pre a suspect of this view
+    [[nodiscard]] constexpr outcome<double> left_of(suspect const& s) const {
+        return predict::average_rate_remaining(running[s.task].elapsed, running[s.task].progress);
+    }
 };
 
 /// Which tasks of a job an average is taken over.
