@@ -80,7 +80,7 @@ struct thread_pool {
     }
     void learn(task const& t) {
         history.observe(t);
-        progress.finished(t.worker, t.took, t.usual); // some bytes each: clear() once a day
+        progress.observe(t.worker, t.took, t.usual); // some bytes each: clear() once a day
     }
 
     // From here on any thread pool. The caller gives out the tasks of a request and watches them.

@@ -96,7 +96,7 @@ int main() {
     for (auto const& node : ranking.nodes()) job.set_slowdown(node.id, node.mean);
     //! [slowdown]
 
-    for (int task = 0; task < 4; ++task) job.finished("r1-n1", 1000ms);
+    for (int task = 0; task < 4; ++task) job.observe("r1-n1", 1000ms);
     std::vector<running_task> const tasks{
         {"r1-n2", 0.25, 260ms}, {"r2-n1", 0.25, 520ms}, {"r3-n1", 0.24, 250ms}};
     job.running(tasks,

@@ -139,7 +139,7 @@ void BM_finished(benchmark::State& state) {
     straggle_bench::progress_of_job watched;
     look_again(
         state, job, [&] { watched.clear(); },
-        [&](done_task const& d) { watched.finished(d.host, d.took, d.input); },
+        [&](done_task const& d) { watched.observe(d.host, d.took, d.input); },
         [&] { benchmark::DoNotOptimize(watched.view().mean_finished); });
 }
 

@@ -78,7 +78,7 @@ inline scheduler_job make_job(std::size_t tasks, std::uint32_t slow_per_cent, st
 using progress_of_job = straggle::detect::job_progress<std::uint32_t, double>;
 inline progress_of_job watch(scheduler_job const& job) {
     progress_of_job watched(job.tasks());
-    for (done_task const& d : job.done) watched.finished(d.host, d.took, d.input);
+    for (done_task const& d : job.done) watched.observe(d.host, d.took, d.input);
     watched.running(job.running, task_fields, job.now);
     return watched;
 }

@@ -109,12 +109,12 @@ TEST_CASE("job_progress: without a progress nothing is known to be done; times m
 
 TEST_CASE("job_progress: finished tasks") {
     job j;
-    CHECK(j.finished("a", 1500ms)); // in seconds, whatever the unit
-    CHECK(j.finished("b", 1min));
-    CHECK(j.finished("a", 4.5));
-    CHECK_FALSE(j.finished("c", -1s));
-    CHECK_FALSE(j.finished("c", std::nan("")));
-    CHECK_FALSE(j.finished("c", std::numeric_limits<double>::infinity()));
+    CHECK(j.observe("a", 1500ms)); // in seconds, whatever the unit
+    CHECK(j.observe("b", 1min));
+    CHECK(j.observe("a", 4.5));
+    CHECK_FALSE(j.observe("c", -1s));
+    CHECK_FALSE(j.observe("c", std::nan("")));
+    CHECK_FALSE(j.observe("c", std::numeric_limits<double>::infinity()));
     detect::job_view const v = j.view();
     CHECK(values(v.finished) == std::vector{1.5, 4.5, 60.0});
     CHECK(values(v.finished_per_input) == values(v.finished));
@@ -130,19 +130,19 @@ TEST_CASE("job_progress: finished tasks") {
 
 TEST_CASE("job_progress: equal times have that mean, to the last bit, and no deviation") {
     job j;
-    for (int i = 0; i < 10; ++i) REQUIRE(j.finished("a", 0.1));
+    for (int i = 0; i < 10; ++i) REQUIRE(j.observe("a", 0.1));
     CHECK(j.view().mean_finished == 0.1);
     CHECK(j.view().sd_finished == 0);
 }
 
 TEST_CASE("job_progress: inputs of finished tasks, told late and not always") {
     job j;
-    REQUIRE(j.finished("a", 6s));
-    REQUIRE(j.finished("a", 2s));
+    REQUIRE(j.observe("a", 6s));
+    REQUIRE(j.observe("a", 2s));
     CHECK(values(j.view().finished_per_input) == std::vector{2.0, 6.0});
-    REQUIRE(j.finished("a", 12s, 4));
-    REQUIRE(j.finished("a", 5s, -4)); // not an input
-    REQUIRE(j.finished("a", 1s, std::nan("")));
+    REQUIRE(j.observe("a", 12s, 4));
+    REQUIRE(j.observe("a", 5s, -4)); // not an input
+    REQUIRE(j.observe("a", 1s, std::nan("")));
     detect::job_view const v = j.view();
     CHECK(values(v.finished) == std::vector{1.0, 2.0, 5.0, 6.0, 12.0});
     CHECK(values(v.finished_per_input) == std::vector{1.0, 2.0, 3.0, 5.0, 6.0});
@@ -182,7 +182,7 @@ TEST_CASE("job_progress: times stay in order however they come, and a cleared jo
             for (std::uint64_t n = engine() % 20; n > 0; --n) {
                 double const time = static_cast<double>(engine() % 50) / 4;
                 double const input = inputs && batch > 2 ? static_cast<double>(1 + engine() % 3) : 1.0;
-                for (job* j : {&reused, &fresh}) REQUIRE(j->finished("a", time, input));
+                for (job* j : {&reused, &fresh}) REQUIRE(j->observe("a", time, input));
                 times.push_back(time);
                 per_input.push_back(time / input);
             }
@@ -212,11 +212,11 @@ TEST_CASE("job_progress allocates nothing the second time") {
     auto const run = [&] {
         j.clear();
         for (int i = 0; i < 100; ++i)
-            (void)j.finished(*tasks[static_cast<std::size_t>(i)].host, static_cast<double>(100 - i),
-                             i < 50 ? 1 : 2);
+            (void)j.observe(*tasks[static_cast<std::size_t>(i)].host, static_cast<double>(100 - i),
+                            i < 50 ? 1 : 2);
         j.running(tasks, fields, 200s);
         (void)j.view();
-        for (int i = 0; i < 20; ++i) (void)j.finished(*tasks[0].host, 50.5);
+        for (int i = 0; i < 20; ++i) (void)j.observe(*tasks[0].host, 50.5);
         (void)j.view();
     };
     run();

@@ -182,7 +182,7 @@ TEST_CASE("largest gain: numbers that are none") {
     std::vector<running_task> const running = {{.progress = nan, .elapsed = 100},
                                                {.progress = 0.5, .elapsed = nan}};
     std::vector<straggle::predict::average_rate> table(2);
-    for (auto& t : table) t.update(100, 0.1);
+    for (auto& t : table) t.observe(100, 0.1);
     CHECK(suspects(largest_gain<>{}, job_of(running, finished)).empty());
     CHECK(
         suspects(largest_gain{straggle::detect::sibling_time_estimate{}}, job_of(running, finished)).empty());
@@ -215,11 +215,11 @@ TEST_CASE("largest gain: Hadoop's MapReduce application, silent task") {
     // All at 0.8 after 2000 ms, four end; the fifth is not heard of again. Its silence counts as no progress.
     std::vector<double> const finished(4, 2000.0);
     std::vector<straggle::predict::average_rate> table(1);
-    table[0].update(2000, 0.8);
+    table[0].observe(2000, 0.8);
     std::vector<running_task> running = {{.progress = 0.8, .elapsed = 2000}};
     CHECK(suspects(largest_gain{by_row(table)}, job_of(running, finished, 5)).empty());
     running[0].elapsed = 20000;
-    table[0].update(20000, table[0].progress());
+    table[0].observe(20000, table[0].progress());
     auto const found = suspects(largest_gain{by_row(table)}, job_of(running, finished, 5));
     REQUIRE(found.size() == 1);
     CHECK(found[0].value == doctest::Approx(5000).epsilon(1e-14));
@@ -233,8 +233,8 @@ TEST_CASE("largest gain: Hadoop's MapReduce application, stalled task") {
     std::vector<straggle::predict::exponential_rate> smoothed(1, straggle::predict::exponential_rate(60000));
     std::vector<straggle::predict::average_rate> table(1);
     auto const report = [&](double elapsed, double progress) {
-        smoothed[0].update(elapsed, progress);
-        table[0].update(elapsed, progress);
+        smoothed[0].observe(elapsed, progress);
+        table[0].observe(elapsed, progress);
     };
     report(1000, 0.5);
     report(2000, 0.75);
@@ -304,7 +304,7 @@ TEST_CASE("largest gain: Hadoop's 350 tasks, simple exponential") {
 // ExponentiallySmoothedTaskRuntimeEstimator as it is in Hadoop: the old speed counts exp(+dt / 60 s).
 class hadoop_rate {
   public:
-    bool update(double elapsed, double progress) noexcept {
+    bool observe(double elapsed, double progress) noexcept {
         if (!(elapsed > elapsed_)) return false;
         double const weight = rate_ < 0 ? 0.0 : std::exp((elapsed - elapsed_) / 60000);
         rate_ = rate_ * weight + (progress - progress_) / (elapsed - elapsed_) * (1.0 - weight);

@@ -160,10 +160,10 @@ class mapreduce_job {
             in_use_ += slots(t);
             --waiting_[t.is_map];
         } else if (s == state::running) {
-            reports_[number(t, i)].update(static_cast<double>(now_ - a.start), progress(t, i));
+            reports_[number(t, i)].observe(static_cast<double>(now_ - a.start), progress(t, i));
         } else if (s == state::succeeded && !t.counted) {
             t.counted = true;
-            progress_[t.is_map].finished(0, now_ - a.start);
+            progress_[t.is_map].observe(0, now_ - a.start);
         }
     }
 

@@ -198,9 +198,8 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
         detect::job_progress<int, double> job;
         for (int i = 0; i < 5; ++i)
             for (int node : {0, 1, 2})
-                job.finished(node, (node == 2 ? 120.0 : 60.0) * input, node == 2 ? 1.0 : input,
-                             usual * input);
-        job.finished(0, 0.0); // takes no time: has no logarithm
+                job.observe(node, (node == 2 ? 120.0 : 60.0) * input, node == 2 ? 1.0 : input, usual * input);
+        job.observe(0, 0.0); // takes no time: has no logarithm
         job.running(young, fields, 101.0);
         return ask(detector, job.view()).tasks();
     };
@@ -626,8 +625,8 @@ scores compete(world const& w, cluster const& c, std::uint64_t seeds) {
         s.run(
             [&](task_of_world const& t) {
                 double const took = t.end - t.start, input = t.usual / simulation::usual;
-                job.finished(t.node, took, input);
-                known.finished(t.node, took, input, w.misprediction > 0 ? t.predicted : 0);
+                job.observe(t.node, took, input);
+                known.observe(t.node, took, input, w.misprediction > 0 ? t.predicted : 0);
             },
             [&](simulation const& sim, double now) {
                 job.running(sim.reports, reported_fields, now);

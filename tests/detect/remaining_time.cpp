@@ -77,14 +77,14 @@ TEST_CASE("remaining time: from the snapshot") {
 
 TEST_CASE("remaining time: from the user's table") {
     std::vector<straggle::predict::average_rate> table(3);
-    table[0].update(10, 0.5);
-    table[2].update(10, 0.25);
+    table[0].observe(10, 0.5);
+    table[2].observe(10, 0.25);
     by_row const estimate(table);
     CHECK(estimate({.elapsed = 10, .row = 0}, {}) == outcome<double>(10.0));
     CHECK(estimate({.elapsed = 14, .row = 0}, {}) == outcome<double>(6.0)); // nothing heard for 4
     CHECK(estimate({.elapsed = 10, .row = 1}, {}).reason() == status::insufficient_evidence);
     CHECK(estimate({.elapsed = 10, .row = 2}, {}) == outcome<double>(30.0));
-    table[1].update(20, 0.5); // it looks at the table, not at a copy
+    table[1].observe(20, 0.5); // it looks at the table, not at a copy
     CHECK(estimate({.elapsed = 20, .row = 1}, {}) == outcome<double>(20.0));
     straggle_test::contract_trap const trap;
     by_row<straggle::predict::average_rate> const of_two{std::span(table).first(2)};
@@ -99,8 +99,8 @@ TEST_CASE("remaining time: rows are those of the user's range") {
     };
     std::vector<snapshot> const tasks = {{1, 0.5, 0}, {1, 7.0, 0}, {2, 0.25, 20}};
     std::vector<straggle::predict::exponential_rate> table(3);
-    table[0].update(60, 0.5);
-    table[2].update(40, 0.25);
+    table[0].observe(60, 0.5);
+    table[2].observe(40, 0.25);
     straggle::detect::job_progress<int, double> job;
     job.running(tasks,
                 straggle::running_fields{
@@ -133,13 +133,14 @@ TEST_CASE("remaining time: a table beside the tasks") {
         return now <= 100;
     };
     straggle::detect::job_progress<std::string, double> job;
-    for (int i = 0; i < 5; ++i) job.finished("host-1", 80.0);
+    for (int i = 0; i < 5; ++i) job.observe("host-1", 80.0);
     //! [table]
     // Beside the tasks, in their order; what lies 20 seconds back counts 1/e.
     std::vector<straggle::predict::exponential_rate> table(tasks.size(),
                                                            straggle::predict::exponential_rate(20));
     while (next_second())
-        for (std::size_t i = 0; i < tasks.size(); ++i) table[i].update(now - tasks[i].started, tasks[i].done);
+        for (std::size_t i = 0; i < tasks.size(); ++i)
+            table[i].observe(now - tasks[i].started, tasks[i].done);
 
     straggle::detect::straggler_scan scan{straggle::detect::largest_gain{by_row(table)}};
     job.running(tasks, fields, now);

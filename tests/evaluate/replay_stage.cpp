@@ -56,7 +56,7 @@ class by_hand {
             for (; told < by_end_.size() && past_.attempts[by_end_[told]].end <= now; ++told) {
                 recorded const& a = past_.attempts[by_end_[told]];
                 if (a.job == job && is_winner(by_end_[told]))
-                    progress.finished(a.node, a.end - a.start, a.input, a.predicted);
+                    progress.observe(a.node, a.end - a.start, a.input, a.predicted);
             }
             std::vector<shown> snapshot = snapshot_at(job, now);
             if (snapshot.empty()) continue;

@@ -98,7 +98,7 @@ std::vector<running_one> tasks_on(int nodes, int tasks) {
 job job_with(int finished, double input) {
     job j(100);
     j.running(tasks_on(3, 9), running_fields, std::int64_t{50});
-    for (int i = 0; i < finished; ++i) j.finished(long_name("host", i % 4), 10.0 + i % 3, input);
+    for (int i = 0; i < finished; ++i) j.observe(long_name("host", i % 4), 10.0 + i % 3, input);
     return j;
 }
 seen_of seen_in(job const& j) {
@@ -153,7 +153,7 @@ TEST_CASE("job_progress: a failed allocation changes nothing") {
             for (double const input : {1.0, 3.0})
                 check_failures(
                     "finished", [=] { return job_with(n, before); },
-                    [input](job& j) { j.finished(long_name("host", 50), 12.0, input); }, seen_in);
+                    [input](job& j) { j.observe(long_name("host", 50), 12.0, input); }, seen_in);
     check_failures(
         "set_slowdown", [] { return job_with(5, 1); },
         [](job& j) { j.set_slowdown(long_name("host", 50), 2.0); }, seen_in);

@@ -38,13 +38,13 @@ static_assert(sizeof(average_rate) == 40 && sizeof(sibling_time) == 48, "as docu
 
 // The least that is an estimator, and near misses.
 struct minimal {
-    bool update(double, double) noexcept { return true; }
+    bool observe(double, double) noexcept { return true; }
     [[nodiscard]] outcome<double> remaining() const noexcept { return 7.0; }
     [[nodiscard]] outcome<double> rate() const noexcept { return 1.0; }
     [[nodiscard]] double elapsed() const noexcept { return 2.0; }
 };
 struct update_may_throw : minimal {
-    bool update(double, double) { return true; }
+    bool observe(double, double) { return true; }
 };
 struct remaining_as_number : minimal {
     [[nodiscard]] double remaining() const noexcept { return -1.0; }
@@ -64,7 +64,7 @@ static_assert(!straggle::predict::progress_estimator<without_elapsed>);
 // Usable in constant expressions.
 constexpr double left_of_a_quarter = [] {
     average_rate task;
-    task.update(10, 0.25);
+    task.observe(10, 0.25);
     return task.remaining().value();
 }();
 static_assert(left_of_a_quarter == 30.0);
@@ -72,22 +72,22 @@ static_assert(left_of_a_quarter == 30.0);
 TEST_CASE("progress: readings that cannot be used are left out and counted") {
     average_rate task;
     CHECK(task.counts() == straggle::predict::reading_counts{});
-    REQUIRE(task.update(10, 0.25));
-    CHECK(!task.update(nan, 0.5));
-    CHECK(!task.update(inf, 0.5));
-    CHECK(!task.update(-inf, 0.5));
-    CHECK(!task.update(-1, 0.5));
+    REQUIRE(task.observe(10, 0.25));
+    CHECK(!task.observe(nan, 0.5));
+    CHECK(!task.observe(inf, 0.5));
+    CHECK(!task.observe(-inf, 0.5));
+    CHECK(!task.observe(-1, 0.5));
     CHECK(task.counts()[reading_rejection::bad_time] == 4);
-    CHECK(!task.update(20, nan));
-    CHECK(!task.update(20, inf));
-    CHECK(!task.update(20, -0.01));
-    CHECK(!task.update(20, 1.01));
+    CHECK(!task.observe(20, nan));
+    CHECK(!task.observe(20, inf));
+    CHECK(!task.observe(20, -0.01));
+    CHECK(!task.observe(20, 1.01));
     CHECK(task.counts()[reading_rejection::bad_progress] == 4);
-    CHECK(!task.update(10, 0.5));
-    CHECK(!task.update(9, 0.5));
-    CHECK(!task.update(10, 0.25));
+    CHECK(!task.observe(10, 0.5));
+    CHECK(!task.observe(9, 0.5));
+    CHECK(!task.observe(10, 0.25));
     CHECK(task.counts()[reading_rejection::time_stood_still] == 3);
-    CHECK(!task.update(20, 0.2));
+    CHECK(!task.observe(20, 0.2));
     CHECK(task.counts()[reading_rejection::progress_fell] == 1);
     CHECK(task.counts().total_rejected() == 12);
     CHECK(task.counts().used == 1);
@@ -96,17 +96,17 @@ TEST_CASE("progress: readings that cannot be used are left out and counted") {
     CHECK(task.progress() == 0.25);
     CHECK(task.remaining() == outcome<double>(30.0));
     // No progress for a while is a reading.
-    CHECK(task.update(20, 0.25));
+    CHECK(task.observe(20, 0.25));
     CHECK(task.remaining() == outcome<double>(60.0));
 }
 
 TEST_CASE("progress: the start is (0, 0)") {
     average_rate task;
-    CHECK(!task.update(0, 0));
-    CHECK(!task.update(-0.0, 0));
-    CHECK(!task.update(limits::denorm_min(), 1)); // a step too small to divide by
+    CHECK(!task.observe(0, 0));
+    CHECK(!task.observe(-0.0, 0));
+    CHECK(!task.observe(limits::denorm_min(), 1)); // a step too small to divide by
     CHECK(task.counts()[reading_rejection::time_stood_still] == 3);
-    CHECK(task.update((limits::min)(), 1));
+    CHECK(task.observe((limits::min)(), 1));
     CHECK(task.rate().has_value());
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("progress: average_rate by hand") {
     average_rate task;
     CHECK(task.remaining().reason() == status::insufficient_evidence);
     CHECK(task.rate().reason() == status::insufficient_evidence);
-    task.update(40, 0.1);
+    task.observe(40, 0.1);
     CHECK(task.rate().value() == doctest::Approx(0.0025).epsilon(1e-15));
     CHECK(task.remaining().value() == doctest::Approx(360).epsilon(1e-15));
 }
@@ -145,7 +145,7 @@ TEST_CASE("progress: average_rate is exact for a task of constant speed") {
     // To the last bit where speed and progress are dyadic, else to three roundings.
     average_rate task;
     for (int i = 1; i <= 1024; ++i) {
-        REQUIRE(task.update(i * 0.5, i / 1024.0));
+        REQUIRE(task.observe(i * 0.5, i / 1024.0));
         REQUIRE(task.remaining().value() == doctest::Approx(512 - i * 0.5).epsilon(4e-16));
     }
     std::uint64_t const seed = straggle_test::seed_or(41);
@@ -155,7 +155,7 @@ TEST_CASE("progress: average_rate is exact for a task of constant speed") {
         double const whole = std::exp(20 * next.unit() - 5);
         average_rate t;
         for (double p = next.unit() * 0.01 + 2e-4; p < 1; p += next.unit() * 0.05) {
-            t.update(p * whole, p);
+            t.observe(p * whole, p);
             // 1 - p is off by half a unit in the last place of 1, the time by as much of itself.
             REQUIRE(std::fabs(t.remaining().value() - (1 - p) * whole) <= 1e-15 * whole);
             REQUIRE(t.rate().value() == doctest::Approx(1 / whole).epsilon(1e-15));
@@ -181,7 +181,7 @@ TEST_CASE("progress: sibling_time by hand") {
     sibling_time task;
     CHECK(task.remaining().reason() == status::insufficient_evidence);
     CHECK(task.rate().reason() == status::insufficient_evidence);
-    task.update(30, 0.9);
+    task.observe(30, 0.9);
     CHECK(task.remaining().reason() == status::insufficient_evidence); // progress is no evidence here
 
     CHECK(task.expect(100));
@@ -189,9 +189,9 @@ TEST_CASE("progress: sibling_time by hand") {
     CHECK(task.rate() == outcome<double>(0.01));
     CHECK(task.expect(100, 1.5));
     CHECK(task.remaining() == outcome<double>(120.0));
-    task.update(149, 0.9);
+    task.observe(149, 0.9);
     CHECK(task.remaining() == outcome<double>(1.0));
-    task.update(151, 0.9);
+    task.observe(151, 0.9);
     CHECK(task.remaining() == outcome<double>(0.0)); // overdue
 
     for (double bad : {nan, inf, -inf, 0.0, -1.0}) {
@@ -203,14 +203,14 @@ TEST_CASE("progress: sibling_time by hand") {
     CHECK(task.rate().value() == doctest::Approx(1 / 150.0)); // what was expected before still is
 
     sibling_time done;
-    done.update(5, 1);
+    done.observe(5, 1);
     CHECK(done.remaining() == outcome<double>(0.0)); // known without knowing what is usual
 }
 
 TEST_CASE("progress: the time left at a later moment") {
     average_rate task;
     CHECK(remaining_at(task, 5).reason() == status::insufficient_evidence);
-    task.update(10, 0.25);
+    task.observe(10, 0.25);
     CHECK(remaining_at(task, 10) == outcome<double>(30.0));
     CHECK(remaining_at(task, 25) == outcome<double>(15.0));
     CHECK(remaining_at(task, 40) == outcome<double>(0.0));
@@ -220,7 +220,7 @@ TEST_CASE("progress: the time left at a later moment") {
         CHECK(remaining_at(task, bad).reason() == status::out_of_domain);
     CHECK(remaining_at(minimal{}, 3) == outcome<double>(6.0));
     // Silence told as no progress: the end moves away.
-    task.update(25, task.progress());
+    task.observe(25, task.progress());
     CHECK(remaining_at(task, 25) == outcome<double>(75.0));
 }
 
@@ -240,8 +240,8 @@ TEST_CASE("progress: any readings at all") {
             b.expect(any(), any());
             for (int i = 0; i < 20; ++i) {
                 double const t = i * any(), p = any();
-                bool const used = a.update(t, p);
-                if (used != b.update(t, p)) FAIL("the two disagree about a reading");
+                bool const used = a.observe(t, p);
+                if (used != b.observe(t, p)) FAIL("the two disagree about a reading");
                 for (auto const& left : {a.remaining(), b.remaining(), remaining_at(a, t)})
                     if (left && !(*left >= 0 && *left <= (limits::max)())) FAIL("not a time: ", *left);
                 for (auto const& rate : {a.rate(), b.rate()})
@@ -275,7 +275,7 @@ TEST_CASE("progress: Hadoop's DataStatistics are moments") {
     CHECK(two.population_variance() == 36);
     CHECK(outlier(two, 1) == 29);
 
-    two.remove(17); // their update(17, 29)
+    two.remove(17); // their observe(17, 29)
     two.add(29);
     CHECK(two.count() == 2);
     CHECK(two.mean() == 29);

@@ -27,7 +27,7 @@ static_assert(sizeof(predict::recent_rate) == 56, "as documented");
 // A task that did 0.6 in 40 s and does 0.001 a second since then, a reading a second.
 template <class Estimator>
 void half_way(Estimator& task, int until) {
-    for (int t = 1; t <= until; ++t) REQUIRE(task.update(t, t <= 40 ? 0.015 * t : 0.6 + 0.001 * (t - 40)));
+    for (int t = 1; t <= until; ++t) REQUIRE(task.observe(t, t <= 40 ? 0.015 * t : 0.6 + 0.001 * (t - 40)));
 }
 
 } // namespace
@@ -52,8 +52,8 @@ TEST_CASE("recent_rate: a task that becomes slow on the way is seen to be") {
 
 TEST_CASE("recent_rate: a task that becomes faster is believed by its average") {
     predict::recent_rate task;
-    REQUIRE(task.update(50, 0.1));
-    REQUIRE(task.update(60, 0.4));
+    REQUIRE(task.observe(50, 0.1));
+    REQUIRE(task.observe(60, 0.4));
     CHECK(*task.remaining() == *predict::average_rate_remaining(60, 0.4));
     CHECK(*task.rate() == 0.4 / 60);
     CHECK(task.even_progress() == 0.4);
@@ -61,22 +61,22 @@ TEST_CASE("recent_rate: a task that becomes faster is believed by its average") 
 
 TEST_CASE("recent_rate: a launch that takes long is no slow work") {
     predict::recent_rate task; // 40 s until it works, then 0.02 a second
-    for (int t = 1; t <= 40; ++t) REQUIRE(task.update(t, 0));
-    for (int t = 41; t <= 60; ++t) REQUIRE(task.update(t, 0.02 * (t - 40)));
+    for (int t = 1; t <= 40; ++t) REQUIRE(task.observe(t, 0));
+    for (int t = 41; t <= 60; ++t) REQUIRE(task.observe(t, 0.02 * (t - 40)));
     CHECK(*task.rate() == 0.4 / 60); // the average is slower than what it does
-    for (int t = 61; t <= 70; ++t) REQUIRE(task.update(t, 0.4 + 0.005 * (t - 60)));
+    for (int t = 61; t <= 70; ++t) REQUIRE(task.observe(t, 0.4 + 0.005 * (t - 60)));
     // Since its first difference 0.02, then ten seconds of 0.005.
     CHECK(*task.rate() == doctest::Approx((std::min)(0.45 / 70, 0.005 + 0.015 * std::exp(-10.0 / 30))));
 }
 
 TEST_CASE("recent_rate: before two readings tell a difference, the average counts") {
     predict::recent_rate waited, at_once;
-    for (int t = 1; t <= 10; ++t) REQUIRE(waited.update(t, 0));
+    for (int t = 1; t <= 10; ++t) REQUIRE(waited.observe(t, 0));
     CHECK(waited.remaining().reason() == status::insufficient_evidence);
     CHECK(waited.rate().reason() == status::insufficient_evidence);
     CHECK(waited.even_progress() == 0);
-    REQUIRE(waited.update(12, 0.1));
-    REQUIRE(at_once.update(12, 0.1));
+    REQUIRE(waited.observe(12, 0.1));
+    REQUIRE(at_once.observe(12, 0.1));
     CHECK(*waited.remaining() == *at_once.remaining());
     CHECK(*waited.remaining() == doctest::Approx(108));
 }
@@ -92,7 +92,7 @@ TEST_CASE("recent_rate: never less than average_rate, never a progress that is m
         while (p < 1) {
             t += 0.1 + 5 * unit(random);
             p = std::fmin(1.0, p + (unit(random) < 0.3 ? 0.0 : 0.05 * unit(random)));
-            REQUIRE(task.update(t, p));
+            REQUIRE(task.observe(t, p));
             auto const average = predict::average_rate_remaining(t, p), left = task.remaining();
             REQUIRE(left.has_value() == average.has_value());
             REQUIRE(task.even_progress() >= 0);
@@ -109,25 +109,25 @@ TEST_CASE("recent_rate: never less than average_rate, never a progress that is m
 
 TEST_CASE("recent_rate: a task that stands still, and readings that are none") {
     predict::recent_rate task(0.01);
-    REQUIRE(task.update(10, 0.5));
-    REQUIRE(task.update(1000, 0.5)); // exp(-99000) is 0
+    REQUIRE(task.observe(10, 0.5));
+    REQUIRE(task.observe(1000, 0.5)); // exp(-99000) is 0
     CHECK(task.remaining().reason() == status::out_of_range);
     CHECK(task.even_progress() == 0);
-    CHECK_FALSE(task.update(999, 0.6));
-    CHECK_FALSE(task.update(1001, 0.4));
-    CHECK_FALSE(task.update(no_number, 0.6));
-    CHECK_FALSE(task.update(1001, no_number));
-    CHECK_FALSE(task.update(1001, 1.5));
+    CHECK_FALSE(task.observe(999, 0.6));
+    CHECK_FALSE(task.observe(1001, 0.4));
+    CHECK_FALSE(task.observe(no_number, 0.6));
+    CHECK_FALSE(task.observe(1001, no_number));
+    CHECK_FALSE(task.observe(1001, 1.5));
     CHECK(task.counts().total_rejected() == 5);
     CHECK(task.progress() == 0.5);
-    REQUIRE(task.update(1001, 1));
+    REQUIRE(task.observe(1001, 1));
     CHECK(*task.remaining() == 0);
 }
 
 TEST_CASE("recent_rate: allocates nothing; a memory of no time breaks the contract") {
     CHECK(straggle_test::allocations_during([] {
               predict::recent_rate task;
-              for (int t = 1; t <= 100; ++t) (void)task.update(t, 0.005 * t);
+              for (int t = 1; t <= 100; ++t) (void)task.observe(t, 0.005 * t);
               (void)task.even_progress();
           }) == 0);
     straggle_test::contract_trap const trap;

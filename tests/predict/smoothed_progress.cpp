@@ -76,7 +76,7 @@ TEST_CASE("smoothed progress: sums over all readings at 50 digits") {
         std::optional<std::uint32_t> const warm_up =
             row.text(4).empty() ? std::nullopt : std::optional(row.integer<std::uint32_t>(4));
         auto const check = [&](auto& task) {
-            for (auto const& [elapsed, progress] : points) REQUIRE(task.update(elapsed, progress));
+            for (auto const& [elapsed, progress] : points) REQUIRE(task.observe(elapsed, progress));
             if (warm_up ? points.size() <= *warm_up : !(points.back().second >= 1e-4)) {
                 CHECK(task.remaining().reason() == status::insufficient_evidence);
                 return;
@@ -120,7 +120,7 @@ TEST_CASE("smoothed progress: Hadoop's three forecasts") {
             simple_exponential task({.tau = c.tau, .warm_up = 12});
             std::size_t n = 0;
             for (auto const& [elapsed, progress] : readings(std::string(c.rule) + (moved ? "+" : ""), 0, 0)) {
-                REQUIRE(task.update(elapsed, progress));
+                REQUIRE(task.observe(elapsed, progress));
                 ++n;
                 REQUIRE(task.rate().has_value() == (n > 12)); // Hadoop's -1 until then
                 REQUIRE(task.is_warm() == (n > 12));
@@ -136,15 +136,15 @@ TEST_CASE("smoothed progress: Hadoop's three forecasts") {
 TEST_CASE("smoothed progress: exponential_rate by hand") {
     exponential_rate task;
     CHECK(task.remaining().reason() == status::insufficient_evidence);
-    REQUIRE(task.update(20, 0.2)); // 0.01 per second
+    REQUIRE(task.observe(20, 0.2)); // 0.01 per second
     CHECK(task.rate().value() == doctest::Approx(0.01).epsilon(1e-15));
     CHECK(task.remaining().value() == doctest::Approx(80).epsilon(1e-15));
-    REQUIRE(task.update(80, 0.26)); // 0.001 per second, for tau: 0.001 + 0.009 / e
+    REQUIRE(task.observe(80, 0.26)); // 0.001 per second, for tau: 0.001 + 0.009 / e
     CHECK(task.rate().value() == doctest::Approx(0.001 + 0.009 * std::exp(-1)).epsilon(1e-14));
     CHECK(task.remaining().value() == doctest::Approx(0.74 / (0.001 + 0.009 * std::exp(-1))).epsilon(1e-14));
-    REQUIRE(task.update(6080, 0.26)); // a hundred tau without progress
+    REQUIRE(task.observe(6080, 0.26)); // a hundred tau without progress
     CHECK(task.rate().value() == doctest::Approx(0.00431092 * std::exp(-100)).epsilon(1e-5));
-    REQUIRE(task.update(6081, 1));
+    REQUIRE(task.observe(6081, 1));
     CHECK(task.remaining() == outcome<double>(0.0));
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("smoothed progress: exponential_rate by hand") {
 class hadoop_rate {
   public:
     explicit hadoop_rate(double tau) : tau_(tau) {}
-    void update(double time, double progress) {
+    void observe(double time, double progress) {
         double const weight = rate_ < 0 ? 0.0 : std::exp((time - time_) / tau_);
         rate_ = rate_ * weight + (progress - progress_) / (time - time_) * (1.0 - weight);
         time_ = time;
@@ -171,8 +171,8 @@ TEST_CASE("smoothed progress: Hadoop's sign makes a task that slows down look fa
     auto const run = [&](int from, int to, double speed) {
         for (int t = from + 1; t <= to; ++t) {
             progress += speed;
-            ours.update(t, progress);
-            theirs.update(t, progress);
+            ours.observe(t, progress);
+            theirs.observe(t, progress);
         }
     };
     run(0, 20, 0.01);
@@ -192,59 +192,59 @@ TEST_CASE("smoothed progress: Hadoop's sign makes a task that slows down look fa
 TEST_CASE("smoothed progress: simple_exponential says nothing until it is warm") {
     simple_exponential task;
     for (int i = 1; i <= 24; ++i) {
-        REQUIRE(task.update(i, i / 100.0));
+        REQUIRE(task.observe(i, i / 100.0));
         REQUIRE(task.remaining().reason() == status::insufficient_evidence);
         REQUIRE(task.rate().reason() == status::insufficient_evidence);
     }
-    CHECK(!task.update(24, 0.3)); // a reading that is not used does not warm
+    CHECK(!task.observe(24, 0.3)); // a reading that is not used does not warm
     CHECK(!task.is_warm());
-    REQUIRE(task.update(25, 0.25));
+    REQUIRE(task.observe(25, 0.25));
     CHECK(task.is_warm());
     CHECK(task.remaining().value() == doctest::Approx(75).epsilon(1e-12));
 
     simple_exponential done;
-    done.update(3, 1);
+    done.observe(3, 1);
     CHECK(done.remaining() == outcome<double>(0.0)); // nothing to forecast
     CHECK(done.rate().reason() == status::insufficient_evidence);
 }
 
 TEST_CASE("smoothed progress: a task that reports nothing but its life stands still") {
     simple_exponential task;
-    for (int i = 1; i <= 25; ++i) REQUIRE(task.update(i, 0));
+    for (int i = 1; i <= 25; ++i) REQUIRE(task.observe(i, 0));
     CHECK(task.rate() == outcome<double>(0.0));
     CHECK(task.remaining().reason() == status::out_of_range); // Hadoop: 116 days
     CHECK(task.sum_of_squared_errors() == outcome<double>(0.0));
     exponential_rate other;
-    for (int i = 1; i <= 25; ++i) REQUIRE(other.update(i, 0));
+    for (int i = 1; i <= 25; ++i) REQUIRE(other.observe(i, 0));
     CHECK(other.remaining().reason() == status::insufficient_evidence); // below 1e-4, as for linear
 }
 
 TEST_CASE("smoothed progress: a slow reporter has a longer memory") {
     // Every 60 s; at the 25th reading the memory becomes the 1500 s the task has lived.
     simple_exponential task;
-    for (int i = 1; i <= 24; ++i) task.update(60 * i, 0.01 * i);
-    task.update(1500, 0.24); // one reading without progress
+    for (int i = 1; i <= 24; ++i) task.observe(60 * i, 0.01 * i);
+    task.observe(1500, 0.24); // one reading without progress
     double const rate = 0.01 / 60;
     CHECK(task.rate().value() == doctest::Approx(rate * std::exp(-60 / 1500.0)).epsilon(1e-12));
-    task.update(1560, 0.24);
+    task.observe(1560, 0.24);
     CHECK(task.rate().value() == doctest::Approx(rate * std::exp(-120 / 1500.0)).epsilon(1e-12));
     // One that reports each second keeps the 120 s.
     simple_exponential quick;
-    for (int i = 1; i <= 24; ++i) quick.update(i, 0.01 * i);
-    quick.update(25, 0.24);
+    for (int i = 1; i <= 24; ++i) quick.observe(i, 0.01 * i);
+    quick.observe(25, 0.24);
     CHECK(quick.rate().value() == doctest::Approx(0.01 * std::exp(-1 / 120.0)).epsilon(1e-12));
 }
 
 TEST_CASE("smoothed progress: errors of the forecast") {
     simple_exponential task({.tau = 10, .warm_up = 0});
     CHECK(task.sum_of_squared_errors().reason() == status::insufficient_evidence);
-    task.update(1, 0.1);
+    task.observe(1, 0.1);
     CHECK(task.sum_of_squared_errors().reason() == status::insufficient_evidence);
-    task.update(2, 0.3); // forecast 0.1, came 0.2
+    task.observe(2, 0.3); // forecast 0.1, came 0.2
     CHECK(task.sum_of_squared_errors().value() == doctest::Approx(0.01).epsilon(1e-12));
     simple_exponential wild({.tau = 10, .warm_up = 0});
-    wild.update(1e-300, 0);
-    wild.update(2e-300, 0.5);
+    wild.observe(1e-300, 0);
+    wild.observe(2e-300, 0.5);
     CHECK(wild.sum_of_squared_errors().reason() == status::out_of_range);
 }
 
@@ -252,8 +252,8 @@ TEST_CASE("smoothed progress: constant speed is kept to the last bit") {
     exponential_rate a;
     simple_exponential b({.tau = 3, .warm_up = 0});
     for (int i = 1; i <= 1024; ++i) {
-        a.update(i * 0.25, i / 1024.0);
-        b.update(i * 0.25, i / 1024.0);
+        a.observe(i * 0.25, i / 1024.0);
+        b.observe(i * 0.25, i / 1024.0);
         REQUIRE(a.rate() == outcome<double>(4 / 1024.0));
         REQUIRE(b.rate() == outcome<double>(4 / 1024.0));
         REQUIRE(a.remaining() == outcome<double>(256 - i * 0.25));
@@ -264,10 +264,10 @@ TEST_CASE("smoothed progress: constant speed is kept to the last bit") {
 TEST_CASE("smoothed progress: how readings are spaced does not matter while the speed is the same") {
     // exp(-a) exp(-b) = exp(-(a + b)): one step or many.
     exponential_rate one(7), many(7);
-    one.update(10, 0.5);
-    many.update(10, 0.5);
-    one.update(30, 0.6);
-    for (int i = 1; i <= 20; ++i) many.update(10 + i, 0.5 + i * 0.005);
+    one.observe(10, 0.5);
+    many.observe(10, 0.5);
+    one.observe(30, 0.6);
+    for (int i = 1; i <= 20; ++i) many.observe(10 + i, 0.5 + i * 0.005);
     CHECK(one.rate().value() == doctest::Approx(many.rate().value()).epsilon(1e-12));
 }
 
@@ -283,8 +283,8 @@ TEST_CASE("smoothed progress: less progress is never less to come") {
         double t = 0, p = 0, slowest = inf, fastest = 0;
         for (int i = 0; i < 10; ++i) {
             double const dt = 0.1 + 10 * next.unit(), dp = 0.09 * next.unit();
-            a.update(t + dt, p + dp);
-            b.update(t + dt, p + dp);
+            a.observe(t + dt, p + dp);
+            b.observe(t + dt, p + dp);
             slowest = (std::min)(slowest, (p + dp - p) / (t + dt - t));
             fastest = (std::max)(fastest, (p + dp - p) / (t + dt - t));
             t += dt;
@@ -297,10 +297,10 @@ TEST_CASE("smoothed progress: less progress is never less to come") {
         auto more_a = a;
         auto more_b = b;
         double const dp = (1 - p) * next.unit();
-        a.update(t + 5, p + dp / 2);
-        b.update(t + 5, p + dp / 2);
-        more_a.update(t + 5, p + dp);
-        more_b.update(t + 5, p + dp);
+        a.observe(t + 5, p + dp / 2);
+        b.observe(t + 5, p + dp / 2);
+        more_a.observe(t + 5, p + dp);
+        more_b.observe(t + 5, p + dp);
         REQUIRE(more_a.rate().value() >= a.rate().value());
         REQUIRE(more_b.rate().value() >= b.rate().value());
         REQUIRE(more_a.remaining().value() <= a.remaining().value());
@@ -323,8 +323,8 @@ TEST_CASE("smoothed progress: any readings at all") {
             simple_exponential b({.tau = k % 5 == 0 ? 1e-300 : 60.0, .warm_up = 2});
             for (int i = 0; i < 20; ++i) {
                 double const t = i * any(), p = any();
-                bool const used = a.update(t, p);
-                if (used != b.update(t, p)) FAIL("the two disagree about a reading");
+                bool const used = a.observe(t, p);
+                if (used != b.observe(t, p)) FAIL("the two disagree about a reading");
                 for (auto const& left : {a.remaining(), b.remaining()})
                     if (left && !(*left >= 0 && *left <= (limits::max)())) FAIL("not a time: ", *left);
                 for (auto const& rate : {a.rate(), b.rate(), b.sum_of_squared_errors()})

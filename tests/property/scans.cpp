@@ -127,7 +127,7 @@ std::size_t look_at(history const& run, detect::job_progress<std::string, double
     job.clear();
     std::size_t suspects = 0;
     for (moment const& m : run) {
-        for (snapshot const& s : m.finished) job.finished(s.host, s.done, s.input);
+        for (snapshot const& s : m.finished) job.observe(s.host, s.done, s.input);
         job.running(m.running, snapshot_fields, m.now);
         suspects += scan(job.view()).size();
     }

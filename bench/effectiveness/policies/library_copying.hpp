@@ -33,7 +33,7 @@ class library_copying {
 
     void ended(attempt_record const& a) {
         if (a.how == ending::finished)
-            (void)jobs_[a.job].finished(a.node, a.took(), a.input > 0 ? a.input : 1);
+            (void)jobs_[a.job].observe(a.node, a.took(), a.input > 0 ? a.input : 1);
     }
     void finish(std::uint32_t job) { jobs_.erase(job); }
 

@@ -25,7 +25,7 @@ class phase_watch {
   public:
     /// @param usual how long the task usually takes, if that is known
     void ended(cluster::attempt_record const& a, double usual = 0) {
-        if (a.how == cluster::ending::finished) phases_[a.phase].finished(a.node, a.took(), a.input, usual);
+        if (a.how == cluster::ending::finished) phases_[a.phase].observe(a.node, a.took(), a.input, usual);
     }
     void forget(std::uint32_t phase) { phases_.erase(phase); }
 

@@ -155,7 +155,7 @@ class adviser {
             if (a.start) begins(*a.start);
             if (a.status != straggle::attempt_status::success || !a.node || !a.took) continue;
             double const input = a.input.value_or(1), usual = usual_of(a).value_or(0);
-            if (watch.finished(*a.node, *a.took, input, usual)) ++finished;
+            if (watch.observe(*a.node, *a.took, input, usual)) ++finished;
         }
         std::vector<detector_row> rows;
         for (running_task const& t : job.tasks) {

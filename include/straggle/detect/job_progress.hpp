@@ -31,7 +31,7 @@ namespace straggle::inline STRAGGLE_ABI::detect {
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @tparam Time points of time, as in the snapshots
 /// @par Example
-/// `job.finished("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
+/// `job.observe("host-3", 12s);  job.running(tasks, fields, now);  detector.detect(job.view(), ...)`
 /// @par Cost
 /// `finished` O(1); `running` O(tasks), `view` O(tasks that finished since the last one, sorted,
 /// plus all finished ones if there were any); 48 bytes per running task, 8 per finished one (16 if inputs are
@@ -81,7 +81,7 @@ class job_progress {
     /// for one task of the job, only tasks for which it is told count in the comparison of nodes.
     /// @return false, and nothing else, when the time is negative or not a number
     template <base::duration_like Duration>
-    bool finished(node_key node, Duration const& took, double input = 1, double usual = 0) {
+    bool observe(node_key node, Duration const& took, double input = 1, double usual = 0) {
         double const time = detail::to_time(took);
         if (!(time >= 0) || !detail::is_finite(time)) return false;
         if (!(input > 0) || !detail::is_finite(input)) input = 1;

@@ -26,7 +26,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// Something that is told of a task's progress and says how long the task will still take.
 ///
-/// - `update(elapsed, progress)` takes in one reading; false when it could not be used, and then nothing
+/// - `observe(elapsed, progress)` takes in one reading; false when it could not be used, and then nothing
 ///   has changed;
 /// - `remaining()` is the time left as of the last reading that was used; `status::insufficient_evidence`
 ///   until there is enough to go by, `status::out_of_range` when the task stands still or the time is too
@@ -36,7 +36,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 template <class Estimator>
 concept progress_estimator =
     std::copyable<Estimator> && requires(Estimator& estimator, Estimator const& told, double x) {
-        { estimator.update(x, x) } noexcept -> std::same_as<bool>;
+        { estimator.observe(x, x) } noexcept -> std::same_as<bool>;
         { told.remaining() } noexcept -> std::same_as<outcome<double>>;
         { told.rate() } noexcept -> std::same_as<outcome<double>>;
         { told.elapsed() } noexcept -> std::same_as<double>;
@@ -156,7 +156,7 @@ inline constexpr double least_telling_progress = 1e-4;
 /// 40 bytes; O(1) per reading; allocates nothing
 class average_rate : public task_readings {
   public:
-    constexpr bool update(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
+    constexpr bool observe(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
 
     [[nodiscard]] constexpr outcome<double> remaining() const noexcept {
         return average_rate_remaining(elapsed(), progress());
@@ -192,7 +192,7 @@ class sibling_time : public task_readings {
         return true;
     }
 
-    constexpr bool update(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
+    constexpr bool observe(double elapsed, double progress) noexcept { return accept(elapsed, progress); }
 
     [[nodiscard]] constexpr outcome<double> remaining() const noexcept {
         if (!(progress() < 1)) return 0.0;
@@ -212,7 +212,7 @@ class sibling_time : public task_readings {
 /// was. Not below 0.
 ///
 /// A task that has fallen silent thus seems to come nearer to its end. If tasks are expected to report, call
-/// `update(now, estimator.progress())` for those that have not: silence is then no progress, as in Hadoop,
+/// `observe(now, estimator.progress())` for those that have not: silence is then no progress, as in Hadoop,
 /// which makes up a report after nine seconds without one.
 /// @param estimator of the task
 /// @param elapsed time since the task began, as of now

@@ -38,7 +38,7 @@ class recent_rate : public task_readings {
         STRAGGLE_EXPECTS(tau > 0 && detail::is_finite(tau));
     }
 
-    bool update(double elapsed, double progress) noexcept {
+    bool observe(double elapsed, double progress) noexcept {
         double const since = this->elapsed(), done = this->progress();
         if (!accept(elapsed, progress)) return false;
         if (!(progress > 0)) return true;

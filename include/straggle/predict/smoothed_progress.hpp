@@ -44,7 +44,7 @@ class exponential_rate : public task_readings {
         STRAGGLE_EXPECTS(tau > 0 && detail::is_finite(tau));
     }
 
-    bool update(double elapsed, double progress) noexcept {
+    bool observe(double elapsed, double progress) noexcept {
         double const since = this->elapsed(), done = this->progress();
         if (!accept(elapsed, progress)) return false;
         double const step = elapsed - since, speed = (progress - done) / step;
@@ -94,7 +94,7 @@ class simple_exponential : public task_readings {
         STRAGGLE_EXPECTS(options.tau > 0 && detail::is_finite(options.tau));
     }
 
-    bool update(double elapsed, double progress) noexcept {
+    bool observe(double elapsed, double progress) noexcept {
         double const since = this->elapsed(), done = this->progress();
         if (!accept(elapsed, progress)) return false;
         double const step = elapsed - since, speed = (progress - done) / step;

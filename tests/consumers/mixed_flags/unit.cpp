@@ -63,7 +63,7 @@ results UNIT() {
 
     // detect
     detect::job_progress<int, double> job(60);
-    for (int i = 0; i < 40; ++i) job.finished(i % 8, 10.0 + i % 3, 1.0);
+    for (int i = 0; i < 40; ++i) job.observe(i % 8, 10.0 + i % 3, 1.0);
     std::vector<running_task> running;
     for (int i = 0; i < 20; ++i) running.push_back({i % 8, 0.05 * i, 90.0 - i % 5, 5.0 + i});
     job.running(running,

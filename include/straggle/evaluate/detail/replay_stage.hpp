@@ -141,7 +141,7 @@ class replay_stage {
         --job.attempts_left;
         if (task.winner != i) return;
         done_[a.task] = 1;
-        bool const taken = job.progress.finished(a.node, a.end - a.start, a.input, a.predicted);
+        bool const taken = job.progress.observe(a.node, a.end - a.start, a.input, a.predicted);
         STRAGGLE_EXPECTS(taken);
         announce.finished(a.row);
     }
