@@ -32,7 +32,7 @@ namespace {
 
 //! [handler]
 // Told once, before the program aborts; all texts are literals, nothing is allocated.
-void log_broken_contract(straggle::contract_violation const& broken) {
+void log_broken_contract(straggle::base::contract_violation const& broken) {
     std::fprintf(stderr, "%s:%d: broken contract: %s\n", broken.file, broken.line, broken.condition);
 }
 //! [handler]
@@ -47,7 +47,7 @@ constexpr straggle::attempt_fields fields{
     .job = &sample::job, .node = &sample::node, .duration = &sample::seconds};
 
 int main() {
-    straggle::set_contract_handler(log_broken_contract);
+    straggle::base::set_contract_handler(log_broken_contract);
 
     std::vector<sample> samples;
     for (unsigned i = 0; i < 10'000; ++i)

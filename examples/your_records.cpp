@@ -91,7 +91,7 @@ int main() {
     auto const& counts = ranking.attempts();
     std::cout << counts.seen << " rows: " << counts.used << " used, " << counts.failed << " failed, "
               << counts.killed << " killed, " << counts.superseded << " superseded\n";
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i)
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i)
         if (auto const reason = static_cast<straggle::rejection>(i); counts[reason] > 0)
             std::cout << "  " << counts[reason] << " rejected: " << to_string(reason) << '\n';
     for (auto const& node : ranking.level(0)) std::cout << "weakest: " << node.id << '\n';

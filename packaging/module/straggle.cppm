@@ -81,7 +81,9 @@ using straggle::record::timed_fields;
 using straggle::record::attempt_fields_for;
 }
 using straggle::rejection;
-using straggle::rejection_count;
+namespace record {
+using straggle::record::rejection_count;
+}
 using straggle::reason_count;
 using straggle::to_string;
 using straggle::attempt_counts;
@@ -93,9 +95,11 @@ using straggle::ended_attempt;
 using straggle::running_attempt;
 
 // straggle/base/contract.hpp
-using straggle::contract_violation;
-using straggle::contract_handler;
-using straggle::set_contract_handler;
+namespace base {
+using straggle::base::contract_violation;
+using straggle::base::contract_handler;
+using straggle::base::set_contract_handler;
+}
 
 // straggle/base/outcome.hpp
 using straggle::status;
@@ -111,10 +115,14 @@ using straggle::base::identifier_form;
 }
 
 // straggle/base/bytes.hpp
-using straggle::basic_byte_writer;
+namespace base {
+using straggle::base::basic_byte_writer;
+}
 using straggle::byte_writer;
 using straggle::byte_reader;
-using straggle::opened_frame;
+namespace base {
+using straggle::base::opened_frame;
+}
 using straggle::open_frame;
 
 // straggle/base/interner.hpp
@@ -139,10 +147,12 @@ using straggle::running_fields;
 namespace record {
 using straggle::record::running_fields_for;
 using straggle::record::running_attempt_fields_for;
+using straggle::record::running_rejection;
+using straggle::record::running_rejection_count;
+using straggle::record::reason_count;
+using straggle::record::to_string;
+using straggle::record::running_counts;
 }
-using straggle::running_rejection;
-using straggle::running_rejection_count;
-using straggle::running_counts;
 
 // straggle/record/cluster_load.hpp
 using straggle::cluster_load;
@@ -158,7 +168,9 @@ using straggle::record::unlimited;
 
 // straggle/record/node_state.hpp
 using straggle::node_state;
-using straggle::node_state_count;
+namespace record {
+using straggle::record::node_state_count;
+}
 
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
@@ -395,10 +407,14 @@ using straggle::rank::performance_of;
 
 // straggle/rank/ranking.hpp
 using straggle::ranked_node;
-using straggle::unranked_node;
-using straggle::degenerate_job;
+namespace rank {
+using straggle::rank::unranked_node;
+using straggle::rank::degenerate_job;
+}
 using straggle::node_ranking;
-using straggle::ranking_from;
+namespace rank {
+using straggle::rank::ranking_from;
+}
 
 // straggle/blacklist/selection.hpp
 namespace blacklist {
@@ -469,16 +485,22 @@ using straggle::blacklist::replay_decision;
 }
 
 // straggle/rank/slowdown_evidence.hpp
-using straggle::evidence_counts;
+namespace rank {
+using straggle::rank::evidence_counts;
+}
 using straggle::slowdown_evidence_options;
-using straggle::basic_slowdown_evidence;
+namespace rank {
+using straggle::rank::basic_slowdown_evidence;
+}
 using straggle::slowdown_evidence;
 
 // straggle/blacklist/node_decisions_options.hpp
 using straggle::node_decisions_options;
 
 // straggle/blacklist/node_decisions.hpp
-using straggle::basic_node_decisions;
+namespace blacklist {
+using straggle::blacklist::basic_node_decisions;
+}
 using straggle::node_decisions;
 
 // straggle/blacklist/dynamic_blacklist.hpp
@@ -517,6 +539,22 @@ using straggle::blacklist::deterministic_fill;
 using straggle::blacklist::top_k_intersection;
 }
 
+// straggle/predict/progress.hpp
+namespace predict {
+using straggle::predict::progress_estimator;
+using straggle::predict::reading_rejection;
+using straggle::predict::reading_rejection_count;
+using straggle::predict::reason_count;
+using straggle::predict::to_string;
+using straggle::predict::reading_counts;
+using straggle::predict::task_readings;
+using straggle::predict::least_telling_progress;
+using straggle::predict::average_rate_remaining;
+using straggle::predict::average_rate;
+using straggle::predict::sibling_time;
+using straggle::predict::remaining_at;
+}
+
 // straggle/detect/detector.hpp
 namespace detect {
 using straggle::detect::running_task;
@@ -553,22 +591,6 @@ using straggle::detect::hierarchical;
 // straggle/detect/job_progress.hpp
 namespace detect {
 using straggle::detect::job_progress;
-}
-
-// straggle/predict/progress.hpp
-namespace predict {
-using straggle::predict::progress_estimator;
-using straggle::predict::reading_rejection;
-using straggle::predict::reading_rejection_count;
-using straggle::predict::reason_count;
-using straggle::predict::to_string;
-using straggle::predict::reading_counts;
-using straggle::predict::task_readings;
-using straggle::predict::least_telling_progress;
-using straggle::predict::average_rate_remaining;
-using straggle::predict::average_rate;
-using straggle::predict::sibling_time;
-using straggle::predict::remaining_at;
 }
 
 // straggle/detect/remaining_time.hpp
@@ -750,8 +772,8 @@ using straggle::mitigate::planned_kill;
 using straggle::mitigate::planned_place;
 using straggle::mitigate::plan_note;
 using straggle::mitigate::plan_note_count;
+using straggle::mitigate::basic_mitigation_plan;
 }
-using straggle::basic_mitigation_plan;
 using straggle::mitigation_plan;
 
 // straggle/mitigate/node_states.hpp

@@ -36,14 +36,15 @@ concept has_half = requires { typename std::integral_constant<int, checked_half(
 static_assert(has_half<2> && !has_half<3>);
 
 int calls = 0;
-void count_calls(straggle::contract_violation const&) {
+void count_calls(straggle::base::contract_violation const&) {
     ++calls;
 }
 
 struct handler_for_now {
-    explicit handler_for_now(straggle::contract_handler h) : before(straggle::set_contract_handler(h)) {}
-    ~handler_for_now() { straggle::set_contract_handler(before); }
-    straggle::contract_handler before;
+    explicit handler_for_now(straggle::base::contract_handler h)
+        : before(straggle::base::set_contract_handler(h)) {}
+    ~handler_for_now() { straggle::base::set_contract_handler(before); }
+    straggle::base::contract_handler before;
 };
 
 TEST_CASE("contract: the handler learns what broke, and where") {
@@ -86,10 +87,10 @@ TEST_CASE("contract: the condition may be an object that is only explicitly a bo
 
 TEST_CASE("contract: installing a handler gives the one before back") {
     handler_for_now const outer(nullptr);
-    CHECK((straggle::set_contract_handler(&count_calls) == nullptr));
-    CHECK((straggle::set_contract_handler(nullptr) == &count_calls));
-    CHECK((straggle::set_contract_handler(nullptr) == nullptr));
-    static_assert(noexcept(straggle::set_contract_handler(nullptr)));
+    CHECK((straggle::base::set_contract_handler(&count_calls) == nullptr));
+    CHECK((straggle::base::set_contract_handler(nullptr) == &count_calls));
+    CHECK((straggle::base::set_contract_handler(nullptr) == nullptr));
+    static_assert(noexcept(straggle::base::set_contract_handler(nullptr)));
 }
 
 #if STRAGGLE_TEST_CAN_FORK
@@ -119,7 +120,7 @@ TEST_CASE("contract: a handler that returns is called once, then the program abo
     REQUIRE(pipe(said) == 0);
     static int where = 0;
     where = said[1];
-    handler_for_now const handler([](straggle::contract_violation const& v) {
+    handler_for_now const handler([](straggle::base::contract_violation const& v) {
         [[maybe_unused]] auto const written = write(where, v.condition, std::strlen(v.condition));
     });
     bool too_far = true;

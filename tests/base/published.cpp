@@ -333,7 +333,7 @@ std::string broken_by(Work work) {
         std::signal(SIGABRT, SIG_DFL); // not the handler of the test framework
         static int where = 0;
         where = said[1];
-        straggle::set_contract_handler([](straggle::contract_violation const& v) {
+        straggle::base::set_contract_handler([](straggle::base::contract_violation const& v) {
             [[maybe_unused]] auto const written = write(where, v.condition, std::strlen(v.condition));
         });
         work();

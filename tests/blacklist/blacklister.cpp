@@ -62,7 +62,7 @@ ranking_type with_slowdowns(ranking_type const& ranking) {
     std::vector<ranked_node<std::string>> nodes(ranking.nodes().begin(), ranking.nodes().end());
     for (auto& node : nodes)
         node.slow = {1 + node.mean / 10, 1 + node.ci.low / 10, 1 + node.ci.high / 10, node.n};
-    return *ranking_from<std::string, int>(nodes, ranking.unranked(), ranking.edges());
+    return *rank::ranking_from<std::string, int>(nodes, ranking.unranked(), ranking.edges());
 }
 
 std::vector<stats::interval> random_intervals(std::mt19937_64& engine, std::size_t n) {

@@ -119,12 +119,12 @@ TEST_CASE("a ranking comes back from its nodes") {
         CAPTURE(seed);
         REQUIRE(ranking.levels() > 1);
         std::vector<ranked_node<int>> nodes(ranking.nodes().begin(), ranking.nodes().end());
-        std::vector<unranked_node<int>> unranked(ranking.unranked().begin(), ranking.unranked().end());
+        std::vector<rank::unranked_node<int>> unranked(ranking.unranked().begin(), ranking.unranked().end());
         std::mt19937_64 random(seed);
         std::shuffle(nodes.begin(), nodes.end(), random); // the order does not matter, nor do levels
         std::reverse(unranked.begin(), unranked.end());
         for (auto& node : nodes) node.level = 99;
-        auto const again = ranking_from<int>(nodes, unranked, ranking.edges());
+        auto const again = rank::ranking_from<int>(nodes, unranked, ranking.edges());
         REQUIRE(again.has_value());
         CHECK(again->levels() == ranking.levels());
         CHECK(again->edges() == ranking.edges());
@@ -151,7 +151,7 @@ TEST_CASE("a ranking comes back from its nodes") {
 }
 
 TEST_CASE("no nodes make an empty ranking") {
-    auto const ranking = ranking_from<int>({}, {});
+    auto const ranking = rank::ranking_from<int>({}, {});
     REQUIRE(ranking.has_value());
     CHECK(ranking->levels() == 0);
     CHECK(ranking->fleet_size() == 0);
@@ -164,11 +164,11 @@ TEST_CASE("what cannot be a ranking is none") {
     node const good{.id = 1, .n = 3, .mean = 1, .sd = 0.5, .ci = {0.5, 1.5}, .level = 0, .seen = 0};
     auto const reason = [&](auto&& change) {
         std::vector<node> nodes{good, good};
-        std::vector<unranked_node<int>> unranked{{.id = 9, .n = 1, .mean = 0, .seen = 2}};
+        std::vector<rank::unranked_node<int>> unranked{{.id = 9, .n = 1, .mean = 0, .seen = 2}};
         nodes[1].id = 2;
         nodes[1].seen = 1;
         change(nodes[1], unranked[0]);
-        return ranking_from<int>(nodes, unranked).reason();
+        return rank::ranking_from<int>(nodes, unranked).reason();
     };
     CHECK(reason([](node&, auto&) {}) == status::ok);
     CHECK(reason([](node& n, auto&) { n.ci = {2, 1}; }) == status::out_of_domain);

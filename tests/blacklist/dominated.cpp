@@ -204,7 +204,7 @@ TEST_CASE("one node, two nodes, none") {
 
 TEST_CASE("q has to be a share") {
     struct broken {};
-    auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
+    auto const before = base::set_contract_handler([](base::contract_violation const&) { throw broken{}; });
     auto const nodes = nodes_with({{0, 1}, {2, 3}});
     for (double const q : {0.0, -0.1, 1.0001, std::nan("")}) {
         CHECK_THROWS_AS((void)select(blacklist::dominated{.q = q}, nodes), broken);
@@ -212,7 +212,7 @@ TEST_CASE("q has to be a share") {
     }
     for (double const alpha : {0.0, 1.0, std::nan("")})
         CHECK_THROWS_AS((void)select(blacklist::dominated_fdr{.alpha = alpha}, nodes), broken);
-    set_contract_handler(before);
+    base::set_contract_handler(before);
 }
 
 TEST_CASE("twenty equal nodes of fifty tasks: the paper's rule blames them, dominated does not") {
@@ -306,11 +306,11 @@ TEST_CASE("clearly_dominated: few nodes, a least mean, numbers that make no sens
           ids{2}); // points stay
 
     struct broken {};
-    auto const before = set_contract_handler([](contract_violation const&) { throw broken{}; });
+    auto const before = base::set_contract_handler([](base::contract_violation const&) { throw broken{}; });
     for (double const effect : {0.99, 0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
         CHECK_THROWS_AS((void)select(blacklist::clearly_dominated{.design_effect = effect}, two), broken);
     CHECK_THROWS_AS((void)select(blacklist::clearly_dominated{.q = 0}, two), broken);
-    set_contract_handler(before);
+    base::set_contract_handler(before);
 }
 
 TEST_CASE("clearly_dominated where tasks come by fours that correlate by a third") {

@@ -80,10 +80,11 @@ std::vector<double> weak(std::size_t how_many, std::size_t of) { // node 0 is th
 
 struct broken {};
 struct throwing_contracts {
-    contract_handler before = set_contract_handler([](contract_violation const&) { throw broken{}; });
+    base::contract_handler before =
+        base::set_contract_handler([](base::contract_violation const&) { throw broken{}; });
     throwing_contracts() = default;
     throwing_contracts(throwing_contracts const&) = delete;
-    ~throwing_contracts() { set_contract_handler(before); }
+    ~throwing_contracts() { base::set_contract_handler(before); }
 };
 
 struct rack_of {

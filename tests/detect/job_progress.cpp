@@ -80,10 +80,10 @@ TEST_CASE("job_progress: what is wrong with a snapshot is counted, and the rest 
     auto const& counts = j.running(tasks, fields, 100s);
     CHECK(counts.seen == 7);
     CHECK(counts.used == 1);
-    CHECK(counts[running_rejection::missing_node] == 1);
-    CHECK(counts[running_rejection::missing_start] == 1);
-    CHECK(counts[running_rejection::not_started] == 1);
-    CHECK(counts[running_rejection::bad_progress] == 3);
+    CHECK(counts[record::running_rejection::missing_node] == 1);
+    CHECK(counts[record::running_rejection::missing_start] == 1);
+    CHECK(counts[record::running_rejection::not_started] == 1);
+    CHECK(counts[record::running_rejection::bad_progress] == 3);
     CHECK(counts.seen == counts.used + counts.total_rejected());
     CHECK(j.view().running[0].row == 6);
     CHECK(j.view().age == 50); // what was rejected did not begin the job either
@@ -102,7 +102,7 @@ TEST_CASE("job_progress: without a progress nothing is known to be done; times m
         j.running(tasks, running_fields{.node = &plain::host, .start = &plain::started}, 4.0);
     CHECK(counts.used == 1);
     CHECK(counts.unreported == 1);
-    CHECK(counts[running_rejection::missing_start] == 1);
+    CHECK(counts[record::running_rejection::missing_start] == 1);
     CHECK(j.view().running[0].elapsed == 2.5);
     CHECK(j.view().running[0].progress == 0);
 }

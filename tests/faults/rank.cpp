@@ -181,7 +181,7 @@ TEST_CASE("normalize: nothing leaks when an allocation fails") {
 TEST_CASE("ranking_from: nothing leaks when an allocation fails") {
     auto const ranking = straggle::rank_nodes(straggle_test::named_history(9, 6), straggle_test::named_ticks);
     check_failures("ranking_from", [&] {
-        return seen(*straggle::ranking_from<std::string>(ranking.nodes(), ranking.unranked()));
+        return seen(*straggle::rank::ranking_from<std::string>(ranking.nodes(), ranking.unranked()));
     });
     auto const other = straggle::rank_nodes(straggle_test::named_history(5, 3), straggle_test::named_ticks);
     check_failures(

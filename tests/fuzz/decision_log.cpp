@@ -100,7 +100,7 @@ std::vector<logged> log_of(Keeper keeper, input& in, unsigned windows) {
     std::vector<logged> log;
     for (; windows > 0; --windows) {
         logged const r = window(in, log.empty() ? 0 : log.back().window);
-        auto const ranking = straggle::ranking_from<int>(r.nodes, r.unranked, r.edges);
+        auto const ranking = straggle::rank::ranking_from<int>(r.nodes, r.unranked, r.edges);
         bool const goes_on = log.empty() || r.window > log.back().window;
         if (!ranking || !goes_on || straggle::detail::has_twins(r)) {
             demand(straggle::blacklist::replay_decision(r, keeper).reason() ==

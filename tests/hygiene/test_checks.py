@@ -20,6 +20,7 @@ import linkage
 import links
 import mirror
 import markdown
+import names
 import papers
 from declarations import declarations, without_comments
 
@@ -179,6 +180,24 @@ class HeaderForm(Library):
     def test_too_long(self):
         self.header("base/a.hpp", "\n" * 500)
         self.assert_one(header_form, "lines")
+
+
+class Names(Library):
+    def some(self, count, namespace):
+        code = "".join(f"struct name_{i} {{}};\n" for i in range(count))
+        self.header("base/a.hpp", f"namespace {namespace} {{\n{code}}}\n")
+
+    def test_as_many_as_there_may_be(self):
+        self.some(names.MOST, "straggle::inline STRAGGLE_ABI")
+        self.assertEqual([], self.complaints(names))
+
+    def test_one_too_many(self):
+        self.some(names.MOST + 1, "straggle::inline STRAGGLE_ABI")
+        self.assert_one(names, "name_60", str(names.MOST + 1))
+
+    def test_those_of_a_room_do_not_count(self):
+        self.some(2 * names.MOST, "straggle::inline STRAGGLE_ABI::base")
+        self.assertEqual([], self.complaints(names))
 
 
 class Mirror(Library):

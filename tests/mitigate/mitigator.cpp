@@ -201,8 +201,8 @@ TEST_CASE("mitigator: works where next to nothing is known, and counts what it c
     CHECK(found);
     CHECK(m.counts().attempts[rejection::missing_time] > 0);
     CHECK(m.counts().attempts[rejection::negative_duration] > 0);
-    CHECK(m.counts().running[running_rejection::missing_node] > 0);
-    CHECK(m.counts().running[running_rejection::not_started] > 0);
+    CHECK(m.counts().running[record::running_rejection::missing_node] > 0);
+    CHECK(m.counts().running[record::running_rejection::not_started] > 0);
     CHECK(m.counts().nodes_refused > 0);
     CHECK(m.counts().attempts.seen == m.counts().attempts.used + m.counts().attempts.failed +
                                           m.counts().attempts.killed + m.counts().attempts.total_rejected() +

@@ -84,8 +84,8 @@ byte_writer begun(std::uint64_t ring = 1, std::uint64_t used = 0) {
     out.tag(base::identifier_form<int>);
     for (std::uint64_t const n : {used, used, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}})
         out.varint(n);
-    out.count(rejection_count);
-    for (std::size_t i = 0; i < rejection_count; ++i) out.varint(0);
+    out.count(record::rejection_count);
+    for (std::size_t i = 0; i < record::rejection_count; ++i) out.varint(0);
     for (int i = 0; i < 6; ++i) out.varint(0);
     out.count(ring);
     return out;

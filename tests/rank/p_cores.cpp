@@ -437,15 +437,15 @@ TEST_CASE("p_cores: weakest is level 0, in ascending order") {
 
 TEST_CASE("p_cores: spans of different sizes break the contract") {
     struct broken {};
-    auto const before =
-        straggle::set_contract_handler([](straggle::contract_violation const&) { throw broken{}; });
+    auto const before = straggle::base::set_contract_handler(
+        [](straggle::base::contract_violation const&) { throw broken{}; });
     straggle::rank::p_cores cores;
     std::vector<double> const two(2);
     std::vector<double> const three(3);
     std::vector<std::uint32_t> level(2);
     CHECK_THROWS_AS((void)cores.levels(two, three, level), broken);
     CHECK_THROWS_AS((void)cores.levels(three, three, level), broken);
-    straggle::set_contract_handler(before);
+    straggle::base::set_contract_handler(before);
 }
 
 TEST_CASE("p_cores: no nodes, no levels") {

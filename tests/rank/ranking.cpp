@@ -42,11 +42,11 @@ constexpr attempt_fields without_ends{.job = &attempt::job,
 
 struct contract_broken {};
 struct throwing_contracts {
-    contract_handler before =
-        set_contract_handler([](contract_violation const&) { throw contract_broken{}; });
+    base::contract_handler before =
+        base::set_contract_handler([](base::contract_violation const&) { throw contract_broken{}; });
     throwing_contracts() = default;
     throwing_contracts(throwing_contracts const&) = delete;
-    ~throwing_contracts() { set_contract_handler(before); }
+    ~throwing_contracts() { base::set_contract_handler(before); }
 };
 
 // Five tasks of one job on five nodes, and one more task that ran twice, on nodes "p" and "q".

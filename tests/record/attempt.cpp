@@ -41,7 +41,7 @@ struct reading {
 
     // The one reason it was rejected for, if it was.
     [[nodiscard]] std::optional<rejection> reason() const {
-        for (std::size_t i = 0; i < straggle::rejection_count; ++i)
+        for (std::size_t i = 0; i < straggle::record::rejection_count; ++i)
             if (counts.rejected[i] == 1) return static_cast<rejection>(i);
         return std::nullopt;
     }
@@ -390,9 +390,9 @@ TEST_CASE("attempt: fields of an aggregate without state take no room") {
 
 TEST_CASE("attempt: every rejection has a name of its own") {
     std::set<std::string_view> names;
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i)
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i)
         names.insert(straggle::to_string(static_cast<rejection>(i)));
-    CHECK(names.size() == straggle::rejection_count);
+    CHECK(names.size() == straggle::record::rejection_count);
     CHECK(straggle::to_string(rejection::missing_job) == "missing_job");
     CHECK(straggle::to_string(rejection::not_finite) == "not_finite");
     CHECK(straggle::to_string(rejection::out_of_range) == "out_of_range");
@@ -417,7 +417,8 @@ TEST_CASE("attempt: counts add up") {
     CHECK(a.failed == 3 + 15);
     CHECK(a.killed == 4 + 16);
     CHECK(a.superseded == 5 + 17);
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i) CHECK(a.rejected[i] == (6 + i) + (18 + i));
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i)
+        CHECK(a.rejected[i] == (6 + i) + (18 + i));
 }
 
 // A second reading of the rules, in other words: what should become of a record.
@@ -441,7 +442,7 @@ std::string fate(attempt_counts const& c) {
     if (c.used == 1) return "used";
     if (c.failed == 1) return "failed";
     if (c.killed == 1) return "killed";
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i)
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i)
         if (c.rejected[i] == 1) return std::string(straggle::to_string(static_cast<rejection>(i)));
     return "lost";
 }
@@ -482,7 +483,7 @@ TEST_CASE("attempt: every random record has exactly the fate it should") {
         REQUIRE(fate(read(by_times, r).counts) == expected_fate(r, false));
         fates.insert({expected_fate(r, true), expected_fate(r, false)});
     }
-    CHECK(fates.size() == 3 + straggle::rejection_count); // and none was left out
+    CHECK(fates.size() == 3 + straggle::record::rejection_count); // and none was left out
 }
 
 TEST_CASE("attempt: nothing disappears on the way to a ranking") {

@@ -12,8 +12,9 @@ using namespace straggle;
 
 TEST_CASE("node_state: every state has a name of its own") {
     std::set<std::string_view> names;
-    for (std::size_t i = 0; i < node_state_count; ++i) names.insert(to_string(static_cast<node_state>(i)));
-    CHECK(names.size() == node_state_count);
+    for (std::size_t i = 0; i < record::node_state_count; ++i)
+        names.insert(to_string(static_cast<node_state>(i)));
+    CHECK(names.size() == record::node_state_count);
     CHECK(to_string(static_cast<node_state>(77)) == "unknown");
     CHECK(names == std::set<std::string_view>{"healthy", "last_resort", "on_probation", "excluded", "away"});
 }

@@ -27,9 +27,9 @@ using straggle::record::reason_counts;
 using users::excuse;
 
 static_assert(countable_reason<excuse> && countable_reason<straggle::rejection> &&
-              countable_reason<straggle::running_rejection>);
+              countable_reason<straggle::record::running_rejection>);
 static_assert(!countable_reason<users::nobody_counts> && !countable_reason<int>);
-static_assert(reason_counts<straggle::rejection>::reasons == straggle::rejection_count);
+static_assert(reason_counts<straggle::rejection>::reasons == straggle::record::rejection_count);
 static_assert(sizeof(reason_counts<excuse, std::uint32_t>) == 12);
 static_assert(std::is_trivially_copyable_v<reason_counts<excuse>>);
 

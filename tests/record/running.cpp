@@ -60,14 +60,14 @@ TEST_CASE("running fields: what does not fit is refused") {
 }
 
 TEST_CASE("running counts: by reason, and all told") {
-    running_counts counts;
-    counts.rejected[running_rejection::not_started] = 2;
-    counts.rejected[running_rejection::bad_progress] = 3;
-    CHECK(counts[running_rejection::not_started] == 2);
-    CHECK(counts[running_rejection::missing_node] == 0);
+    record::running_counts counts;
+    counts.rejected[record::running_rejection::not_started] = 2;
+    counts.rejected[record::running_rejection::bad_progress] = 3;
+    CHECK(counts[record::running_rejection::not_started] == 2);
+    CHECK(counts[record::running_rejection::missing_node] == 0);
     CHECK(counts.total_rejected() == 5);
-    CHECK(to_string(running_rejection::missing_node) == "missing_node");
-    CHECK(to_string(running_rejection::missing_start) == "missing_start");
-    CHECK(to_string(running_rejection::not_started) == "not_started");
-    CHECK(to_string(running_rejection::bad_progress) == "bad_progress");
+    CHECK(to_string(record::running_rejection::missing_node) == "missing_node");
+    CHECK(to_string(record::running_rejection::missing_start) == "missing_start");
+    CHECK(to_string(record::running_rejection::not_started) == "not_started");
+    CHECK(to_string(record::running_rejection::bad_progress) == "bad_progress");
 }

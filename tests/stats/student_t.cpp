@@ -397,7 +397,7 @@ namespace {
 std::jmp_buf out_of_the_contract;
 char const* broken = nullptr;
 
-void leave(straggle::contract_violation const& violation) {
+void leave(straggle::base::contract_violation const& violation) {
     broken = violation.condition;
     std::longjmp(out_of_the_contract, 1);
 }
@@ -407,12 +407,12 @@ void leave(straggle::contract_violation const& violation) {
 TEST_CASE("student_t_critical: no degrees of freedom is a broken contract") {
     // The call is noexcept, so the handler leaves by a jump; there is nothing to destroy on the way.
     static student_t_critical const critical{0.95};
-    auto const before = straggle::set_contract_handler(&leave);
+    auto const before = straggle::base::set_contract_handler(&leave);
     if (setjmp(out_of_the_contract) == 0) {
 
         static_cast<void>(critical(0));
     }
-    straggle::set_contract_handler(before);
+    straggle::base::set_contract_handler(before);
     REQUIRE(broken != nullptr);
     CHECK(std::string(broken) == "dof >= 1");
 }

@@ -11,19 +11,19 @@ namespace straggle_test {
 
 /// What is thrown in the place of `std::abort`.
 struct broken_contract {
-    straggle::contract_violation violation;
+    straggle::base::contract_violation violation;
 };
 
 class contract_trap {
   public:
-    contract_trap() : before_(straggle::set_contract_handler(&leave)) {}
-    ~contract_trap() { straggle::set_contract_handler(before_); }
+    contract_trap() : before_(straggle::base::set_contract_handler(&leave)) {}
+    ~contract_trap() { straggle::base::set_contract_handler(before_); }
     contract_trap(contract_trap const&) = delete;
     contract_trap& operator=(contract_trap const&) = delete;
 
   private:
-    static void leave(straggle::contract_violation const& v) { throw broken_contract{v}; }
-    straggle::contract_handler before_;
+    static void leave(straggle::base::contract_violation const& v) { throw broken_contract{v}; }
+    straggle::base::contract_handler before_;
 };
 
 } // namespace straggle_test

@@ -28,7 +28,7 @@ void say_left_out(std::uint64_t rows, std::string const& why) {
 
 void say_left_out(unreadable_rows const& unreadable, straggle::attempt_counts const& counts) {
     say_left_out(unreadable.count, "unreadable, the first on line " + std::to_string(unreadable.first_line));
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i) {
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i) {
         auto const reason = static_cast<straggle::rejection>(i);
         say_left_out(counts[reason], std::string(to_string(reason)));
     }

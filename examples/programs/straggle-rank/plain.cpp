@@ -38,7 +38,7 @@ std::vector<rejected_records> rejected(history const& h, ranking const& r) {
     std::vector<rejected_records> list;
     if (h.unparsable_number.count > 0)
         list.push_back({"unparsable_number", h.unparsable_number.count, h.unparsable_number.lines});
-    for (std::size_t i = 0; i < straggle::rejection_count; ++i) {
+    for (std::size_t i = 0; i < straggle::record::rejection_count; ++i) {
         auto const reason = static_cast<straggle::rejection>(i);
         rejected_records entry{to_string(reason), r.attempts()[reason], {}};
         if (reason == straggle::rejection::not_finite) {

@@ -198,11 +198,11 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
                                                     .seen = integer<std::uint32_t>(n, "seen"),
                                                     .slow = slowdown_from(n.at("slowdown"))};
     });
-    r.unranked = list<straggle::unranked_node<std::uint32_t>>(line, "unranked", [&](json const& n) {
-        return straggle::unranked_node<std::uint32_t>{.id = node(n, names),
-                                                      .n = integer<std::uint64_t>(n, "n"),
-                                                      .mean = real(n, "mean"),
-                                                      .seen = integer<std::uint32_t>(n, "seen")};
+    r.unranked = list<straggle::rank::unranked_node<std::uint32_t>>(line, "unranked", [&](json const& n) {
+        return straggle::rank::unranked_node<std::uint32_t>{.id = node(n, names),
+                                                            .n = integer<std::uint64_t>(n, "n"),
+                                                            .mean = real(n, "mean"),
+                                                            .seen = integer<std::uint32_t>(n, "seen")};
     });
     r.rule = word(line, "rule");
     r.excluding = excluding::name;

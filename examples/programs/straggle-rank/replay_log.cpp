@@ -213,7 +213,7 @@ replay_result replay_log(std::istream& in, std::string const& name) {
                 at.refuse("not a log: no window can look like this, or it is not after the one before");
             differs = found->has_value();
             if (differs && result.different == 0) {
-                auto const nodes = straggle::ranking_from<std::uint32_t, std::uint32_t>(
+                auto const nodes = straggle::rank::ranking_from<std::uint32_t, std::uint32_t>(
                     record.nodes, record.unranked, record.edges);
                 difference = in_words(**found, record, k->record(*nodes), header.fleet.names);
             }

@@ -61,7 +61,7 @@ std::string metrics_text(watch const& of, process_numbers const& process) {
     out.one("places_total", "counter", "Questions for places answered.", t.places);
 
     auto const& plan = of.mitigator().plan();
-    std::array<std::uint64_t, straggle::node_state_count> states{};
+    std::array<std::uint64_t, straggle::record::node_state_count> states{};
     for (auto const& n : plan.nodes()) ++states[static_cast<std::size_t>(n.state)];
     out.family("nodes", "gauge", "Nodes of the last plan, by state.");
     for (std::size_t s = 0; s < states.size(); ++s)

@@ -118,7 +118,7 @@ json kills_json(plan_line const& line) {
 }
 
 json fleet_json(plan_line const& line) {
-    std::array<std::uint64_t, straggle::node_state_count> states{};
+    std::array<std::uint64_t, straggle::record::node_state_count> states{};
     for (mitigate::planned_node const& n : line.plan.nodes()) ++states[static_cast<std::size_t>(n.state)];
     std::int64_t slots = 0, busy = 0;
     for (told_node const& n : line.told.nodes())

@@ -41,7 +41,7 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::base {
 
 /// Appends values to a payload, then puts the frame around it.
 ///
@@ -166,8 +166,12 @@ class basic_byte_writer {
     std::vector<std::byte> bytes_; // begins with room for the head of the frame; empty once sealed
 };
 
+} // namespace straggle::base
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// A `basic_byte_writer` that is instantiated where it is used.
-using byte_writer = basic_byte_writer<>;
+using byte_writer = base::basic_byte_writer<>;
 
 /// Reads what a `byte_writer` has appended, in the same order, from bytes that it does not own.
 ///
@@ -339,11 +343,19 @@ class byte_reader {
     status reason_ = status::ok;
 };
 
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::base {
+
 /// What `open_frame` finds in a frame.
 struct opened_frame {
     std::uint32_t version = 0; ///< that wrote it, from 1
     byte_reader payload;       ///< to be copied and read from; the bytes belong to the caller
 };
+
+} // namespace straggle::base
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// Opens a frame that `byte_writer::seal` has made, after making sure that it is whole.
 /// @param bytes the frame and nothing else; they have to outlive the reader
@@ -360,12 +372,12 @@ struct opened_frame {
 /// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: whoever can write
 /// the bytes can forge one.
 template <class = void>
-[[nodiscard]] constexpr outcome<opened_frame> open_frame(std::span<std::byte const> bytes, std::uint32_t kind,
-                                                         std::uint32_t newest_version) {
+[[nodiscard]] constexpr outcome<base::opened_frame>
+open_frame(std::span<std::byte const> bytes, std::uint32_t kind, std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);
     auto const found = detail::find_framed(bytes, kind, newest_version);
     if (!found) return found.reason();
-    return opened_frame{found->version, byte_reader(found->payload)};
+    return base::opened_frame{found->version, byte_reader(found->payload)};
 }
 
 } // namespace straggle

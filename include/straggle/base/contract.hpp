@@ -15,7 +15,7 @@
 #endif
 #include <cstdlib>
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::base {
 
 /// What broke, and where: string literals, valid for the life of the program.
 struct contract_violation {
@@ -28,38 +28,38 @@ struct contract_violation {
 /// test); if it returns, `std::abort` follows.
 using contract_handler = void (*)(contract_violation const&);
 
-} // namespace straggle
+} // namespace straggle::base
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // <atomic> would be a third of every other header of the library: where the compiler has the operations built
 // in, they are used directly.
 #if defined(__GNUC__) || defined(__clang__)
-inline constinit contract_handler current_contract_handler = nullptr;
-inline contract_handler load_contract_handler() noexcept {
+inline constinit base::contract_handler current_contract_handler = nullptr;
+inline base::contract_handler load_contract_handler() noexcept {
     return __atomic_load_n(&current_contract_handler, __ATOMIC_ACQUIRE);
 }
-inline contract_handler exchange_contract_handler(contract_handler handler) noexcept {
+inline base::contract_handler exchange_contract_handler(base::contract_handler handler) noexcept {
     return __atomic_exchange_n(&current_contract_handler, handler, __ATOMIC_ACQ_REL);
 }
 #else
-inline constinit std::atomic<contract_handler> current_contract_handler{nullptr};
-inline contract_handler load_contract_handler() noexcept {
+inline constinit std::atomic<base::contract_handler> current_contract_handler{nullptr};
+inline base::contract_handler load_contract_handler() noexcept {
     return current_contract_handler.load();
 }
-inline contract_handler exchange_contract_handler(contract_handler handler) noexcept {
+inline base::contract_handler exchange_contract_handler(base::contract_handler handler) noexcept {
     return current_contract_handler.exchange(handler);
 }
 #endif
 
 [[noreturn]] inline void contract_broken(char const* condition, char const* file, int line) {
-    if (contract_handler const handler = load_contract_handler()) handler({condition, file, line});
+    if (base::contract_handler const handler = load_contract_handler()) handler({condition, file, line});
     std::abort();
 }
 
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::base {
 
 /// Installs a handler for the whole program and returns the one before it.
 /// @param handler null for none: abort in silence, which is the default
@@ -69,4 +69,4 @@ inline contract_handler set_contract_handler(contract_handler handler) noexcept 
     return detail::exchange_contract_handler(handler);
 }
 
-} // namespace straggle
+} // namespace straggle::base

@@ -40,10 +40,10 @@ struct logged_exclusion {
 /// One decision on one window: what it was made from, and what came out.
 template <class NodeId>
 struct decision_record {
-    std::int64_t window = 0;                         ///< its number
-    rank::edge_rule edges = rank::edge_rule::closed; ///< by which nodes count as provably slower
-    std::vector<ranked_node<NodeId>> nodes;          ///< as in the ranking: weakest level first
-    std::vector<unranked_node<NodeId>> unranked;     ///< as in the ranking
+    std::int64_t window = 0;                           ///< its number
+    rank::edge_rule edges = rank::edge_rule::closed;   ///< by which nodes count as provably slower
+    std::vector<ranked_node<NodeId>> nodes;            ///< as in the ranking: weakest level first
+    std::vector<rank::unranked_node<NodeId>> unranked; ///< as in the ranking
 
     std::string rule;                                 ///< name of the selection policy
     std::string excluding;                            ///< name of the exclusion policy; may be empty
@@ -263,7 +263,7 @@ template <class NodeId, class JobId, class Keeper>
 /// @param fleet the nodes of the cluster, if the original was told them; empty: it was not
 /// @return the first difference, or nothing if the decision is the same, beginning with the nodes themselves
 /// (which are ranked anew). `status::out_of_domain`, and nothing has been decided, if the record cannot
-/// be of any decision (see `ranking_from`; or a node occurs twice), or its window is not after the
+/// be of any decision (see `rank::ranking_from`; or a node occurs twice), or its window is not after the
 /// last one
 /// @par Cost
 /// that of `decide`, plus O(nodes log nodes); allocates
@@ -272,7 +272,7 @@ template <base::identifier NodeId, class Keeper>
 replay_decision(decision_record<NodeId> const& record, Keeper& keeper,
                 std::type_identity_t<std::span<NodeId const>> fleet = {}) {
     if (detail::has_twins(record)) return status::out_of_domain;
-    auto const ranking = ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
+    auto const ranking = rank::ranking_from<NodeId>(record.nodes, record.unranked, record.edges);
     if (!ranking) return ranking.reason();
     bool const first = keeper.decision().rule().empty();
     if (!first && record.window <= keeper.decision().window()) return status::out_of_domain;

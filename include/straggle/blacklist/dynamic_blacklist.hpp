@@ -42,7 +42,7 @@ struct dynamic_blacklist_options {
 /// What became of the records that a `dynamic_blacklist` was shown.
 struct dynamic_blacklist_counts {
     attempt_counts attempts;         ///< that ended; `used` ones are evidence, failed and killed ones too
-    running_counts running;          ///< that ran at a decision
+    record::running_counts running;  ///< that ran at a decision
     std::uint64_t no_room = 0;       ///< nodes beyond `most_nodes`
     std::uint64_t nodes_refused = 0; ///< records of nodes without a name, or with one that stood further up
     friend constexpr bool operator==(dynamic_blacklist_counts const&,

@@ -40,7 +40,7 @@ class fleet_view {
     /// The ranked nodes, as in the ranking.
     [[nodiscard]] std::span<ranked_node<NodeId> const> nodes() const noexcept { return nodes_; }
     /// The nodes without an interval, as in the ranking.
-    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
+    [[nodiscard]] std::span<rank::unranked_node<NodeId> const> unranked() const noexcept { return unranked_; }
     /// The nodes that are not in the ranking: those avoided, or all others the caller has named.
     [[nodiscard]] std::span<NodeId const* const> silent() const noexcept { return silent_; }
     /// All nodes.
@@ -60,7 +60,7 @@ class fleet_view {
 
   private:
     std::span<ranked_node<NodeId> const> nodes_;
-    std::span<unranked_node<NodeId> const> unranked_;
+    std::span<rank::unranked_node<NodeId> const> unranked_;
     std::span<NodeId const* const> silent_;
     std::int64_t window_;
 };

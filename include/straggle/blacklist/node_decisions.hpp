@@ -25,7 +25,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::blacklist {
 
 /// Decides on nodes: observe what ended, then decide.
 ///
@@ -134,9 +134,9 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     /// How long a task usually takes; 0 if not known yet.
     [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
     /// The evidence on speed.
-    [[nodiscard]] basic_slowdown_evidence<Void> const& evidence() const noexcept { return evidence_; }
+    [[nodiscard]] rank::basic_slowdown_evidence<Void> const& evidence() const noexcept { return evidence_; }
     /// What became of what was observed.
-    [[nodiscard]] evidence_counts counts() const noexcept { return evidence_.counts(); }
+    [[nodiscard]] rank::evidence_counts counts() const noexcept { return evidence_.counts(); }
 
     /// Takes over the evidence of another one, as shards of one cluster do; its decisions stay its own.
     /// @param other the other one; jobs and tasks have the same keys there
@@ -340,7 +340,11 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     bool decided_ = false, load_allows_ = true, pays_plainly_ = false;
 };
 
+} // namespace straggle::blacklist
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// A `basic_node_decisions` that is instantiated where it is used.
-using node_decisions = basic_node_decisions<>;
+using node_decisions = blacklist::basic_node_decisions<>;
 
 } // namespace straggle

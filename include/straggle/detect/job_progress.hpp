@@ -109,7 +109,7 @@ class job_progress {
     /// @return what became of them
     template <std::ranges::input_range Tasks, class Fields>
         requires record::running_fields_for<Fields, std::ranges::range_value_t<Tasks>>
-    running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
+    record::running_counts const& running(Tasks&& tasks, Fields const& fields, Time const& now) {
         half_a_snapshot undo{*this};
         read(tasks, fields, now);
         undo.whole = true;
@@ -140,7 +140,7 @@ class job_progress {
     /// The name of a node of the view.
     [[nodiscard]] NodeId const& node(std::uint32_t index) const { return ids_[index]; }
     /// What became of the last snapshot.
-    [[nodiscard]] running_counts const& counts() const noexcept { return counts_; }
+    [[nodiscard]] record::running_counts const& counts() const noexcept { return counts_; }
 
     /// Forgets everything but the memory, for the next job.
     void clear() noexcept {
@@ -276,20 +276,20 @@ class job_progress {
     }
 
     // Why a start cannot be used; only where the time since it looks strange.
-    std::optional<running_rejection> fault_of(Time const& start, Time const& now) const {
-        if (detail::is_unordered(start)) return running_rejection::missing_start;
-        if (!(start <= now)) return running_rejection::not_started;
+    std::optional<record::running_rejection> fault_of(Time const& start, Time const& now) const {
+        if (detail::is_unordered(start)) return record::running_rejection::missing_start;
+        if (!(start <= now)) return record::running_rejection::not_started;
         return std::nullopt;
     }
 
     template <class Task, class Fields>
     STRAGGLE_ALWAYS_INLINE void read(Task const& task, Fields const& fields, Time const& now,
                                      std::uint32_t row, Time& begin, place& at) {
-        auto const reject = [this](running_rejection r) { ++counts_.rejected[r]; };
+        auto const reject = [this](record::running_rejection r) { ++counts_.rejected[r]; };
         auto&& node = detail::project(fields.node, task);
-        if (!detail::is_present(node)) return reject(running_rejection::missing_node);
+        if (!detail::is_present(node)) return reject(record::running_rejection::missing_node);
         auto&& start = detail::project(fields.start, task);
-        if (!detail::is_present(start)) return reject(running_rejection::missing_start);
+        if (!detail::is_present(start)) return reject(record::running_rejection::missing_start);
         double elapsed = 0;
         if constexpr (std::is_floating_point_v<Time>) {
             elapsed = detail::to_time(now - detail::unwrap(start));
@@ -305,7 +305,7 @@ class job_progress {
             auto const& progress = detail::project(fields.progress, task);
             reported = detail::is_present(progress);
             if (reported) done = static_cast<double>(detail::unwrap(progress));
-            if (!is_share(done)) return reject(running_rejection::bad_progress);
+            if (!is_share(done)) return reject(record::running_rejection::bad_progress);
         }
         if constexpr (detail::given<decltype(Fields::input)>) {
             auto const& input = detail::project(fields.input, task);
@@ -372,7 +372,7 @@ class job_progress {
     std::vector<std::uint32_t> runs_on_, ran_on_; // nodes of these tasks, and of those of the snapshot before
     std::vector<std::uint32_t>
         running_on_; // tasks of the snapshot, by node: a table that stays in the caches
-    running_counts counts_;
+    record::running_counts counts_;
     std::optional<Time> begin_, now_;
     std::uint64_t tasks_;
     std::uint64_t slots_ = 0;

@@ -107,7 +107,7 @@ template <class>
 class plan_writer;
 } // namespace straggle::detail
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::mitigate {
 
 /// What `mitigator::decide` says.
 ///
@@ -155,8 +155,12 @@ class basic_mitigation_plan {
     std::size_t noted_ = 0;
 };
 
+} // namespace straggle::mitigate
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// A `basic_mitigation_plan` that is instantiated where it is used.
-using mitigation_plan = basic_mitigation_plan<>;
+using mitigation_plan = mitigate::basic_mitigation_plan<>;
 
 } // namespace straggle
 

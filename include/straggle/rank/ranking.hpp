@@ -45,6 +45,10 @@ struct ranked_node {
     slowdown slow{};
 };
 
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::rank {
+
 /// A node with too little evidence for an interval (fewer than two scores): it is neither good nor bad.
 template <class NodeId>
 struct unranked_node {
@@ -62,7 +66,7 @@ struct degenerate_job {
     status reason{};            ///< `insufficient_evidence`: too few tasks; `no_spread`: all equally long
 };
 
-} // namespace straggle
+} // namespace straggle::rank
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 struct ranking_access;
@@ -103,7 +107,9 @@ class node_ranking {
     /// All ranked nodes: level 0, then level 1, and so on.
     [[nodiscard]] std::span<node_type const> nodes() const& noexcept { return nodes_; }
     /// The nodes without an interval, in order of first appearance.
-    [[nodiscard]] std::span<unranked_node<NodeId> const> unranked() const& noexcept { return unranked_; }
+    [[nodiscard]] std::span<rank::unranked_node<NodeId> const> unranked() const& noexcept {
+        return unranked_;
+    }
     /// All nodes with at least one used attempt, ranked or not.
     [[nodiscard]] std::size_t fleet_size() const noexcept { return nodes_.size() + unranked_.size(); }
 
@@ -120,7 +126,7 @@ class node_ranking {
     /// Jobs that gave scores.
     [[nodiscard]] std::size_t usable_jobs() const noexcept { return usable_jobs_; }
     /// Jobs that gave none, in order of first appearance.
-    [[nodiscard]] std::span<degenerate_job<JobId> const> degenerate_jobs() const& noexcept {
+    [[nodiscard]] std::span<rank::degenerate_job<JobId> const> degenerate_jobs() const& noexcept {
         return degenerate_;
     }
     /// The rule by which nodes count as provably slower.
@@ -131,8 +137,8 @@ class node_ranking {
 
     std::vector<node_type> nodes_;
     std::vector<std::size_t> level_begin_; // one more than there are levels
-    std::vector<unranked_node<NodeId>> unranked_;
-    std::vector<degenerate_job<JobId>> degenerate_;
+    std::vector<rank::unranked_node<NodeId>> unranked_;
+    std::vector<rank::degenerate_job<JobId>> degenerate_;
     attempt_counts attempts_;
     std::uint64_t scored_ = 0;
     std::size_t usable_jobs_ = 0;
@@ -234,7 +240,7 @@ struct ranking_access {
     template <class NodeId, class JobId, class Scratch>
     [[nodiscard]] static bool assemble(node_ranking<NodeId, JobId>& ranking, Scratch& scratch,
                                        std::span<ranked_node<NodeId> const> nodes,
-                                       std::span<unranked_node<NodeId> const> unranked,
+                                       std::span<rank::unranked_node<NodeId> const> unranked,
                                        rank::edge_rule edges) {
         std::size_t const size = nodes.size() + unranked.size();
         constexpr std::size_t nobody = static_cast<std::size_t>(-1);
@@ -302,7 +308,7 @@ using ranking_scratch = basic_ranking_scratch<>;
 
 } // namespace detail
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// A ranking put together from its nodes, as `nodes()` and `unranked()` of the original gave them: what was
 /// logged can be decided on again. Records and jobs are not accounted for.
@@ -320,7 +326,7 @@ namespace straggle::inline STRAGGLE_ABI {
 template <class NodeId, class JobId = std::uint64_t>
 [[nodiscard]] outcome<node_ranking<NodeId, JobId>>
 ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,
-             std::type_identity_t<std::span<unranked_node<NodeId> const>> unranked,
+             std::type_identity_t<std::span<rank::unranked_node<NodeId> const>> unranked,
              rank::edge_rule edges = rank::edge_rule::closed) {
     node_ranking<NodeId, JobId> ranking;
     detail::ranking_scratch scratch(edges);
@@ -329,4 +335,4 @@ ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,
     return ranking;
 }
 
-} // namespace straggle
+} // namespace straggle::rank

@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI {
+namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// What became of what a `slowdown_evidence` was shown.
 struct evidence_counts {
@@ -35,6 +35,10 @@ struct evidence_counts {
 
     friend constexpr bool operator==(evidence_counts const&, evidence_counts const&) = default;
 };
+
+} // namespace straggle::rank
+
+namespace straggle::inline STRAGGLE_ABI {
 
 /// How evidence is gathered.
 struct slowdown_evidence_options {
@@ -49,6 +53,10 @@ struct slowdown_evidence_options {
     std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 320 bytes each
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::rank {
 
 /// Evidence of how slow nodes are.
 ///
@@ -239,7 +247,11 @@ class basic_slowdown_evidence {
     detail::basic_evidence_store<Void> store_;
 };
 
+} // namespace straggle::rank
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// A `basic_slowdown_evidence` that is instantiated where it is used.
-using slowdown_evidence = basic_slowdown_evidence<>;
+using slowdown_evidence = rank::basic_slowdown_evidence<>;
 
 } // namespace straggle

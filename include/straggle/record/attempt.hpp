@@ -166,16 +166,26 @@ enum class rejection : std::uint8_t {
     negative_duration, ///< the duration is below zero
     out_of_range,      ///< an integer duration above 2^63 - 1 ticks
 };
-/// How many reasons there are.
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// How many reasons there are to reject an attempt.
 inline constexpr std::size_t rejection_count = 7;
+
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// How many reasons there are, for `record::reason_counts`.
 [[nodiscard]] constexpr std::size_t reason_count(rejection) noexcept {
-    return rejection_count;
+    return record::rejection_count;
 }
 
 /// The name of a rejection as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(rejection r) noexcept {
-    constexpr std::array<std::string_view, rejection_count> names{
+    constexpr std::array<std::string_view, record::rejection_count> names{
         "missing_job",      "missing_node",      "missing_time", "not_finite",
         "end_before_start", "negative_duration", "out_of_range"};
     return names[static_cast<std::size_t>(r)];
@@ -248,7 +258,7 @@ using reading_t = reading_of<typename duration_of<Fields, Record>::type>;
 // compilers make more.
 template <class Value>
 struct duration_reading {
-    static constexpr auto none = static_cast<rejection>(rejection_count);
+    static constexpr auto none = static_cast<rejection>(record::rejection_count);
     Value value{};
     rejection reason = none;
     [[nodiscard]] constexpr bool usable() const noexcept { return reason == none; }

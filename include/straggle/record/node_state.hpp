@@ -30,15 +30,24 @@ enum class node_state : std::uint8_t {
     excluded,     ///< gets no work
     away,         ///< the operator or the cluster says that it is not there
 };
+
+} // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
 /// How many states there are.
 inline constexpr std::size_t node_state_count = 5;
 
+} // namespace straggle::record
+
+namespace straggle::inline STRAGGLE_ABI {
+
 /// The name of a state as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(node_state state) noexcept {
-    constexpr std::array<std::string_view, node_state_count> names{"healthy", "last_resort", "on_probation",
-                                                                   "excluded", "away"};
+    constexpr std::array<std::string_view, record::node_state_count> names{
+        "healthy", "last_resort", "on_probation", "excluded", "away"};
     auto const place = static_cast<std::size_t>(state); // may come from bytes
-    return place < node_state_count ? names[place] : std::string_view("unknown");
+    return place < record::node_state_count ? names[place] : std::string_view("unknown");
 }
 
 } // namespace straggle

@@ -90,10 +90,6 @@ concept running_attempt_fields_for =
     (!detail::given<decltype(Fields::may_copy)> || flag_field<decltype(Fields::may_copy), Record>) &&
     (!detail::given<decltype(Fields::is_copy)> || flag_field<decltype(Fields::is_copy), Record>);
 
-} // namespace straggle::record
-
-namespace straggle::inline STRAGGLE_ABI {
-
 /// Why a snapshot of a running task could not be used.
 enum class running_rejection : std::uint8_t {
     missing_node,  ///< the node is an empty optional
@@ -133,4 +129,4 @@ struct running_counts {
     friend constexpr bool operator==(running_counts const&, running_counts const&) = default;
 };
 
-} // namespace straggle
+} // namespace straggle::record

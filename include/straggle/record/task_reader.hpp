@@ -90,24 +90,24 @@ class task_reader {
     // Reads all running attempts of a round. `node_of(name)` gives the index of a node.
     template <class Range, class Line, class Guard, class NodeOf, class KindOf, class LeftAlone>
     void read(Range&& running, Line const& line, Guard const& guard, NodeOf&& node_of, KindOf&& kind_of,
-              LeftAlone&& left_alone, running_counts& counts, std::uint64_t& other_clock) {
+              LeftAlone&& left_alone, record::running_counts& counts, std::uint64_t& other_clock) {
         rows_.clear();
         std::uint32_t at = 0;
         for (Running const& r : running) {
             std::uint32_t const row = at++;
             ++counts.seen;
-            auto const reject = [&](running_rejection why) {
+            auto const reject = [&](record::running_rejection why) {
                 ++counts.rejected[static_cast<std::size_t>(why)];
             };
             auto const& node = project(fields_.node, r);
             auto const& job = project(fields_.job, r);
             if (!is_present(node) || !is_present(job)) {
-                reject(running_rejection::missing_node);
+                reject(record::running_rejection::missing_node);
                 continue;
             }
             double const start = read_point(line, fields_.start, r);
             if (!is_finite(start)) {
-                reject(running_rejection::missing_start);
+                reject(record::running_rejection::missing_start);
                 continue;
             }
             if (!guard.trusts(start)) {
@@ -116,7 +116,7 @@ class task_reader {
             }
             read_running_row out{.row = row, .start = guard.at(start)};
             if (out.start > guard.now()) {
-                reject(running_rejection::not_started);
+                reject(record::running_rejection::not_started);
                 continue;
             }
             out.node = node_of(unwrap(node));

@@ -32,5 +32,5 @@ void break_a_contract();
 
 namespace watch {
 account judge(std::vector<attempt> const& attempts);
-straggle::contract_handler install(straggle::contract_handler handler);
+straggle::base::contract_handler install(straggle::base::contract_handler handler);
 } // namespace watch

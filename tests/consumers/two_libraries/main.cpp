@@ -17,7 +17,7 @@ int failed(char const* what) {
 }
 
 // Set through one library, called by the other.
-void expected_end(straggle::contract_violation const& violation) {
+void expected_end(straggle::base::contract_violation const& violation) {
     std::_Exit(std::strcmp(violation.condition, "1 + 1 == 3") == 0 ? 0 : 1);
 }
 

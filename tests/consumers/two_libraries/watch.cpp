@@ -30,8 +30,8 @@ account judge(std::vector<attempt> const& attempts) {
     return a;
 }
 
-straggle::contract_handler install(straggle::contract_handler handler) {
-    return straggle::set_contract_handler(handler);
+straggle::base::contract_handler install(straggle::base::contract_handler handler) {
+    return straggle::base::set_contract_handler(handler);
 }
 
 } // namespace watch

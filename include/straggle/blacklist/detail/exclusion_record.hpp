@@ -74,7 +74,8 @@ struct basic_exclusion_record {
         std::uint8_t const s = in.u8();
         causes = in.u8();
         std::uint8_t const by = in.u8(), rule = in.u8();
-        if (!in.expect(s < node_state_count && causes < 16 && by < 8 && rule < node_rules.size())) return;
+        if (!in.expect(s < record::node_state_count && causes < 16 && by < 8 && rule < node_rules.size()))
+            return;
         state = static_cast<node_state>(s);
         spared_by = static_cast<blacklist::spared>(by);
         why.rule = node_rules[rule];
