@@ -1,6 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Every public header starts with the licence and a comment that says what it is for, and fits a sitting."""
+"""Every header starts with the licence and a comment that says what it is for, fits a sitting, and says <algorithm>
+and <utility> where it uses them: another standard library may not bring them along."""
 import re
 
 import headers
@@ -12,6 +13,13 @@ LICENCE = """\
 /// @file
 /// """
 LINES_AT_MOST = 400
+# What nothing else is sure to bring.
+USES = {
+    "<algorithm>": r"""(?<!ranges::)\bstd::(?:sort|stable_sort|nth_element|partial_sort|lower_bound|upper_bound|clamp|copy|copy_n|fill
+        |fill_n|find|find_if|any_of|all_of|none_of|count_if|rotate|reverse|equal|make_heap|push_heap|pop_heap|sort_heap
+        |min_element|max_element|unique|remove_if|is_sorted)\( | \(std::(?:min|max)\)""",
+    "<utility>": r"\bstd::(?:move|forward|exchange|swap|pair|declval|as_const|make_pair|index_sequence)\b",
+}
 
 
 def check(root=headers.ROOT):
@@ -24,6 +32,9 @@ def check(root=headers.ROOT):
             complaints.append(f"{header}: `#pragma once` must follow the file comment")
         if (lines := text.count("\n")) > LINES_AT_MOST:
             complaints.append(f"{header}: {lines} lines, at most {LINES_AT_MOST}: split it by what its parts answer")
+        code, included = headers.without_comments(text), {name for _, name in headers.includes(text)}
+        complaints += [f"{header}: uses {name} and does not include it" for name, use in USES.items()
+                       if name not in included and re.search(use, code, re.VERBOSE)]
     return complaints
 
 

@@ -177,6 +177,14 @@ class HeaderForm(Library):
         self.write("include/straggle/base/a.hpp", TOP)
         self.assert_one(header_form, "pragma once")
 
+    def test_what_is_used_is_included(self):
+        self.header("base/a.hpp", "inline void f(int* a, int n) { std::sort(a, a + n); } // std::move\n")
+        self.assert_one(header_form, "<algorithm>")
+        self.header("base/a.hpp", "#include <algorithm>\ninline int f(int a) { return (std::max)(a, std::exchange(a, 1)); }\n")
+        self.assert_one(header_form, "<utility>")
+        self.header("base/a.hpp", "#include <algorithm>\ninline void f(int* a, int n) { std::sort(a, a + n); }\n")
+        self.assertEqual([], self.complaints(header_form))
+
     def test_too_long(self):
         self.header("base/a.hpp", "\n" * 500)
         self.assert_one(header_form, "lines")

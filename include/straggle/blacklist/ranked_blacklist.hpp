@@ -20,12 +20,14 @@
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/blacklist/slower_by.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {

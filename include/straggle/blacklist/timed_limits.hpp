@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::blacklist {
 

@@ -9,6 +9,7 @@
 #include <straggle/base/random.hpp>
 #include <straggle/blacklist/selection.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -18,6 +18,7 @@
 #include <straggle/evaluate/recording.hpp>
 #include <straggle/evaluate/usual_time.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -25,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::evaluate {

@@ -28,6 +28,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::predict {
 

@@ -13,9 +13,11 @@
 #include <straggle/base/when_used.hpp>
 #include <straggle/predict/weights.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::predict {

@@ -11,6 +11,7 @@
 #include <straggle/stats/interval.hpp>
 
 #include <cstdint>
+#include <span>
 
 namespace straggle::inline STRAGGLE_ABI {
 

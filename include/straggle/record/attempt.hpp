@@ -21,6 +21,7 @@
 #include <limits>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI {
 

@@ -10,6 +10,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/grow.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 

@@ -10,6 +10,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/span_of.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {

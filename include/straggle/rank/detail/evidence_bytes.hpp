@@ -8,6 +8,9 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class T>
