@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Writes the tables that repeat what the headers say, between marks in the documents.
+"""Writes what repeats the headers: the includes of the faces of rooms, and tables between marks in the documents.
 
     generate.py --update    writes them
     generate.py --check     fails if that would change anything
 
+- `include/straggle/<room>.hpp`: below `#pragma once` every header of the room but the private ones.
 - `<!-- rooms begin -->`: the rooms, from the face of each (`include/straggle/<room>.hpp`: its question, and the names it
   says to begin with) and from the edges in tests/hygiene/headers.py. `<!-- edges begin -->`: the same with the rooms each
   may include.
@@ -235,6 +236,13 @@ def faces(root=headers.ROOT):
         yield room, match[1].strip().rstrip("."), match[2] or ""
 
 
+def face_of(face, root):
+    """The text of a face: what it says, then every header of the room but the private ones."""
+    public = [path.name for path in face.with_suffix("").glob("*.hpp") if path.name != "config.hpp"]
+    return face.read_text().partition("#pragma once\n")[0] + "#pragma once\n\n" + "".join(
+        f"#include <straggle/{face.stem}/{name}>\n" for name in sorted(public))
+
+
 def effect_table(root):
     """Job times, ours first, of what a README has room for, and in how many scenarios they are shorter and longer."""
     page = (root / "docs/reference/effectiveness.md").read_text()
@@ -289,6 +297,14 @@ def check(root=headers.ROOT, update=False):
             document.write_text(right)
         elif right != text:
             complaints.append(f"{document}: a table is not what the headers say: run docs/generate.py --update")
+    for room in headers.EDGES:
+        face = root / f"include/straggle/{room}.hpp"
+        if not face.exists() or face.read_text() == (right := face_of(face, root)):
+            continue
+        if update:
+            face.write_text(right)
+        else:
+            complaints.append(f"{face}: does not include every header of its room: run docs/generate.py --update")
     if wheres:
         tables = "".join(listed)
         complaints += [f"{t.header}: {name} is a rule, but in no table of docs/reference/rules.md"
