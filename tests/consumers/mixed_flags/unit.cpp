@@ -61,6 +61,18 @@ results UNIT() {
     over_time.decide(by_ticks, 1);
     out.push_back(static_cast<double>(over_time.decision().blacklisted().size()));
 
+    // What a blacklist decides by over time.
+    node_decisions decisions;
+    std::vector<blacklist::node_row> fleet;
+    for (std::uint32_t n = 0; n < 9; ++n) fleet.push_back({.node = n, .slots = 2});
+    for (std::uint64_t i = 0; i < 900; ++i) {
+        auto const node = static_cast<std::uint32_t>(i % 9);
+        double const end = 100.0 * static_cast<double>(i / 60 + 1), took = node == 3 ? 90.0 : 30.0;
+        decisions.observe({.node = node, .job = i / 60, .task = i, .start = end - took, .end = end}, end);
+        if (i % 60 == 59) decisions.decide(end, {}, fleet, {});
+    }
+    out.push_back(static_cast<double>(decisions.verdicts().size()));
+
     // detect
     detect::job_progress<int, double> job(60);
     for (int i = 0; i < 40; ++i) job.observe(i % 8, 10.0 + i % 3, 1.0);

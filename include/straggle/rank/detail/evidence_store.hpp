@@ -30,8 +30,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Void = void>
 class basic_evidence_store : public basic_evidence_state<Void> {
-    // The base hangs on a parameter: its members have to be named.
-    using state = basic_evidence_state<Void>;
+    using state = basic_evidence_state<Void>; // it hangs on a parameter: its members have to be named
     using state::batches_, state::beliefs_, state::builder_, state::cells_, state::effects_, state::groups_,
         state::idle_, state::jobs_, state::jobs_closed_, state::far_tail_, state::near_tail_, state::least_,
         state::nodes_, state::prices_, state::seen_, state::seen_in_window_, state::solver_, state::started_,
@@ -43,12 +42,9 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
   public:
     using state::usual_duration;
-
     explicit basic_evidence_store(double least_slowdown) : basic_evidence_state<Void>(least_slowdown) {}
-
     // Memory for so many cells, now and not in steps of which two are there at once.
     void reserve_cells(std::size_t cells) { cells_.reserve(cells); }
-
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
         return j == basic_job_memory<Void>::none ? 0 : jobs_[j].attempts.size();
@@ -157,7 +153,6 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
             std::uint32_t const j = jobs_.find(r.job);
-            // Nothing of it ended: there is nothing to compare with.
             if (j == basic_job_memory<Void>::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
