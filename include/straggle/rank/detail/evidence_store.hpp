@@ -49,7 +49,6 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         auto const j = jobs_.find(key);
         return j == basic_job_memory<Void>::none ? 0 : jobs_[j].attempts.size();
     }
-
     // An attempt of a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
