@@ -23,6 +23,7 @@
 #include <straggle/base/simd.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/base/storable.hpp>
 #include <straggle/base/token_bucket.hpp>
 #include <straggle/base/when_used.hpp>

@@ -732,6 +732,7 @@ using straggle::predict::progress_worth;
 using straggle::predict::basic_progress_trust;
 using straggle::predict::progress_trust;
 using straggle::predict::left_by_both;
+using straggle::predict::is_soon_by_both;
 }
 
 // straggle/mitigate/copy_planner.hpp

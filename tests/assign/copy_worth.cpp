@@ -135,6 +135,45 @@ TEST_CASE("job_gain: the last of the late tasks, without and with copies, drawn 
     CHECK(assign::job_gain({}, 1) == 0);
 }
 
+TEST_CASE("job_gain: as written down, time by time, with a search for each share") {
+    std::uint64_t const seed = straggle_test::seed_or(15);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::uniform_real_distribution<> any(0, 1);
+    auto const longer = [](times const& of, double t) {
+        return static_cast<double>(of.end() - std::upper_bound(of.begin(), of.end(), t)) / 16;
+    };
+    for (int round = 0; round < 200; ++round) {
+        std::size_t const tasks = 1 + g() % 6;
+        std::vector<times> left(tasks), there(tasks);
+        std::vector<copy_case> cases;
+        double const next = any(g);
+        double last = next;
+        for (std::size_t i = 0; i < tasks; ++i) {
+            left[i] = some(g, 2);
+            there[i] = some(g, 1);
+            if (round % 5 == 0) left[i].fill(next + 0.5); // many at once
+            cases.push_back({left[i], there[i], 3 * any(g), 0.2 + any(g), any(g), round % 2 * any(g)});
+            last = std::max(last, left[i].back());
+        }
+        double const step = (last - next) / 32;
+        double gain = 0;
+        for (int i = 0; i < 32; ++i) {
+            double const t = next + (i + 0.5) * step;
+            double without = 1, with = 1;
+            for (std::size_t k = 0; k < tasks; ++k) {
+                copy_case const& c = cases[k];
+                double const same = std::max(t, (t + c.begun) / c.relative - c.age);
+                without *= 1 - longer(left[k], t);
+                with *= 1 - ((1 - c.of_task) * longer(left[k], t) * longer(there[k], t) +
+                             c.of_task * longer(left[k], same));
+            }
+            gain += with - without;
+        }
+        CHECK(assign::job_gain(cases, next) == gain * step); // to the bit
+    }
+}
+
 TEST_CASE("job_gain: nothing is won before the rest of the job ends") {
     times left, there;
     left.fill(3);

@@ -130,6 +130,51 @@ TEST_CASE("left_by_both: never much worse than siblings alone, far better with e
     }
 }
 
+TEST_CASE("is_soon_by_both: never says so where left_by_both does not, and mostly where it does") {
+    std::uint64_t const seed = straggle_test::seed_or(5);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::uniform_real_distribution<> any(0, 1);
+    int soon = 0, told = 0, not_soon = 0;
+    for (reporting const& how : habits()) {
+        CAPTURE(how.name);
+        progress_trust trust;
+        predict::sibling_times times;
+        auto const took_next = [&] { return 50 * std::exp(0.4 * std::normal_distribution<>()(g)); };
+        for (int i = 0; i < 60; ++i) {
+            double const took = took_next();
+            times.observe(1, 1, took);
+            trust.observe_ended(1, followed(how, 0, took, took, g), took);
+        }
+        predict::time_outlook out;
+        REQUIRE(times.outlook(1, 1, {}, out));
+        for (int i = 0; i < 1500; ++i) {
+            double const took = took_next(), age = 100 * any(g) * any(g), factor = 0.5 + any(g);
+            if (took <= age) continue;
+            progress_track const track = followed(how, 0, took, age, g);
+            if (!(track.promise() > 0)) continue;
+            double const now = age + 20 * any(g) * any(g) * any(g); // reports that are old
+            predict::progress_worth const worth = trust.worth(1, track.reached);
+            predict::time_points const both = predict::left_by_both(out, factor, age, track, now, worth);
+            for (double const time : {both.quantile(0.5) * (0.5 + any(g)), both.at[8], both.at[7],
+                                      both.quantile(0.5) * 5 * any(g), 1e-9, 1e9}) {
+                bool const is_soon = both.at[8] <= time;
+                bool const is_told = predict::is_soon_by_both(out, factor, age, track, now, worth, time);
+                int longer = 0;
+                for (double const l : both.at) longer += l > time ? 1 : 0;
+                if (is_told) CHECK((is_soon && longer <= 7));
+                ++(is_soon ? soon : not_soon);
+                told += is_told ? 1 : 0;
+            }
+        }
+    }
+    CHECK(not_soon > 5000);
+    CHECK(told > 0.4 * soon);
+    // Without a promise, or anything it was learnt from, there is nothing to say.
+    predict::time_outlook out;
+    CHECK_FALSE(predict::is_soon_by_both(out, 1, 1, {}, 2, {0, 1, 5}, 10));
+}
+
 TEST_CASE("progress_trust: kinds are told apart, stored, merged, and cost nothing in the steady state") {
     std::mt19937_64 g(1);
     auto const even = habits()[0], noisy = habits()[3];

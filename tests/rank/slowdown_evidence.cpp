@@ -65,6 +65,37 @@ TEST_CASE("logarithms on the grid are those of the library, rounded down") {
     CHECK(detail::log_ticks(0.25) == -2 * 65536);
 }
 
+TEST_CASE("detectors know without logarithms what is not above a threshold") {
+    std::uint64_t const seed = straggle_test::seed_or(11);
+    INFO("seed ", seed);
+    std::mt19937_64 engine(seed);
+    std::uniform_real_distribution<double> any(-3, 6), off(-2.5, 2.5);
+    detail::score_rates const prices = detail::score_prices().upward();
+    int above = 0;
+    for (int i = 0; i < 4000; ++i) {
+        detail::slow_detector slow;
+        detail::hung_detector hung;
+        for (int window = 0; window < 5; ++window) {
+            slow.add(any(engine), 2, prices);
+            hung.add(std::abs(any(engine)), window % 2);
+            slow.next_window();
+            hung.next_window();
+        }
+        double const score = any(engine), by_slow = slow.log_evidence(score, 1, prices),
+                     by_hung = hung.log_evidence();
+        // Around the evidence, and just at it.
+        for (double const more : {off(engine), 0.0, 1e-12, -1e-12}) {
+            CHECK(slow.is_above(by_slow + more, score, 1, prices) == (by_slow > by_slow + more));
+            CHECK(hung.is_above(by_hung + more) == (by_hung > by_hung + more));
+            above += more < 0 ? 1 : 0;
+        }
+    }
+    CHECK(above > 4000);
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK_FALSE(detail::slow_detector{}.is_above(nan, 0, 0, prices));
+    CHECK_FALSE(detail::slow_detector{}.is_above(0, nan, 1, prices));
+}
+
 TEST_CASE("siblings that have not ended count as Kaplan and Meier say") {
     // Freireich's 6-MP group, as in every textbook: times of remission, + where censored.
     struct row {
@@ -100,7 +131,7 @@ TEST_CASE("how many attempts that run are older: as many as of an exponential di
         double const time = -std::log((static_cast<double>(i) + 0.5) / static_cast<double>(n));
         siblings.add(std::log(time / median), true, static_cast<std::uint32_t>(i % 7));
     }
-    siblings.fit();
+    siblings.fit_hazards();
     for (double const age : {0.8, 1.0, 2.0, 4.0}) // 4000 quantiles of times, the last of which is 9
         CHECK(siblings.share_older(std::log(age / median), 3, 1.5) ==
               doctest::Approx(std::exp(-age)).epsilon(0.05));
@@ -113,7 +144,7 @@ TEST_CASE("how many attempts that run are older: as many as of an exponential di
     detail::censored_times even;
     for (std::size_t i = 0; i < 100; ++i)
         even.add(std::log(0.9 + 0.002 * static_cast<double>(i)), true, static_cast<std::uint32_t>(i % 7));
-    even.fit();
+    even.fit_hazards();
     CHECK(even.share_older(std::log(1.05), 3, 1.5) == doctest::Approx(0.25).epsilon(0.05));
 }
 
@@ -122,7 +153,7 @@ TEST_CASE("attempts that hang do not hide each other: the longest is compared wi
     for (std::size_t i = 0; i < 76; ++i)
         siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
     for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
-    siblings.fit();
+    siblings.fit_hazards();
     double own = 0, all = 0;
     for (int i = 1; i <= 76; ++i) {
         own += 1.0 / (i + 1); // those at risk elsewhere, and one
@@ -141,7 +172,7 @@ TEST_CASE("attempts that hang do not hide each other: the longest is compared wi
         siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
     siblings.add(3, true, 5);
     for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
-    siblings.fit();
+    siblings.fit_hazards();
     double others = 0;
     for (int i = 2; i <= 77; ++i) others += 1.0 / (i + 1);
     CHECK(siblings.hazard(1.9, 9, 1.5) == doctest::Approx(others));

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -114,32 +115,38 @@ struct copy_worth {
 /// @param next what the rest of the job still takes
 /// @pre the times of the tasks are as for `worth_of`
 /// @par Cost
-/// O(1000 tasks)
+/// O(100 tasks)
 [[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
     constexpr std::size_t steps = 32;
     double last = next;
     for (copy_case const& c : tasks) last = (std::max)(last, c.left.back());
     double const step = (last - next) / static_cast<double>(steps);
     if (!(step > 0)) return 0;
-    auto const longer = [](std::span<double const> times, double t) {
-        auto const at = std::upper_bound(times.begin(), times.end(), t);
-        return static_cast<double>(times.end() - at) / static_cast<double>(times.size());
+    // Which share is longer. Later times are asked for later, so no search is needed.
+    struct longer {
+        std::span<double const> times;
+        std::size_t at = 0;
+        double operator()(double t) noexcept {
+            while (at < times.size() && !(t < times[at])) ++at;
+            return static_cast<double>(times.size() - at) / static_cast<double>(times.size());
+        }
     };
-    double gain = 0;
-    for (std::size_t i = 0; i < steps; ++i) {
-        double const t = next + (static_cast<double>(i) + 0.5) * step;
-        double without = 1, with = 1; // chances that all are done by then
-        for (copy_case const& c : tasks) {
-            double const left = longer(c.left, t);
+    std::array<double, steps> without{}, with{}; // chances that all are done by then
+    without.fill(1);
+    with.fill(1);
+    for (copy_case const& c : tasks) {
+        longer left{c.left}, there{c.there}, as_long{c.left};
+        for (std::size_t i = 0; i < steps; ++i) {
+            double const t = next + (static_cast<double>(i) + 0.5) * step, still = left(t);
             // Beyond t, and the copy as well: those of the times that are too long for both.
             double const same = (std::max)(t, (t + c.begun) / c.relative - c.age);
-            double const both =
-                (1 - c.of_task) * left * longer(c.there, t) + c.of_task * longer(c.left, same);
-            without *= 1 - left;
-            with *= 1 - both;
+            double const both = (1 - c.of_task) * still * there(t) + c.of_task * as_long(same);
+            without[i] *= 1 - still;
+            with[i] *= 1 - both;
         }
-        gain += with - without;
     }
+    double gain = 0;
+    for (std::size_t i = 0; i < steps; ++i) gain += with[i] - without[i];
     return gain * step;
 }
 

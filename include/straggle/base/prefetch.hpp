@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `rank/detail/dense_attempts.hpp`, `rank/detail/hashed_attempts.hpp` and
-/// `monitor/detail/window_ranker.hpp`: asks for rows of tables before they are needed.
+/// Shared part of `rank/detail/dense_attempts.hpp`, `rank/detail/hashed_attempts.hpp`,
+/// `monitor/detail/window_ranker.hpp` and `mitigate/detail/late_scan.hpp`: asks for rows of tables before
+/// they are needed.
 #pragma once
 
 #include <straggle/base/config.hpp>

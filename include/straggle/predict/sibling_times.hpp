@@ -131,8 +131,10 @@ class basic_sibling_times {
     /// @return a factor for the times of `outlook`
     [[nodiscard]] double factor(std::uint64_t job, std::uint32_t kind,
                                 sized_task const& task) const noexcept {
+        bool const is_sized = task.input > 0;
+        if (!is_sized && task.slowdown == 1) return 1; // as most are
         double log = std::log(task.slowdown);
-        if (task.input > 0)
+        if (is_sized)
             if (detail::basic_job_times<Void> const* const j = jobs_.find(job);
                 j && j->input > detail::no_input)
                 log += input_of(kind).longest(std::log(task.input) - j->input);

@@ -146,6 +146,10 @@ class basic_slowdown_evidence {
     [[nodiscard]] std::size_t attempts_of(std::uint64_t job) const { return store_.attempts_of(job); }
     /// The logarithm of the evidence that a node is slower than is tolerated; see the class.
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept { return store_.evidence(node); }
+    /// Whether that is above a threshold: cheaper, as bounds tell of most nodes.
+    [[nodiscard]] bool is_slow(std::uint32_t node, double threshold) const noexcept {
+        return store_.is_slow(node, threshold);
+    }
     /// The logarithm of the evidence that a node on trial loses the races of its copies: of those that began
     /// soon after their original.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
@@ -155,6 +159,10 @@ class basic_slowdown_evidence {
     /// how many ended, or that all its slots hold attempts that are older than nearly all others.
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         return store_.hung_evidence(node);
+    }
+    /// Whether that is above a threshold: cheaper.
+    [[nodiscard]] bool is_hung(std::uint32_t node, double threshold) const noexcept {
+        return store_.is_hung(node, threshold);
     }
     /// How many times the usual length of their siblings the attempts that run on a node have reached, by
     /// their median; 0 without any.

@@ -11,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
@@ -161,6 +162,11 @@ class task_reader {
     }
 
   private:
+    struct place {
+        std::uint64_t task;
+        std::uint32_t at; // among the rows
+    };
+
     template <class KindOf>
     void read_work(Running const& r, KindOf&& kind_of, read_running_row& out) const {
         if constexpr (has_kind<Fields>) {
@@ -176,21 +182,22 @@ class task_reader {
     void group() {
         order_.clear();
         for (std::uint32_t i = 0; i < rows_.size(); ++i)
-            if (rows_[i].task != no_task_key) order_.push_back(i);
-        std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-            read_running_row const &x = rows_[a], &y = rows_[b];
-            if (x.task != y.task) return x.task < y.task;
-            if (x.start != y.start) return x.start < y.start;
-            return a < b;
-        });
+            if (rows_[i].task != no_task_key) order_.push_back({rows_[i].task, i});
+        spread_sort(
+            order_, dealt_, [](place const& p) { return p.task; },
+            [this](place const& a, place const& b) {
+                if (a.task != b.task) return a.task < b.task;
+                double const x = rows_[a.at].start, y = rows_[b.at].start;
+                return x != y ? x < y : a.at < b.at;
+            });
         races_.begin_round();
         for (std::size_t i = 0; i < order_.size();) {
             std::size_t end = i + 1;
-            while (end < order_.size() && rows_[order_[end]].task == rows_[order_[i]].task) ++end;
+            while (end < order_.size() && order_[end].task == order_[i].task) ++end;
             auto const together = static_cast<std::uint32_t>(end - i);
-            if (together > 1) races_.add(rows_[order_[i]].task, rows_[order_[i]].start);
+            if (together > 1) races_.add(order_[i].task, rows_[order_[i].at].start);
             for (std::size_t k = i; k < end; ++k) {
-                read_running_row& r = rows_[order_[k]];
+                read_running_row& r = rows_[order_[k].at];
                 if (r.attempts < together) r.attempts = together;
                 if (!r.knows_copy) r.is_copy = k != i;
             }
@@ -203,7 +210,8 @@ class task_reader {
     Fields fields_;
     std::uint64_t key_;
     when_used<Running, std::vector<read_running_row>> rows_;
-    std::vector<std::uint32_t> order_;
+    std::vector<place> order_;
+    spread_sort_scratch<place> dealt_;
     when_used<Running, race_book> races_;
 };
 

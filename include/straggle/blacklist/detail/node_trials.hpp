@@ -122,8 +122,8 @@ class basic_node_trials {
             if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
             slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
-            bool const hangs = evidence_.hung_evidence(row.node) > threshold;
-            if (evidence_.evidence(row.node) > plain && is_plain(row.node, s))
+            bool const hangs = evidence_.is_hung(row.node, threshold);
+            if (evidence_.is_slow(row.node, plain) && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s,
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
                         "slowdown"},

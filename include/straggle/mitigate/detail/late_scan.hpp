@@ -9,12 +9,15 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/prefetch.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/running_jobs.hpp>
+#include <straggle/mitigate/detail/soon_tasks.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/predict/crowding.hpp>
 #include <straggle/predict/progress_trust.hpp>
@@ -62,7 +65,8 @@ class basic_late_scan {
         book.begin();
         for (std::size_t first = 0; first < order_.size();) {
             std::size_t last = first + 1;
-            while (last < order_.size() && order_[last].job == order_[first].job) ++last;
+            while (last < order_.size() && order_[last].job == order_[first].job)
+                prefetch_row(running.data(), order_[last++].at);
             look_at_job(now, running, std::span(order_).subspan(first, last - first), book);
             first = last;
         }
@@ -185,12 +189,14 @@ class basic_late_scan {
         for (std::size_t i = 0; i < running.size(); ++i)
             order_.push_back(
                 {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy});
-        std::sort(order_.begin(), order_.end(), [&](sorted_row const& a, sorted_row const& b) {
-            if (a.job != b.job) return a.job < b.job;
-            if (a.task != b.task) return a.task < b.task;
-            if (a.is_copy != b.is_copy) return b.is_copy;
-            return a.at < b.at;
-        });
+        spread_sort(
+            order_, dealt_, [](sorted_row const& r) { return r.job; },
+            [](sorted_row const& a, sorted_row const& b) {
+                if (a.job != b.job) return a.job < b.job;
+                if (a.task != b.task) return a.task < b.task;
+                if (a.is_copy != b.is_copy) return b.is_copy;
+                return a.at < b.at;
+            });
     }
 
     // All tasks of one job.
@@ -209,6 +215,7 @@ class basic_late_scan {
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
         std::size_t const first = candidates_.size(), raced = racing_.size();
         double next = 0, others = 0, threshold = 0; // `others`: those that do not race
+        soon_.clear();
         if (known)
             threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
                                                       std::exp(options_.deviations * outlook_.spread()));
@@ -223,6 +230,7 @@ class basic_late_scan {
             if (racing_.size() == races) others = (std::max)(others, rest);
             i = end;
         }
+        if (candidates_.size() > first || racing_.size() > raced) soon_.raise(outlook_, now, next, others);
         if (racing_.size() > raced) races_.push_back({raced, racing_.size(), others, any.kind});
         if (candidates_.size() == first) return;
         groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
@@ -255,6 +263,7 @@ class basic_late_scan {
         predict::progress_worth worth;
         bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
                            (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
+        bool const races = is_crowded_ && copies > 0 && note && note->advised && !t.is_copy && !hung;
         double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
         double rest = -1; // as progress alone has it, where it is the better witness
         if (by_progress) {
@@ -267,6 +276,12 @@ class basic_late_scan {
                 by_progress = false;
         }
         predict::time_points left;
+        if (by_progress && !races && age < limit &&
+            predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
+            soon_.add(factor, age, note->track, worth, limit - age, now);
+            if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
+            return 0; // `soon_` knows
+        }
         if (by_progress) {
             left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
             rest = left.quantile(0.5);
@@ -276,7 +291,7 @@ class basic_late_scan {
                 chance = later / static_cast<double>(predict::time_points::count);
             }
         }
-        if (is_crowded_ && copies > 0 && note && note->advised && !t.is_copy && !hung) {
+        if (races) {
             if (!by_progress) left = left_after(age, factor);
             note_race(now, running, rows, left, factor / slow, book.last());
         }
@@ -369,7 +384,9 @@ class basic_late_scan {
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};
     std::vector<sorted_row> order_{};
+    when_used<Void, spread_sort_scratch<sorted_row>> dealt_{};
     when_used<Void, std::vector<predict::sized_task>> sized_{};
+    basic_soon_tasks<Void> soon_{}; // of the job that is looked at
     basic_running_jobs<Void> jobs_{};
 };
 using late_scan = basic_late_scan<>;

@@ -223,6 +223,8 @@ class mitigation_loop {
         std::uint64_t new_copies = 0;
         bool const is_first = last_round_ <= -1e300; // what ran before was started by no action of ours
         double newest = -1e300;
+        std::uint64_t touched = 0;
+        typename log_type::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
             read_running_row const& r = facts.running[i];
             attempts_.push_back(
@@ -247,7 +249,10 @@ class mitigation_loop {
             if (!r.is_copy && r.start > m.newest_start) m.newest_start = r.start;
             if (r.start > newest) newest = r.start;
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
-            if (auto* const job = jobs_.touch(r.job, guard_.now(), r.left_alone, r.kind)) {
+            if (r.job != touched || job == nullptr) // a job often comes in one piece
+                job = jobs_.touch(touched = r.job, guard_.now(), r.left_alone, r.kind);
+            if (job != nullptr) {
+                job->kind = r.kind;
                 log_type::ran(*job, r.start, guard_.now());
                 if (excluded_ != 0) log_type::expose(*job, mitigate::action_kind::exclusion);
             }

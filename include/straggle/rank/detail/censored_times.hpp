@@ -33,6 +33,7 @@ class basic_censored_times {
     // An attempt that ended, or that has taken so long so far.
     void add(double log_time, bool ended, std::uint32_t node) {
         times_.push_back({log_time, node, ended});
+        events_ += ended ? 1 : 0;
         if (log_time > longest_.at) {
             if (node != longest_.node) second_ = longest_;
             longest_ = {log_time, node, ended};
@@ -41,33 +42,21 @@ class basic_censored_times {
         }
     }
 
-    // Takes in what was added. O(n log n)
+    // Takes in what was added: for all but hazards. O(n log n)
     void fit() {
-        std::sort(times_.begin(), times_.end(), [](time const& a, time const& b) {
-            return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
-        });
-        find_suspects();
+        sort();
         std::size_t const n = times_.size();
-        points_.resize(n);
-        double survival = 1, hazard = 0;
-        events_ = 0;
+        double survival = 1;
         for (std::size_t i = 0; i < n; ++i) {
-            time const& t = times_[i];
-            auto const at_risk = static_cast<double>(n - i);
             double mass = 0;
-            if (t.ended) {
-                mass = survival / at_risk;
-                hazard += 1 / (at_risk + 1); // with few siblings the estimate is uncertain: rather too little
-                ++events_;
-            } else if (i + 1 == n) {
+            if (times_[i].ended)
+                mass = survival / static_cast<double>(n - i);
+            else if (i + 1 == n)
                 mass = survival;
-            }
             survival -= mass;
             points_[i].mass = mass;
             points_[i].survival = survival;
-            points_[i].hazard[everybody] = hazard;
         }
-        for (std::size_t which = everybody + 1; which <= suspects_; ++which) leave_out(which);
         double sum = 0, squares = 0;
         for (std::size_t i = n; i-- > 0;) {
             point& p = points_[i];
@@ -80,25 +69,38 @@ class basic_censored_times {
         variance_ = squares - sum * sum;
         if (!(variance_ > 0)) variance_ = 0;
     }
+    // The same where only hazards will be asked for.
+    void fit_hazards() {
+        sort();
+        find_suspects();
+        std::size_t const n = times_.size();
+        double hazard = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            // With few siblings the estimate is uncertain: rather too little.
+            if (times_[i].ended) hazard += 1 / (static_cast<double>(n - i) + 1);
+            points_[i].hazard[everybody] = hazard;
+        }
+        for (std::size_t which = everybody + 1; which <= suspects_; ++which) leave_out(which);
+    }
 
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
     [[nodiscard]] double mean() const noexcept { return mean_; }
     [[nodiscard]] double variance() const noexcept { return variance_; }
 
-    // Which share takes longer.
-    [[nodiscard]] double survival(double log_time) const noexcept {
+    // Which share takes longer, and the mean of those; the argument where none is known.
+    struct rest {
+        double share, mean;
+    };
+    [[nodiscard]] rest beyond(double log_time) const noexcept {
         std::size_t const i = after(log_time);
-        return i == 0 ? 1.0 : i == points_.size() ? 0.0 : points_[i - 1].survival;
-    }
-    // The mean of those that take longer; the argument where none is known.
-    [[nodiscard]] double mean_beyond(double log_time) const noexcept {
-        std::size_t const i = after(log_time);
-        if (i == points_.size()) return log_time;
+        if (i == points_.size()) return {i == 0 ? 1.0 : 0.0, log_time};
         double const share = i == 0 ? 1.0 : points_[i - 1].survival;
-        if (!(share > 1e-9)) return log_time;
+        if (!(share > 1e-9)) return {share, log_time};
         double const mean = points_[i].sum_from / share;
-        return mean > log_time ? mean : log_time;
+        return {share, mean > log_time ? mean : log_time};
     }
+    [[nodiscard]] double survival(double log_time) const noexcept { return beyond(log_time).share; }
+    [[nodiscard]] double mean_beyond(double log_time) const noexcept { return beyond(log_time).mean; }
     // By how much the longest attempt surpasses the longest one elsewhere; below 0 where it did not end.
     [[nodiscard]] double lead() const noexcept {
         return longest_.ended && second_.at > -1e299 ? longest_.at - second_.at : -1.0;
@@ -147,6 +149,12 @@ class basic_censored_times {
     }
 
   private:
+    void sort() {
+        std::sort(times_.begin(), times_.end(), [](time const& a, time const& b) {
+            return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
+        });
+        points_.resize(times_.size());
+    }
     // With everybody, and without one suspect or the other.
     static constexpr std::size_t everybody = 0, views = 3;
 
@@ -169,21 +177,26 @@ class basic_censored_times {
     };
 
     void sum_areas(std::size_t which) noexcept {
-        auto const survival = [which](point const& p) { return std::exp(-p.hazard[which]); };
         double const elsewhere = longest_without_[which];
         std::size_t const i = after(elsewhere);
         areas& a = areas_[which];
-        a.end = (i == 0 ? 1.0 : survival(points_[i - 1])) * std::exp(elsewhere);
-        double sum = 0, next = elsewhere;
+        // Hazards only rise where an attempt has ended.
+        double hazard = i == 0 ? 0.0 : points_[i - 1].hazard[which], survival = std::exp(-hazard);
+        double sum = 0, next = elsewhere, end = std::exp(elsewhere);
+        a.end = survival * end;
         for (std::size_t k = points_.size(); k-- > 0;) {
             double const at = times_[k].at;
             if (at < next) {
-                sum += survival(points_[k]) * (std::exp(next) - std::exp(at));
+                if (double const h = points_[k].hazard[which]; h != hazard)
+                    survival = std::exp(-(hazard = h));
+                double const begin = std::exp(at);
+                sum += survival * (end - begin);
                 next = at;
+                end = begin;
             }
             points_[k].area[which] = sum;
         }
-        a.known = sum + std::exp(next);
+        a.known = sum + end;
         is_summed_[which] = true;
     }
 

@@ -43,6 +43,7 @@ struct node_effect {
     double freedom = 0;       // by how many tasks its variance is known
     std::uint32_t groups = 0; // with siblings elsewhere
     std::uint32_t component = 0;
+    double value = 0, low = 0, high = 0; // the slowdown and its interval, written where all is solved
 };
 
 // What a cell says is compared with what the others of its group say.

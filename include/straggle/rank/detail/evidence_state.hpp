@@ -39,26 +39,29 @@ class basic_evidence_state {
     }
     // The same from as little as there is.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
-        slowdown s;
-        if (node >= effects_.size() || effects_[node].groups == 0) return s;
+        if (node >= effects_.size() || effects_[node].groups == 0) return {};
         node_effect const& e = effects_[node];
-        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
-        // Close to Student's t.
-        double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
-        s.value = std::exp(e.log_slowdown);
-        s.low = std::exp(e.log_slowdown - wide);
-        s.high = std::exp(e.log_slowdown + wide);
-        return s;
+        return {e.value, e.low, e.high, static_cast<std::uint64_t>(e.tasks + 0.5)};
     }
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
         return n.slow.log_evidence(n.live.slow, n.live.tasks, up_);
     }
+    // Whether it is more than that, which mostly takes no logarithm to tell.
+    [[nodiscard]] bool is_slow(std::uint32_t node, double threshold) const noexcept {
+        if (node >= nodes_.size()) return 0 > threshold;
+        node_watch const& n = nodes_[node];
+        return n.slow.is_above(threshold, n.live.slow, n.live.tasks, up_);
+    }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
         return n.restored.log_evidence(n.live.restored, n.live.tasks, down_);
+    }
+    [[nodiscard]] bool is_hung(std::uint32_t node, double threshold) const noexcept {
+        if (node >= nodes_.size()) return 0 > threshold;
+        return nodes_[node].all_old > threshold || nodes_[node].hung.is_above(threshold);
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
@@ -226,13 +229,15 @@ class basic_evidence_state {
         usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
+    static std::uint32_t slots_of(std::uint32_t node, std::span<std::uint32_t const> slots) noexcept {
+        return node < slots.size() ? slots[node] : 1;
+    }
     // A node all of whose slots are busy with old attempts: where one of a hundred is as old as the youngest
     // of four, that is chance once in a hundred million looks.
     void weigh_ages(std::span<std::uint32_t const> slots) noexcept {
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             node_watch& n = nodes_[i];
-            std::uint32_t const all = i < slots.size() ? slots[i] : 1;
-            n.all_old = n.running != 0 && n.running >= all
+            n.all_old = n.running != 0 && n.running >= slots_of(i, slots)
                             ? -static_cast<double>(n.witnesses) * std::log((std::max)(n.young, 1e-300)) - ln2
                             : no_evidence;
         }
@@ -253,7 +258,44 @@ class basic_evidence_state {
         n.booked += s.tasks;
     }
 
+    // Once for all who ask.
+    void write_slowdowns() noexcept {
+        for (node_effect& e : effects_) {
+            if (e.groups == 0) continue;
+            // Close to Student's t.
+            double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
+            e.value = std::exp(e.log_slowdown);
+            e.low = std::exp(e.log_slowdown - wide);
+            e.high = std::exp(e.log_slowdown + wide);
+        }
+    }
+    // In a fleet whose nodes differ anyway, more is tolerated.
+    void measure_scatter() {
+        scatter_.clear();
+        variances_.clear();
+        for (std::size_t i = 0; i < effects_.size(); ++i) {
+            node_effect const& e = effects_[i];
+            if (!(e.tasks >= 8) || e.groups < 3) continue;
+            scatter_.push_back(std::fabs(e.log_slowdown - beliefs_[i].usual));
+            variances_.push_back(e.variance);
+        }
+        double spread = 0;
+        if (scatter_.size() >= 5) {
+            auto const n = static_cast<double>(scatter_.size());
+            double const deviation = 1.4826 * median(scatter_);
+            double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
+            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
+        }
+        builder_.tolerated = least_ + 2 * (std::min)(spread, 0.25);
+    }
+    static double median(std::vector<double>& values) {
+        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::nth_element(values.begin(), middle, values.end());
+        return *middle;
+    }
+
     double least_;
+    std::vector<double> scatter_, variances_; // scratch
     batch_trust batches_;
     tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
     basic_job_memory<Void> jobs_;

@@ -9,6 +9,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/evidence_state.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
@@ -101,9 +102,10 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             look_at_live(now);
             solve(slots);
         }
+        this->write_slowdowns();
         sum_scores();
         watch_hung(now, slots);
-        measure_scatter();
+        this->measure_scatter();
         updated_ = now;
     }
 
@@ -148,22 +150,27 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
     void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
         running_.clear();
+        std::uint64_t key = 0;
+        std::uint32_t j = basic_job_memory<Void>::none; // of the key: a job often comes in one piece
         for (running_attempt const& r : running) {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
-            std::uint32_t const j = jobs_.find(r.job);
+            if (r.job != key || j == basic_job_memory<Void>::none) j = jobs_.find(key = r.job);
             if (j == basic_job_memory<Void>::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
             jobs_[j].longest = (std::max)(jobs_[j].longest, age);
-            running_.push_back({j, {r.node, r.task, age, r.start, r.copy}});
+            running_.push_back(
+                {j, {r.node, r.task, age, r.start, r.copy, age > 0 ? log_ticks(age) : std::int32_t{0}}});
         }
-        std::sort(running_.begin(), running_.end(), [](running_row const& a, running_row const& b) {
-            if (a.job != b.job) return a.job < b.job;
-            if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
-            if (a.attempt.start != b.attempt.start) return a.attempt.start < b.attempt.start;
-            return a.attempt.task < b.attempt.task;
-        });
+        spread_sort(
+            running_, dealt_, [](running_row const& r) { return std::uint64_t{r.job}; },
+            [](running_row const& a, running_row const& b) {
+                if (a.job != b.job) return a.job < b.job;
+                if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
+                if (a.attempt.start != b.attempt.start) return a.attempt.start < b.attempt.start;
+                return a.attempt.task < b.attempt.task;
+            });
         running_of_.clear();
         for (running_row const& r : running_) running_of_.push_back(r.attempt);
     }
@@ -308,6 +315,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 !builder_.has_tail())
                 return;
             running_time const* lead = nullptr; // of a batch: its first
+            double const together = builder_.together();
             for (running_time const& r : running) {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
@@ -318,7 +326,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 node_watch& n = nodes_[r.node];
                 ++n.running;
                 bool const leads =
-                    lead == nullptr || lead->node != r.node || r.start - lead->start > builder_.together();
+                    lead == nullptr || lead->node != r.node || r.start - lead->start > together;
                 if (leads) {
                     lead = &r;
                     ++n.batches;
@@ -326,8 +334,10 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                     continue;
                 }
                 ++n.witnesses;
-                n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow, n.company < 2));
-                n.exposed += builder_.exposure(r.age, now - before, r.node, slow, n.company < 2);
+                bool const alone = n.company < 2;
+                if (n.company >= this->slots_of(r.node, slots)) // see `weigh_ages`
+                    n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow, alone));
+                n.exposed += builder_.exposure(r.age, log_ratio, now - before, r.node, slow, alone);
             }
             for (timed_attempt const& a : job.attempts) {
                 if (!(a.end > before) || a.copy) continue;
@@ -335,7 +345,8 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 node_belief const& b = beliefs_[a.node];
                 if (a.end - length < b.since) continue;
                 nodes_[a.node].exposed +=
-                    builder_.exposure(length, a.end - before, a.node, builder_.slowest(b), true);
+                    builder_.exposure(length, std::log(length) - builder_.origin(), a.end - before, a.node,
+                                      builder_.slowest(b), true);
                 if (a.censored) continue;
                 nodes_[a.node].ended += 1;
                 learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
@@ -346,9 +357,11 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             n.exposed = n.ended = n.stuck = 0;
         }
         this->weigh_ages(slots);
-        std::sort(ratios_.begin(), ratios_.end(), [](ratio const& a, ratio const& b) {
-            return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
-        });
+        spread_sort(
+            ratios_, dealt_ratios_, [](ratio const& r) { return std::uint64_t{r.node}; },
+            [](ratio const& a, ratio const& b) {
+                return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
+            });
         for (std::size_t first = 0; first < ratios_.size();) {
             std::size_t last = first;
             while (last < ratios_.size() && ratios_[last].node == ratios_[first].node) ++last;
@@ -357,43 +370,19 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
     }
 
-    // In a fleet whose nodes differ anyway, more is tolerated.
-    void measure_scatter() {
-        scatter_.clear();
-        variances_.clear();
-        for (std::size_t i = 0; i < effects_.size(); ++i) {
-            node_effect const& e = effects_[i];
-            if (!(e.tasks >= 8) || e.groups < 3) continue;
-            scatter_.push_back(std::fabs(e.log_slowdown - beliefs_[i].usual));
-            variances_.push_back(e.variance);
-        }
-        double spread = 0;
-        if (scatter_.size() >= 5) {
-            auto const n = static_cast<double>(scatter_.size());
-            double const deviation = 1.4826 * median(scatter_);
-            double const chance = median(variances_) * (1 + 3 * std::sqrt(2.7 / n));
-            spread = std::sqrt((std::max)(0.0, deviation * deviation - chance));
-        }
-        builder_.tolerated = least_ + 2 * (std::min)(spread, 0.25);
-    }
-    static double median(std::vector<double>& values) {
-        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::nth_element(values.begin(), middle, values.end());
-        return *middle;
-    }
-
     struct ratio {
         std::uint32_t node;
         double log_ratio;
     };
     // Scratch.
     std::vector<running_row> running_;
+    when_used<Void, spread_sort_scratch<running_row>> dealt_;
     when_used<Void, std::vector<running_time>> running_of_;
     when_used<Void, std::vector<effect_group>> live_groups_;
     when_used<Void, std::vector<effect_cell>> live_cells_;
     when_used<Void, std::vector<cell_score>> live_scores_;
     std::vector<ratio> ratios_;
-    std::vector<double> scatter_, variances_;
+    spread_sort_scratch<ratio> dealt_ratios_;
 };
 using evidence_store = basic_evidence_store<>;
 

@@ -56,6 +56,7 @@ struct running_time {
     double age = 0;
     double start = 0;
     bool copy = false;
+    std::int32_t ticks = 0; // of its age, if that is above 0
 };
 
 template <class Void = void>
@@ -81,6 +82,8 @@ class basic_group_builder {
         gather(ended, running, beliefs);
         if (events_ < 2) return false;
         find_origin();
+        siblings_.fit();
+        mean_ = siblings_.mean();
         find_variance();
         make_cells(beliefs);
         return cells_.size() >= 2;
@@ -88,10 +91,11 @@ class basic_group_builder {
     // The same where only hazards will be asked for.
     bool build_times(std::span<timed_attempt const> ended, std::span<running_time const> running,
                      std::span<node_belief const> beliefs) {
-        if (!is_on_two(ended, beliefs)) return build(ended, running, beliefs);
+        if (!is_on_two(ended, beliefs) && !build(ended, running, beliefs)) return false;
         gather(ended, running, beliefs);
         if (events_ < 2) return false;
         find_origin();
+        siblings_.fit_hazards();
         return true;
     }
     [[nodiscard]] effect_group const& group() const noexcept { return group_; }
@@ -106,14 +110,12 @@ class basic_group_builder {
         return (std::max)(tolerated + b.usual, proved_pace(b));
     }
     // The hazard that an attempt of some age was exposed to in the last while, on a node that is so slow, as
-    // its siblings show it. @pre build() returned true
-    [[nodiscard]] double exposure(double age, double last, std::uint32_t node, double slow,
+    // its siblings show it. `log_ratio`: that of its age, as below. @pre build() returned true
+    [[nodiscard]] double exposure(double age, double log_ratio, double last, std::uint32_t node, double slow,
                                   bool alone) const noexcept {
-        double const index = alone ? far_tail : near_tail;
-        auto const until = [&](double a) {
-            return a > 0 ? siblings_.hazard(std::log(a) - origin_ - slow, node, index) : 0.0;
-        };
-        return until(age) - until(age - last);
+        double const index = alone ? far_tail : near_tail, before = age - last;
+        return (age > 0 ? siblings_.hazard(log_ratio - slow, node, index) : 0.0) -
+               (before > 0 ? siblings_.hazard(std::log(before) - origin_ - slow, node, index) : 0.0);
     }
     // Which share of the attempts that run at any time on such a node is older than a logarithm of an age
     // over the usual time. `alone`: nothing else runs there. @pre as above
@@ -187,7 +189,7 @@ class basic_group_builder {
         for (running_time const& r : running) {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
-            double const at = log_ticks(r.age) * nats_per_tick;
+            double const at = r.ticks * nats_per_tick;
             entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0, r.start});
         }
     }
@@ -235,8 +237,6 @@ class basic_group_builder {
         siblings_.clear();
         for (entry const& e : entries_)
             if (!e.copy) siblings_.add(std::clamp(e.adjusted - median, -widest, widest), e.ended, e.node);
-        siblings_.fit();
-        mean_ = siblings_.mean();
         origin_ = median;
     }
 
@@ -361,9 +361,10 @@ class basic_group_builder {
         }
         // As long as it takes at least: what siblings that got so far still took.
         double const at = std::clamp(e.at - null - origin_, -widest, widest);
-        double const told = 1 - siblings_.survival(at);
+        auto const longer = siblings_.beyond(at);
+        double const told = 1 - longer.share;
         tasks += told;
-        return told * (mean_ + null) + siblings_.mean_beyond(at) - mean_;
+        return told * (mean_ + null) + longer.mean - mean_;
     }
     [[nodiscard]] double score(std::size_t first, std::size_t last, node_belief const& b, double null,
                                double share, double deviation) const noexcept {

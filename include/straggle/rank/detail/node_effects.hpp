@@ -20,6 +20,26 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
+// The largest step below `steps` for which something holds that holds up to some step, from the first one
+// on. It is looked for around `near`, where it was the last time.
+template <class Holds>
+std::uint32_t largest_step(std::uint32_t steps, std::uint32_t near, Holds&& holds) {
+    std::uint32_t low = 0, high = steps; // it holds, it does not
+    std::uint32_t at = std::clamp(near, 1u, steps - 1), by = 1;
+    while (high - low > 1) {
+        (holds(at) ? low : high) = at;
+        // Twice as far each time, until it lies between two.
+        if (high == steps && low + by < high)
+            at = low + by;
+        else if (low == 0 && high > by)
+            at = high - by;
+        else
+            at = low + (high - low) / 2;
+        by *= 2;
+    }
+    return low;
+}
+
 // Two-way model: log time = group + node, weighted least squares by alternating between both, from where the
 // last solution was. Cells of one group share its error, and a node may be slower in one group than in
 // another: `spread` is the variance of that, one for all.
@@ -49,9 +69,10 @@ class basic_effect_solver {
         }
         join(open, open_cells, effects.size());
         weigh(open, open_cells, window, half_life);
+        begin_sweeps(open_cells);
         for (int sweep = 0; sweep < 12; ++sweep)
             if (improve(open, open_cells) < 1e-5) break;
-        for (std::size_t i = 0; i < effects.size(); ++i) effects[i] = {};
+        for (node_effect& e : effects) e = {};
         collect(open, open_cells, value_, effects);
         center(slots, effects, value_);
         shift_groups(open, open_cells);
@@ -101,20 +122,24 @@ class basic_effect_solver {
             g.shift = all > 0 ? sum / all : 0.0;
         }
     }
-    double improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
-        shift_groups(groups, cells);
+    // What no sweep changes: the weight of every node, and what is final of its sum, side by side.
+    void begin_sweeps(std::span<effect_cell const> cells) {
         sum_.resize(value_.size());
         all_.resize(value_.size());
+        moved_.resize(value_.size());
         for (std::size_t i = 0; i < value_.size(); ++i) {
-            sum_[i] = past_[i].sum;
+            moved_[i] = past_[i].sum;
             all_[i] = past_[i].all;
         }
+        for (std::size_t c = 0; c < cells.size(); ++c) all_[cells[c].node] += weight_[c];
+    }
+    double improve(std::span<effect_group> groups, std::span<effect_cell const> cells) noexcept {
+        shift_groups(groups, cells);
+        std::copy(moved_.begin(), moved_.end(), sum_.begin());
         std::size_t c = 0;
         for (effect_group const& g : groups)
-            for (std::size_t end = c + g.cells; c < end; ++c) {
+            for (std::size_t end = c + g.cells; c < end; ++c)
                 sum_[cells[c].node] += weight_[c] * (cells[c].deviation - g.shift);
-                all_[cells[c].node] += weight_[c];
-            }
         double most = 0;
         for (std::size_t i = 0; i < value_.size(); ++i) {
             double const next = all_[i] > 0 ? sum_[i] / all_[i] : 0.0;
@@ -295,26 +320,31 @@ class basic_effect_solver {
         auto const free = static_cast<double>(used - groups_used - nodes_used);
         double const usual = 0.9205 * free;
         double const chance = usual * std::sqrt(2 / free);
-        double low = 0, high = 1;
-        if (clipped(groups, cells, 0) <= usual + chance) {
+        double const squares = clipped(groups, cells, 0, usual + 2 * chance);
+        if (squares <= usual + chance) {
             spread_ = 0;
             return;
         }
-        is_known_ = is_known_ && clipped(groups, cells, 0) > usual + 2 * chance;
-        for (int i = 0; i < 12; ++i) {
-            double const middle = (low + high) / 2;
-            (clipped(groups, cells, middle * middle) > usual ? low : high) = middle;
-        }
-        spread_ = low * low;
+        is_known_ = is_known_ && squares > usual + 2 * chance;
+        constexpr std::uint32_t steps = 4096; // of the deviation, up to 1
+        std::uint32_t const last = static_cast<std::uint32_t>(std::sqrt((std::min)(spread_, 1.0)) * steps);
+        double const found = largest_step(steps, last, [&](std::uint32_t step) {
+            double const deviation = static_cast<double>(step) / steps;
+            return clipped(groups, cells, deviation * deviation, usual) > usual;
+        });
+        spread_ = found / steps * (found / steps);
     }
+    // The sum, or as much of it as is above `enough`.
     [[nodiscard]] double clipped(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                                 double spread) const noexcept {
+                                 double spread, double enough) const noexcept {
         double sum = 0;
         std::size_t c = 0, k = 0;
-        for (effect_group const& g : groups)
+        for (effect_group const& g : groups) {
             for (std::size_t end = c + g.cells; c < end; ++c)
                 if (cells[c].tasks > 0)
                     sum += (std::min)(4.0, weight_[k++] / (g.variance / cells[c].tasks + spread));
+            if (sum > enough) break;
+        }
         return sum;
     }
 

@@ -135,13 +135,29 @@ class slow_detector : public log_evidences<6, -50> {
     // The logarithm of the evidence, with scores that are not final yet.
     [[nodiscard]] double log_evidence(double score, double tasks, score_rates const& prices) const noexcept {
         double all = lowest - 1;
-        for (std::size_t k = 0; k < prices.size(); ++k)
-            all = log_sum(all, log_sum_[k] + rates_of_scores[k] * score - prices[k] * tasks);
+        for (std::size_t k = 0; k < prices.size(); ++k) all = log_sum(all, with(k, score, tasks, prices));
         return all - log_of_rates;
+    }
+    // Whether it is more than that. Of most nodes the largest of the terms tells that it is not.
+    [[nodiscard]] bool is_above(double threshold, double score, double tasks,
+                                score_rates const& prices) const noexcept {
+        constexpr double log_of_terms = 1.945910149055313, rounding = 1e-9; // ln 7
+        double most = lowest - 1;
+        for (std::size_t k = 0; k < prices.size(); ++k) {
+            double const term = with(k, score, tasks, prices);
+            most = term > most ? term : most;
+        }
+        return most + log_of_terms - log_of_rates + rounding > threshold &&
+               log_evidence(score, tasks, prices) > threshold;
     }
 
   private:
     static constexpr double log_of_rates = 1.791759469228055; // ln 6
+
+    [[nodiscard]] double with(std::size_t k, double score, double tasks,
+                              score_rates const& prices) const noexcept {
+        return log_sum_[k] + rates_of_scores[k] * score - prices[k] * tasks;
+    }
 };
 
 // The same for attempts that do not end: what is counted is the cumulative hazard that a node's attempts were
@@ -159,10 +175,17 @@ class hung_detector : public log_evidences<2, -20> {
         for (double& l : log_sum_) l = (std::max)(l, log_evidence);
     }
     [[nodiscard]] double log_evidence() const noexcept {
-        return log_sum(log_sum_[0], log_sum_[1]) - 0.6931471805599453;
+        return log_sum(log_sum_[0], log_sum_[1]) - log_of_terms;
+    }
+    // Whether it is more than that.
+    [[nodiscard]] bool is_above(double threshold) const noexcept {
+        double const most = log_sum_[0] > log_sum_[1] ? log_sum_[0] : log_sum_[1];
+        constexpr double rounding = 1e-9; // the mean is not above the larger one
+        return most + rounding > threshold && log_evidence() > threshold;
     }
 
   private:
+    static constexpr double log_of_terms = 0.6931471805599453; // ln 2
     // How often the attempts of a hung node end, compared with others.
     static constexpr std::array<double, 2> ratio{0.02, 0.1};
     static constexpr std::array<double, 2> log_ratio{-3.912023005428146, -2.302585092994046};
