@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/claims
 mkdir -p "$build"
-"${CXX:-g++}" -std=c++20 -O2 -Iinclude bench/mitigate/claims.cpp -o "$build/claims"
+"${CXX:-g++}" -std=c++20 -O2 -Iinclude bench/claims/claims.cpp -o "$build/claims"
 for table in left wins late; do # it fails where a claim is off
     "$build/claims" "${STRAGGLE_SHARED_DIR:-../shared}/data" "$table" >"$build/$table.md" || true
 done

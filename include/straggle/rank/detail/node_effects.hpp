@@ -21,11 +21,11 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The largest step below `steps` for which something holds that holds up to some step, from the first one
-// on. It is looked for around `near`, where it was the last time.
+// on. It is looked for around `guess`, where it was the last time.
 template <class Holds>
-std::uint32_t largest_step(std::uint32_t steps, std::uint32_t near, Holds&& holds) {
+std::uint32_t largest_step(std::uint32_t steps, std::uint32_t guess, Holds&& holds) {
     std::uint32_t low = 0, high = steps; // it holds, it does not
-    std::uint32_t at = std::clamp(near, 1u, steps - 1), by = 1;
+    std::uint32_t at = std::clamp(guess, 1u, steps - 1), by = 1;
     while (high - low > 1) {
         (holds(at) ? low : high) = at;
         // Twice as far each time, until it lies between two.
