@@ -343,7 +343,9 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     }
     if (!fit.falls_from(edge)) return false;
     above = 0;
-    at = edge, alive = still, here = fits;
+    at = edge;
+    alive = still;
+    here = fits;
     for (int i = 0; i < 3; ++i) {
         at *= wide;
         double const after = survival((age + at) / factor);
