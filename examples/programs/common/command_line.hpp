@@ -79,7 +79,8 @@ inline bool parse(CLI::App& app, int argc, char const* const* argv) {
         app.parse(argc, argv);
     } catch (CLI::Success const& asked) {
         app.exit(asked, std::cout, std::cerr);
-        if (!std::cout.flush()) throw failure(exit_status::cannot_write, "standard output: cannot be written");
+        if (!std::cout.flush())
+            throw failure(exit_status::cannot_write, "standard output: cannot be written");
         return false;
     } catch (CLI::ParseError const& e) {
         std::string text = e.what();

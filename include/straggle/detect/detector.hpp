@@ -75,8 +75,8 @@ struct job_view {
     /// The place of a suspect's task in the range of snapshots that the user gave.
     /// @pre a suspect of this view
     [[nodiscard]] constexpr std::uint32_t row_of(suspect const& s) const { return running[s.task].row; }
-    /// What is left of a suspect's task if it goes on at the average of its rate: for an assigner, which takes
-    /// suspects as they are. Other estimates are in `remaining_time.hpp`.
+    /// What is left of a suspect's task if it goes on at the average of its rate: for an assigner, which
+    /// takes suspects as they are. Other estimates are in `remaining_time.hpp`.
     /// @return `status::insufficient_evidence` where it has reported too little
     /// @pre a suspect of this view
     [[nodiscard]] constexpr outcome<double> left_of(suspect const& s) const {
