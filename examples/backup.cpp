@@ -28,12 +28,13 @@ struct host {
 
 // Which member is what, named once.
 template <>
-struct straggle::assign::backup_traits<task> {
-    static constexpr auto fields = straggler_fields{.runs_on = &task::host, .remaining = &task::seconds_left};
+struct straggle::task_traits<task> {
+    static constexpr auto fields =
+        assign::straggler_fields{.runs_on = &task::host, .remaining = &task::seconds_left};
 };
 template <>
-struct straggle::assign::backup_traits<host> {
-    static constexpr auto fields = backup_node_fields{
+struct straggle::task_traits<host> {
+    static constexpr auto fields = assign::backup_node_fields{
         .node = &host::name, .free = &host::free_slots, .state = [](host const& h) {
             return h.avoided ? straggle::node_state::excluded : straggle::node_state::healthy;
         }};

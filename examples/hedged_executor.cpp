@@ -66,17 +66,19 @@ struct thread_pool {
 
     void hedge(steady::time_point now) {
         progress.running(running, runs, now);
-        auto const view = progress.view();
-        auto const task_of = [&](auto const& s) -> task& { return running[view.row_of(s)]; };
-        auto const late_tasks = scan(view) | std::views::transform(task_of);
-        auto const still = [&](task const& t) {
+        auto const late_tasks = scan(progress.view(), running);
+        auto const still = [&](auto const& suspect) {
+            task const& t = *suspect.row;
             auto const left = history.remaining(t, t.worker, now - t.begun);
             return left ? *left->mean() : seconds(now - t.begun).count(); // longer than any: as long again
         };
-        auto const there = [&](task const& t, worker const& w) { return history.predict(t, w.id); };
-        straggle::assign::straggler_fields const lags{.runs_on = &task::worker, .remaining = still};
+        auto const there = [&](auto const& suspect, worker const& w) {
+            return history.predict(*suspect.row, w.id);
+        };
+        auto const here = [](auto const& suspect) { return suspect.row->worker; };
+        straggle::assign::straggler_fields const lags{.runs_on = here, .remaining = still};
         for (auto const& choice : assigner.choose(late_tasks, lags, workers, helps, there).choices)
-            if (choice.copy) start(late_tasks[choice.straggler], workers[choice.copy->node]);
+            if (choice.copy) start(*late_tasks[choice.straggler].row, workers[choice.copy->node]);
     }
     void learn(task const& t) {
         history.observe(t);

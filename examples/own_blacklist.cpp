@@ -106,11 +106,11 @@ int main() {
                 1000ms);
     //! [suspect]
     straggle::detect::straggler_scan scan{straggle::detect::node_aware<>{}};
-    for (auto const& found : scan(job.view())) {
-        running_task const& late = tasks[job.view().row_of(found)]; // your own record
-        std::cout << "the task on " << late.host << " will take " << std::round(10 * found.value) / 10
-                  << " s, where " << std::round(10 * found.usual) / 10
-                  << " s are usual and a straggler takes " << std::round(10 * found.threshold) / 10 << " s\n";
+    for (auto const& [row, left, why] : scan(job.view(), tasks)) { // row points to your own record
+        std::cout << "the task on " << row->host << " has " << std::round(10 * left.value_or(0)) / 10
+                  << " s left and will take " << std::round(10 * why.value) / 10 << " s, where "
+                  << std::round(10 * why.usual) / 10 << " s are usual and a straggler takes "
+                  << std::round(10 * why.threshold) / 10 << " s (" << why.rule << ")\n";
     }
     //! [suspect]
 }

@@ -143,7 +143,7 @@ class Reader:
                 member_brace = members and before not in (")", "}")
                 if not (initialised or expression or member_brace):
                     return i
-            if token == "=" and before != "operator":
+            if token == "=" and before != "operator" and self.tokens[i - 2] != "operator":  # nor in operator+=
                 initialised = True
             if token == ":" and before == ")":
                 members = True

@@ -431,7 +431,7 @@ found late(int kind, bool use_progress, double (*next)(engine&)) {
                 running.back().reported = at + age;
             }
             planner.plan(at + age, running, places, {});
-            for (auto const& s : planner.suspects()) suspected[s.task_row] = true;
+            for (auto const& s : planner.suspects()) suspected[s.row] = true;
         }
         if (job < 50) continue; // it learns
         double const slow = 1.5 * (sorted[19] + sorted[20]) / 2;

@@ -21,3 +21,4 @@
 #include <straggle/assign/reservation.hpp>
 #include <straggle/assign/slot_price.hpp>
 #include <straggle/assign/small_job_clones.hpp>
+#include <straggle/assign/suspect_fields.hpp>

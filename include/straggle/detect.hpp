@@ -23,4 +23,5 @@
 #include <straggle/detect/remaining_time.hpp>
 #include <straggle/detect/speculative_lag.hpp>
 #include <straggle/detect/straggler_scan.hpp>
+#include <straggle/detect/suspect_list.hpp>
 #include <straggle/detect/without_copies.hpp>

@@ -20,5 +20,6 @@
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/slowdown.hpp>
+#include <straggle/record/suspect.hpp>
 #include <straggle/record/task_reader.hpp>
 #include <straggle/record/time_line.hpp>

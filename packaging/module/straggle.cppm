@@ -75,8 +75,8 @@ using straggle::record::status_field;
 }
 using straggle::attempt_fields;
 using straggle::task_traits;
-using straggle::has_task_traits;
 namespace record {
+using straggle::record::has_task_traits;
 using straggle::record::timed_fields;
 using straggle::record::attempt_fields_for;
 }
@@ -175,6 +175,9 @@ using straggle::record::node_state_count;
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
 
+// straggle/record/suspect.hpp
+using straggle::suspect;
+
 // straggle/assign/greedy_assignment.hpp
 namespace assign {
 using straggle::assign::assignable_pairs;
@@ -258,8 +261,6 @@ using straggle::assign::node_state_field;
 using straggle::assign::runs_on_field;
 using straggle::assign::straggler_fields;
 using straggle::assign::backup_node_fields;
-using straggle::assign::backup_traits;
-using straggle::assign::has_backup_traits;
 using straggle::assign::placement_test;
 using straggle::assign::straggler_fields_for;
 using straggle::assign::backup_node_fields_for;
@@ -301,6 +302,11 @@ using straggle::assign::suspect_share_limit;
 namespace assign {
 using straggle::assign::slot_price_options;
 using straggle::assign::slot_price;
+}
+
+// straggle/assign/suspect_fields.hpp
+namespace assign {
+using straggle::assign::suspect_fields;
 }
 
 // straggle/assign/assigner.hpp
@@ -539,27 +545,11 @@ using straggle::blacklist::deterministic_fill;
 using straggle::blacklist::top_k_intersection;
 }
 
-// straggle/predict/progress.hpp
-namespace predict {
-using straggle::predict::progress_estimator;
-using straggle::predict::reading_rejection;
-using straggle::predict::reading_rejection_count;
-using straggle::predict::reason_count;
-using straggle::predict::to_string;
-using straggle::predict::reading_counts;
-using straggle::predict::task_readings;
-using straggle::predict::least_telling_progress;
-using straggle::predict::average_rate_remaining;
-using straggle::predict::average_rate;
-using straggle::predict::sibling_time;
-using straggle::predict::remaining_at;
-}
-
 // straggle/detect/detector.hpp
 namespace detect {
 using straggle::detect::running_task;
 using straggle::detect::job_node;
-using straggle::detect::suspect;
+using straggle::detect::finding;
 using straggle::detect::job_view;
 using straggle::detect::task_scope;
 using straggle::detect::detection_note;
@@ -591,6 +581,22 @@ using straggle::detect::hierarchical;
 // straggle/detect/job_progress.hpp
 namespace detect {
 using straggle::detect::job_progress;
+}
+
+// straggle/predict/progress.hpp
+namespace predict {
+using straggle::predict::progress_estimator;
+using straggle::predict::reading_rejection;
+using straggle::predict::reading_rejection_count;
+using straggle::predict::reason_count;
+using straggle::predict::to_string;
+using straggle::predict::reading_counts;
+using straggle::predict::task_readings;
+using straggle::predict::least_telling_progress;
+using straggle::predict::average_rate_remaining;
+using straggle::predict::average_rate;
+using straggle::predict::sibling_time;
+using straggle::predict::remaining_at;
 }
 
 // straggle/detect/remaining_time.hpp
@@ -655,6 +661,12 @@ using straggle::detect::speculative_lag;
 using straggle::detect::task_lag;
 }
 
+// straggle/detect/suspect_list.hpp
+namespace detect {
+using straggle::detect::suspect_iterator;
+using straggle::detect::suspect_list;
+}
+
 // straggle/detect/straggler_scan.hpp
 namespace detect {
 using straggle::detect::straggler_scan;
@@ -713,7 +725,7 @@ using straggle::mitigate::new_task;
 using straggle::mitigate::attempt_end;
 using straggle::mitigate::ended_row;
 using straggle::mitigate::time_range;
-using straggle::mitigate::late_row;
+using straggle::mitigate::late_task;
 using straggle::mitigate::copy_row;
 using straggle::mitigate::kill_row;
 using straggle::mitigate::copy_notes;

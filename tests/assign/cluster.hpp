@@ -86,10 +86,10 @@ inline constexpr std::nullopt_t nowhere = std::nullopt;
 } // namespace straggle_test
 
 template <>
-struct straggle::assign::backup_traits<straggle_test::task> {
+struct straggle::task_traits<straggle_test::task> {
     static constexpr auto fields = straggle_test::task_fields;
 };
 template <>
-struct straggle::assign::backup_traits<straggle_test::host> {
+struct straggle::task_traits<straggle_test::host> {
     static constexpr auto fields = straggle_test::host_fields;
 };

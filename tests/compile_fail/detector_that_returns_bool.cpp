@@ -11,7 +11,7 @@ struct mine {
     static constexpr std::string_view name = "mine";
     straggle::detect::detection_note detect(straggle::detect::job_view const&,
                                             straggle::detect::detector_scratch&,
-                                            std::vector<straggle::detect::suspect>&) {
+                                            std::vector<straggle::detect::finding>&) {
         return {};
     }
 };
@@ -20,7 +20,7 @@ straggle::detect::straggler_scan scan{mine{}};
 struct mine {
     static constexpr std::string_view name = "mine";
     bool detect(straggle::detect::job_view const&, straggle::detect::detector_scratch&,
-                std::vector<straggle::detect::suspect>&) {
+                std::vector<straggle::detect::finding>&) {
         return {};
     }
 };

@@ -12,7 +12,7 @@ struct mine {
     static constexpr std::string_view name = "mine";
     straggle::detect::detection_note detect(straggle::detect::job_view const&,
                                             straggle::detect::detector_scratch&,
-                                            std::vector<straggle::detect::suspect>&) {
+                                            std::vector<straggle::detect::finding>&) {
         return {};
     }
 };
@@ -21,7 +21,7 @@ straggle::detect::straggler_scan scan{mine{}};
 struct mine {
     straggle::detect::detection_note detect(straggle::detect::job_view const&,
                                             straggle::detect::detector_scratch&,
-                                            std::vector<straggle::detect::suspect>&) {
+                                            std::vector<straggle::detect::finding>&) {
         return {};
     }
 };

@@ -16,14 +16,14 @@ TEST_CASE("average_time: by hand") {
     auto const a = ask(detect::average_time{}, job);
     CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{3, 1}); // not the one at the average
-    CHECK(a.suspects[0] == detect::suspect{3, 16, 10, 10});
+    CHECK(a.suspects[0] == detect::finding{3, 16, 10, 10});
     auto const b = ask(detect::average_time{.factor = 1.5}, job);
     CHECK(b.tasks() == places{3});
-    CHECK(b.suspects[0] == detect::suspect{3, 16, 15, 10});
+    CHECK(b.suspects[0] == detect::finding{3, 16, 15, 10});
     SUBCASE("the exclusion to the letter: the running ones' average, 11.5") {
         auto const c = ask(detect::average_time{.of = detect::average_time::basis::running}, job);
         CHECK(c.tasks() == places{3});
-        CHECK(c.suspects[0] == detect::suspect{3, 16, 11.5, 11.5});
+        CHECK(c.suspects[0] == detect::finding{3, 16, 11.5, 11.5});
     }
 }
 

@@ -29,13 +29,3 @@ TEST_CASE("a view of nothing, a task of which nothing is known") {
     CHECK(task.input == 1);
     CHECK(task.copies == 1);
 }
-
-TEST_CASE("a suspect leads to the row of the snapshot it is about, and to what is left of it") {
-    std::vector<detect::running_task> const tasks{{.row = 4}, {.progress = 0.25, .elapsed = 30, .row = 7}};
-    detect::job_view view;
-    view.running = tasks;
-    CHECK(view.row_of(detect::suspect{.task = 0}) == 4);
-    CHECK(view.row_of(detect::suspect{.task = 1}) == 7);
-    CHECK(view.left_of(detect::suspect{.task = 0}).reason() == status::insufficient_evidence);
-    CHECK(view.left_of(detect::suspect{.task = 1}).value() == 90);
-}

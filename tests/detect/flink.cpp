@@ -66,7 +66,7 @@ TEST_CASE("flink: by hand") {
     auto const a = ask(detect::flink{}, job);
     CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0] == detect::suspect{0, 100, 30, 20});
+    CHECK(a.suspects[0] == detect::finding{0, 100, 30, 20});
     job.running[0].elapsed = 60;
     CHECK(ask(detect::flink{}, job).tasks() == places{0});
     CHECK(ask(detect::flink{.lower_bound = 60.5}, job).suspects.empty());
@@ -85,7 +85,7 @@ TEST_CASE("flink: by hand") {
         job.running[0].elapsed = 64;
         job.running[0].input = 8;
         auto const b = ask(detect::flink{}, job);
-        CHECK(b.suspects[0] == detect::suspect{0, 8, 7.5, 5});
+        CHECK(b.suspects[0] == detect::finding{0, 8, 7.5, 5});
         job.running[0].input = 9;
         CHECK(ask(detect::flink{}, job).suspects.empty());
     }

@@ -18,7 +18,7 @@ namespace {
 struct everybody {
     static constexpr char const* name = "everybody";
     detect::detection_note detect(detect::job_view const& job, detect::detector_scratch& scratch,
-                                  std::vector<detect::suspect>& out) const {
+                                  std::vector<detect::finding>& out) const {
         scratch.values.assign(3, 1.0);
         for (std::uint32_t i = static_cast<std::uint32_t>(job.running.size()); i-- > 0;)
             out.push_back({i, static_cast<double>(i), 5, 6});
@@ -46,7 +46,7 @@ TEST_CASE("hierarchical: by hand") {
     auto const a = ask(detect::hierarchical{everybody{}}, job);
     CHECK(a.tasks() == places{4, 3});
     CHECK(a.note == detect::detection_note::cap_reached); // what the base said
-    CHECK(a.suspects[0] == detect::suspect{4, 4, 5, 6});  // and its evidence
+    CHECK(a.suspects[0] == detect::finding{4, 4, 5, 6});  // and its evidence
     CHECK(ask(detect::hierarchical{everybody{}, 0.8}, job).tasks().empty());
     CHECK(ask(detect::hierarchical{everybody{}, 1.1}, job).tasks() == places{4, 3, 2, 1, 0});
     // On its own the rule of the paper names more.

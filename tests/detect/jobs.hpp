@@ -63,7 +63,7 @@ struct job_data {
 /// What a detector said.
 struct answer {
     straggle::detect::detection_note note = straggle::detect::detection_note::none;
-    std::vector<straggle::detect::suspect> suspects;
+    std::vector<straggle::detect::finding> suspects;
 
     [[nodiscard]] std::vector<std::uint32_t> tasks() const {
         std::vector<std::uint32_t> t;
@@ -80,8 +80,8 @@ answer ask(Detector detector, straggle::detect::job_view const& view) {
     scratch.values = {7, 8, 9}; // left over from something else
     scratch.node_values = {3};
     scratch.order = {1, 2};
-    straggle::detect::suspect const before{9, 1, 2, 3};
-    std::vector<straggle::detect::suspect> out{before};
+    straggle::detect::finding const before{9, 1, 2, 3};
+    std::vector<straggle::detect::finding> out{before};
     answer a;
     a.note = detector.detect(view, scratch, out);
     REQUIRE_FALSE(out.empty());
@@ -192,7 +192,7 @@ std::size_t allocations_of_second_look(Detector detector, std::uint64_t seed) {
     std::vector<straggle::detect::job_view> views;
     for (auto& job : jobs) views.push_back(job.view());
     straggle::detect::detector_scratch scratch;
-    std::vector<straggle::detect::suspect> out;
+    std::vector<straggle::detect::finding> out;
     auto const look = [&] {
         for (auto const& view : views) {
             out.clear();

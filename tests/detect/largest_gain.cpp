@@ -26,11 +26,11 @@ using straggle::outcome;
 using straggle::status;
 using straggle::detect::by_row;
 using straggle::detect::detection_note;
+using straggle::detect::finding;
 using straggle::detect::gain_state;
 using straggle::detect::job_view;
 using straggle::detect::largest_gain;
 using straggle::detect::running_task;
-using straggle::detect::suspect;
 
 using limits = std::numeric_limits<double>;
 constexpr double nan = limits::quiet_NaN();
@@ -57,10 +57,10 @@ job_view job_of(std::vector<running_task> const& running, std::vector<double> co
 }
 
 template <class Detector>
-std::vector<suspect> suspects(Detector const& detector, job_view const& job,
+std::vector<finding> suspects(Detector const& detector, job_view const& job,
                               detection_note note = detection_note::none) {
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found;
+    std::vector<finding> found;
     CHECK(detector.detect(job, scratch, found) == note);
     return found;
 }
@@ -77,12 +77,12 @@ TEST_CASE("largest gain: by hand") {
     job_view const job = job_of(running, finished);
 
     auto const one = suspects(largest_gain<>{}, job, detection_note::cap_reached);
-    CHECK(one == std::vector<suspect>{{1, 300, 50, 50}});
+    CHECK(one == std::vector<finding>{{1, 300, 50, 50}});
     auto const all = suspects(largest_gain<>{.most = 10}, job);
-    CHECK(all == std::vector<suspect>{{1, 300, 50, 50}, {3, 100, 50, 50}, {0, 75, 50, 50}});
+    CHECK(all == std::vector<finding>{{1, 300, 50, 50}, {3, 100, 50, 50}, {0, 75, 50, 50}});
     CHECK(suspects(largest_gain<>{.most = 3}, job) == all);
     CHECK(suspects(largest_gain<>{.most = 2}, job, detection_note::cap_reached) ==
-          std::vector<suspect>{all[0], all[1]});
+          std::vector<finding>{all[0], all[1]});
 
     largest_gain<> const rule;
     CHECK(rule.judge(running[1], job).state == gain_state::gains);
@@ -95,10 +95,10 @@ TEST_CASE("largest gain: suspects are appended, ties in the order of the view") 
     std::vector<running_task> const running(4, {.progress = 0.25, .elapsed = 100});
     std::vector<double> const finished = {50};
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found = {{7, 1, 2, 3}};
+    std::vector<finding> found = {{7, 1, 2, 3}};
     largest_gain<>{.most = 3}.detect(job_of(running, finished), scratch, found);
     REQUIRE(found.size() == 4);
-    CHECK(found[0] == suspect{7, 1, 2, 3});
+    CHECK(found[0] == finding{7, 1, 2, 3});
     for (std::uint32_t i = 0; i < 3; ++i) CHECK(found[i + 1].task == i);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("largest gain: odd estimates") {
     auto const by_turns = [&](running_task const&, job_view const&) { return left[row++ % 5]; };
     // A task that stands still gains more than any that moves; what is no time is no estimate.
     auto const found = suspects(largest_gain{.estimate = by_turns, .most = 5}, job_of(running, finished));
-    CHECK(found == std::vector<suspect>{{4, (limits::max)(), 50, 50}, {3, 60, 50, 50}});
+    CHECK(found == std::vector<finding>{{4, (limits::max)(), 50, 50}, {3, 60, 50, 50}});
     auto const negative = [](running_task const&, job_view const&) { return -1.0; };
     CHECK(largest_gain{negative}.judge(running[0], job_of(running, finished)).state == gain_state::too_new);
     CHECK(suspects(largest_gain<straggle::detect::average_rate_estimate, decltype(negative)>{.replacement =
@@ -201,7 +201,7 @@ TEST_CASE("largest gain: under Hadoop's cap") {
             straggle::detect::cap rule{largest_gain<>{}};
             CHECK(decltype(rule)::name == "cap(largest_gain)");
             straggle::detect::detector_scratch scratch;
-            std::vector<suspect> found;
+            std::vector<finding> found;
             CHECK(rule.detect(job_of(running, finished), scratch, found) == detection_note::cap_reached);
             bool const launches = copied < (n == 20 ? 10u : 15u);
             REQUIRE(found.size() == launches);
@@ -357,7 +357,7 @@ TEST_CASE("largest gain: any job") {
     INFO("seed ", seed);
     straggle_test::golden_sequence next(seed);
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found;
+    std::vector<finding> found;
     for (int k = 0; k < 500; ++k) {
         std::vector<running_task> running(1 + next() % 60);
         for (running_task& t : running)
@@ -395,7 +395,7 @@ TEST_CASE("largest gain: any job") {
 TEST_CASE("largest gain: at least one suspect may be named") {
     straggle_test::contract_trap const trap;
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found;
+    std::vector<finding> found;
     CHECK_THROWS_AS(largest_gain<>{.most = 0}.detect({}, scratch, found), straggle_test::broken_contract);
 }
 

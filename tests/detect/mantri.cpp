@@ -21,10 +21,10 @@ namespace {
 using straggle::outcome;
 using straggle::status;
 using straggle::detect::detection_note;
+using straggle::detect::finding;
 using straggle::detect::job_view;
 using straggle::detect::mantri;
 using straggle::detect::running_task;
-using straggle::detect::suspect;
 using straggle::detect::uncertain_time;
 
 using limits = std::numeric_limits<double>;
@@ -59,12 +59,12 @@ job_view job_of(std::vector<running_task> const& running, std::vector<double> co
 }
 
 template <class Detector>
-std::vector<suspect> suspects(Detector const& detector, job_view const& job,
+std::vector<finding> suspects(Detector const& detector, job_view const& job,
                               detection_note note = detection_note::none) {
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found = {{9, 9, 9, 9}};
+    std::vector<finding> found = {{9, 9, 9, 9}};
     CHECK(detector.detect(job, scratch, found) == note);
-    REQUIRE(found.front() == suspect{9, 9, 9, 9}); // appended
+    REQUIRE(found.front() == finding{9, 9, 9, 9}); // appended
     found.erase(found.begin());
     return found;
 }
@@ -81,10 +81,10 @@ TEST_CASE("mantri: by hand") {
     };
     job_view const job = job_of(running, finished);
     // An ordinary task that has just begun has 55 left: 10 and 20.
-    CHECK(suspects(mantri<>{}, job) == std::vector<suspect>{{3, 1.0, 0.25, 0.2}, {1, 0.3, 0.25, 0.2}});
+    CHECK(suspects(mantri<>{}, job) == std::vector<finding>{{3, 1.0, 0.25, 0.2}, {1, 0.3, 0.25, 0.2}});
     CHECK(suspects(mantri<>{.delta = 0.2}, job).size() == 2); // more than, not as much as
     CHECK(suspects(mantri<>{.delta = 0.19}, job).size() == 4);
-    CHECK(suspects(mantri<>{.delta = 0.3}, job) == std::vector<suspect>{{3, 1.0, 0.3, 0.2}});
+    CHECK(suspects(mantri<>{.delta = 0.3}, job) == std::vector<finding>{{3, 1.0, 0.3, 0.2}});
     // A copy that takes 5 to start must take less than 61 / 2 - 5.
     CHECK(suspects(mantri<>{.start_up = 5}, job).size() == 1);
 }
@@ -120,7 +120,7 @@ TEST_CASE("mantri: order and ties") {
         {.progress = 0.5, .elapsed = 101},
     };
     std::vector<std::uint32_t> order;
-    for (suspect const& s : suspects(mantri<>{}, job_of(running, finished))) order.push_back(s.task);
+    for (finding const& s : suspects(mantri<>{}, job_of(running, finished))) order.push_back(s.task);
     CHECK(order == std::vector<std::uint32_t>{3, 1, 0, 2});
     std::vector<running_task> const equal(100, running[0]);
     auto const found = suspects(mantri<>{}, job_of(equal, finished));
@@ -139,11 +139,11 @@ TEST_CASE("mantri: odd estimates") {
     }
     CHECK(suspects(mantri<a_guess>{{{100, -1}}}, job).empty());
     CHECK(suspects(mantri<a_time>{{-5}}, job).empty());
-    CHECK(suspects(mantri<a_time>{{(limits::max)()}}, job) == std::vector<suspect>{{0, 1, 0.25, 0.2}});
+    CHECK(suspects(mantri<a_time>{{(limits::max)()}}, job) == std::vector<finding>{{0, 1, 0.25, 0.2}});
     auto const still = [](running_task const&, job_view const&) -> outcome<double> {
         return status::out_of_range;
     };
-    CHECK(suspects(mantri{still}, job) == std::vector<suspect>{{0, 1, 0.25, 0.2}});
+    CHECK(suspects(mantri{still}, job) == std::vector<finding>{{0, 1, 0.25, 0.2}});
     auto const unknown = [](running_task const&, job_view const&) -> outcome<uncertain_time> {
         return status::insufficient_evidence;
     };
@@ -175,7 +175,7 @@ TEST_CASE("mantri: the definition, task by task") {
     INFO("seed ", seed);
     straggle_test::golden_sequence next(seed);
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found;
+    std::vector<finding> found;
     for (int k = 0; k < 300; ++k) {
         std::vector<running_task> running(1 + next() % 30);
         for (running_task& t : running)
@@ -199,7 +199,7 @@ TEST_CASE("mantri: the definition, task by task") {
             for (double const x : finished) wins += *left > (x + rule.start_up) * ((c + 1) / c);
             double const p = wins / static_cast<double>(finished.size());
             auto const it =
-                std::find_if(found.begin(), found.end(), [&](suspect const& s) { return s.task == i; });
+                std::find_if(found.begin(), found.end(), [&](finding const& s) { return s.task == i; });
             REQUIRE((it != found.end()) == (p > rule.delta));
             if (it != found.end()) REQUIRE(it->value == p);
             expected += p > rule.delta;
@@ -233,7 +233,7 @@ TEST_CASE("mantri: doubt makes the probability smooth, and it grows with the tim
 TEST_CASE("mantri: broken contracts") {
     straggle_test::contract_trap const trap;
     straggle::detect::detector_scratch scratch;
-    std::vector<suspect> found;
+    std::vector<finding> found;
     for (auto const& bad : {mantri<>{.delta = 1}, mantri<>{.delta = -0.1}, mantri<>{.delta = nan},
                             mantri<>{.start_up = -1}, mantri<>{.start_up = nan}, mantri<>{.min_finished = 0}})
         CHECK_THROWS_AS(bad.detect({}, scratch, found), straggle_test::broken_contract);

@@ -192,8 +192,8 @@ class mapreduce_job {
         suspects_.clear();
         auto const detector = detector_for(std::span<Estimator const>(table_));
         detector.detect(view, scratch_, suspects_);
-        for (straggle::detect::suspect const& s : suspects_) {
-            task& t = tasks_[rows_[view.row_of(s)].number / 2];
+        for (straggle::detect::finding const& s : suspects_) {
+            task& t = tasks_[rows_[view.running[s.task].row].number / 2];
             t.attempts.emplace_back();
             reports_[number(t, 1)] = fresh_;
             ++waiting_[is_map];
@@ -214,7 +214,7 @@ class mapreduce_job {
     std::vector<mapreduce_attempt> rows_;
     std::vector<Estimator> table_;
     straggle::detect::detector_scratch scratch_;
-    std::vector<straggle::detect::suspect> suspects_;
+    std::vector<straggle::detect::finding> suspects_;
 };
 
 } // namespace straggle_test

@@ -151,7 +151,7 @@ TEST_CASE("node_aware: what tasks of all nodes are late is no slowdown") {
     REQUIRE(learnt.tasks() == told.tasks());
     for (std::size_t i = 0; i < told.suspects.size(); ++i)
         CHECK(learnt.suspects[i].value == doctest::Approx(told.suspects[i].value).epsilon(1e-12));
-    for (detect::suspect const& s : learnt.suspects) CHECK(job.running[s.task].node >= 3);
+    for (detect::finding const& s : learnt.suspects) CHECK(job.running[s.task].node >= 3);
     CHECK(learnt.suspects.size() == 8);
     CHECK(ask(rule(0), job).suspects.size() == 20); // all look slow
 
@@ -371,13 +371,13 @@ TEST_CASE("node_aware: random jobs") {
         detect::job_view const view = job.view();
         answer const a = ask(detect::node_aware<>{}, view);
         for (std::size_t i = 0; i < a.suspects.size(); ++i) {
-            detect::suspect const& s = a.suspects[i];
+            detect::finding const& s = a.suspects[i];
             double const left = s.value - view.running[s.task].elapsed;
             CHECK(s.value > s.threshold);
             CHECK(left > s.usual);
             CHECK(s.threshold == 1.2 * s.usual);
             if (i == 0) continue;
-            detect::suspect const& b = a.suspects[i - 1];
+            detect::finding const& b = a.suspects[i - 1];
             double const before = b.value - view.running[b.task].elapsed;
             bool const in_order = before > left || (before == left && b.task < s.task);
             CHECK(in_order);
@@ -405,7 +405,7 @@ TEST_CASE("node_aware: allocates nothing once it has worked") {
     }
     detect::job_view const view = job.view();
     detect::detector_scratch scratch;
-    std::vector<detect::suspect> out;
+    std::vector<detect::finding> out;
     detect::node_aware<>{}.detect(view, scratch, out);
     CHECK(out.size() == 10000);
     out.clear();
@@ -529,15 +529,15 @@ class contestant {
     contestant(std::string n, Detector detector)
         : name(std::move(n)),
           detect_([detector, scratch = detect::detector_scratch{}](
-                      detect::job_view const& job, std::vector<detect::suspect>& out) mutable {
+                      detect::job_view const& job, std::vector<detect::finding>& out) mutable {
               (void)detector.detect(job, scratch, out);
           }) {}
     void begin() { found_.assign(simulation::tasks, std::nullopt); }
     void scan(detect::job_view const& job, simulation const& s, double now) {
         out_.clear();
         detect_(job, out_);
-        for (detect::suspect const& x : out_) {
-            task_of_world const& t = s.all[s.reports[job.row_of(x)].id];
+        for (detect::finding const& x : out_) {
+            task_of_world const& t = s.all[s.reports[job.running[x.task].row].id];
             if (!found_[t.id]) found_[t.id] = now - t.start;
         }
     }
@@ -551,9 +551,9 @@ class contestant {
     evaluate::detection_metrics metrics;
 
   private:
-    std::function<void(detect::job_view const&, std::vector<detect::suspect>&)> detect_;
+    std::function<void(detect::job_view const&, std::vector<detect::finding>&)> detect_;
     std::vector<std::optional<double>> found_;
-    std::vector<detect::suspect> out_;
+    std::vector<detect::finding> out_;
 };
 
 constexpr running_fields reported_fields{.node = &reported_task::node,

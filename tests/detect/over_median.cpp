@@ -32,7 +32,7 @@ TEST_CASE("over_median: by hand") {
     auto const a = ask(detect::over_median{}, spark({9, 12, 10}, {16}));
     CHECK(a.note == detect::detection_note::none);
     CHECK(a.tasks() == places{0});
-    CHECK(a.suspects[0] == detect::suspect{0, 16, 15, 10});
+    CHECK(a.suspects[0] == detect::finding{0, 16, 15, 10});
     CHECK(ask(detect::over_median{}, spark({9, 12, 10}, {15})).suspects.empty()); // longer, not as long
     CHECK(ask(detect::over_median{}, spark({9, 12, 10}, {16}, 6)).note ==
           detect::detection_note::too_few_finished);
@@ -82,7 +82,7 @@ TEST_CASE("SPARK-29976: a threshold for jobs of few tasks") {
         for (std::uint32_t i = 0; i < n; ++i) all.push_back(i);
         CHECK(ask(rule, spark({}, on_time)).tasks().empty());
         CHECK(ask(rule, spark({}, late)).tasks() == all);
-        CHECK(ask(rule, spark({}, late)).suspects[0] == detect::suspect{0, 3601, 3600, 3600});
+        CHECK(ask(rule, spark({}, late)).suspects[0] == detect::finding{0, 3601, 3600, 3600});
         auto other = rule;
         other.few_tasks = n - 1; // fewer slots than tasks
         CHECK(ask(other, spark({}, late)).note == detect::detection_note::too_few_finished);

@@ -144,7 +144,7 @@ TEST_CASE("remaining time: a table beside the tasks") {
 
     straggle::detect::straggler_scan scan{straggle::detect::largest_gain{by_row(table)}};
     job.running(tasks, fields, now);
-    for (straggle::detect::suspect const& s : scan(job.view())) found += tasks[job.view().row_of(s)].host;
+    for (auto const& suspect : scan(job.view(), tasks)) found += suspect.row->host;
     //! [table]
     CHECK(found == "host-2");
     CHECK(table[1].remaining().value() > 250); // 0.4 / (0.01 / e^2)

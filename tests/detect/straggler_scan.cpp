@@ -34,25 +34,25 @@ TEST_CASE("straggler_scan: from the user's tasks to names") {
     std::vector<task> const tasks{{"a", 0.8, 0s},  {"b", 0.9, 0s},  {"c", 0.2, 0s},
                                   {"a", 0.7, 10s}, {"c", 0.1, 20s}, {"b", 0.5, 40s}};
     std::string found;
+    std::uint32_t rows = 0;
     //! [scan]
     straggle::detect::job_progress<std::string, std::chrono::seconds> job(20);
     straggle::detect::straggler_scan scan{straggle::detect::hierarchical{straggle::detect::late{}}};
 
     job.running(tasks, fields, 100s);
-    for (straggle::detect::suspect const& s : scan(job.view())) {
-        straggle::detect::running_task const& slow = job.view().running[s.task];
-        found += tasks[slow.row].host + " ";
-    }
+    for (auto const& [row, left, why] : scan(job.view(), tasks)) found += row->host + " ";
     //! [scan]
     CHECK(found == "c c ");
     CHECK(scan.note() == detect::detection_note::none);
-    CHECK(scan.suspects().size() == 2);
-    CHECK(scan.suspects()[0].task == 4);
+    CHECK(scan.findings().size() == 2);
+    CHECK(scan.findings()[0].task == 4);
     CHECK(scan.name() == "hierarchical(late)");
     CHECK(allocations_during([&] {
               job.running(tasks, fields, 101s);
-              (void)scan(job.view());
+              rows = 0;
+              for (auto const& s : scan(job.view())) rows += s.row;
           }) == 0);
+    CHECK(rows == 4 + 2);
 }
 
 TEST_CASE("straggler_scan: an assigner takes suspects as they are") {
@@ -60,6 +60,7 @@ TEST_CASE("straggler_scan: an assigner takes suspects as they are") {
         std::string name;
         int free;
     };
+    auto const seconds_there = [](task const&, host const&) { return 120.0; };
     std::vector<task> const tasks{{"a", 0.8, 0s}, {"b", 0.9, 0s}, {"c", 0.2, 0s}, {"a", 0.7, 10s}};
     std::vector<host> const hosts{{"b", 1}, {"c", 4}};
     straggle::detect::job_progress<std::string, std::chrono::seconds> job(20);
@@ -67,21 +68,16 @@ TEST_CASE("straggler_scan: an assigner takes suspects as they are") {
     straggle::assign::assigner assigner;
     job.running(tasks, fields, 100s);
     //! [assign]
-    using straggle::detect::suspect;
-    auto const view = job.view();
-    straggle::assign::straggler_fields const of_suspect{
-        .runs_on = [&](suspect const& s) -> auto const& { return tasks[view.row_of(s)].host; },
-        .remaining = [&](suspect const& s) { return view.left_of(s); }};
     straggle::assign::backup_node_fields const of_host{.node = &host::name, .free = &host::free};
-
-    auto const suspects = scan(view);
-    auto const& plan = assigner.choose(suspects, of_suspect, hosts, of_host,
-                                       [](suspect const&, host const&) { return 120.0; });
+    auto const suspects = scan(job.view(), tasks);
+    auto const& plan =
+        assigner.choose(suspects, fields, hosts, of_host,
+                        [&](auto const& suspect, host const& h) { return seconds_there(*suspect.row, h); });
     //! [assign]
     REQUIRE(suspects.size() == 1);
     REQUIRE(plan.choices.size() == 1);
     assign::backup_choice const& choice = plan.choices[0];
-    CHECK(tasks[view.row_of(suspects[choice.straggler])].host == "c");
+    CHECK(suspects[choice.straggler].row->host == "c");
     REQUIRE(choice.copy);
     CHECK(hosts[choice.copy->node].name == "b");
     CHECK(choice.copy->value.win_probability == 1); // 400 s are left, a copy takes 120 s
@@ -94,7 +90,7 @@ TEST_CASE("straggler_scan: each answer replaces the one before") {
     job.finished.assign(6, 10.0);
     CHECK(scan(job.view()).size() == 2);
     CHECK(scan(job.view()).size() == 2);
-    CHECK(scan.suspects()[0].task == 1);
+    CHECK(scan.findings()[0].task == 1);
     scan.detector().multiplier = 2.5;
     CHECK(scan(job.view()).size() == 1);
     CHECK(std::as_const(scan).detector().multiplier == 2.5);

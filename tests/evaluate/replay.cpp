@@ -267,7 +267,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
                 CHECK(n.slowdown == (n.modelled ? 3 : 1));
                 modelled += n.modelled ? 1u : 0u;
             }
-            return std::span<detect::suspect const>();
+            return detect::suspect_list<>();
         });
         CHECK(std::ranges::is_permutation(
             known.jobs, std::vector<std::string>{"job 0", "job 1", "job 2", "job 3", "job 4", "job 5"}));
@@ -374,7 +374,7 @@ TEST_CASE("replay: predicted times are told, by row too") {
             CHECK(job.usual_told);
             CHECK(job.nodes[0].log_mean == doctest::Approx(std::log(2.0)));
         }
-        return std::span<detect::suspect const>();
+        return detect::suspect_list<>();
     });
     CHECK(told);
 }

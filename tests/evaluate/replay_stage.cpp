@@ -68,8 +68,7 @@ class by_hand {
                                             .copies = &shown::copies};
             progress.running(snapshot, fields, now);
             for (std::size_t s = 0; s < scans.size(); ++s)
-                for (detect::suspect const& x : scans[s](progress.view()))
-                    named(s, {job, snapshot[progress.view().row_of(x)].task}, now);
+                for (auto const& x : scans[s](progress.view())) named(s, {job, snapshot[x.row].task}, now);
         }
     }
 
@@ -210,13 +209,13 @@ TEST_CASE("replay: nothing that happens later makes a difference") {
         std::int64_t begin = std::numeric_limits<std::int64_t>::max();
         for (recorded const& a : p.attempts) begin = std::min(begin, a.start);
         player.run([&](detect::job_view const& job) {
-            if (static_cast<double>(begin) + job.age > today) return std::span<detect::suspect const>();
+            if (static_cast<double>(begin) + job.age > today) return detect::suspect_list<>();
             std::vector<seen_task> tasks;
             for (detect::running_task const& t : job.running)
                 tasks.push_back({t.progress, t.elapsed, t.node, t.row, t.copies});
             seen.emplace_back(job.age, job.tasks, std::vector(job.finished.begin(), job.finished.end()),
                               tasks);
-            return std::span<detect::suspect const>();
+            return detect::suspect_list<>();
         });
         return seen;
     };
@@ -258,7 +257,7 @@ TEST_CASE("replay: looks only when somebody runs, and only at the grid") {
         evaluate::replayer player(history, {.interval = step});
         player.run([&](detect::job_view const& job) {
             times.push_back(static_cast<std::int64_t>(job.age));
-            return std::span<detect::suspect const>();
+            return detect::suspect_list<>();
         });
         CHECK(times.size() == player.counts().looks);
         return times;

@@ -40,7 +40,7 @@ struct over {
     static constexpr std::string_view name = "over";
     double limit = 0;
     detect::detection_note detect(detect::job_view const& job, detect::detector_scratch&,
-                                  std::vector<detect::suspect>& out) const {
+                                  std::vector<detect::finding>& out) const {
         for (std::uint32_t i = 0; i < job.running.size(); ++i)
             if (job.running[i].elapsed > limit) out.push_back({i, job.running[i].elapsed, limit, 0});
         return detect::detection_note::none;
@@ -50,14 +50,14 @@ struct over {
 /// Any detector, in a list with others.
 struct any_scan {
     std::string name;
-    std::function<std::span<detect::suspect const>(detect::job_view const&)> look;
+    std::function<detect::suspect_list<>(detect::job_view const&)> look;
     template <class Detector>
     explicit any_scan(Detector detector)
         : name(Detector::name),
           look([scan = detect::straggler_scan(std::move(detector))](detect::job_view const& job) mutable {
               return scan(job);
           }) {}
-    std::span<detect::suspect const> operator()(detect::job_view const& job) { return look(job); }
+    detect::suspect_list<> operator()(detect::job_view const& job) { return look(job); }
 };
 
 /// One of each rule and wrapper; `second` is the unit of time.

@@ -76,7 +76,7 @@ void check_detector(Detector const& detector) {
         [&](auto& scan) { scan(second); },
         [](auto const& scan) {
             return std::pair(
-                std::vector<straggle::detect::suspect>(scan.suspects().begin(), scan.suspects().end()),
+                std::vector<straggle::detect::finding>(scan.findings().begin(), scan.findings().end()),
                 scan.note());
         });
 }

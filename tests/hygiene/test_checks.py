@@ -591,6 +591,11 @@ class Reading(unittest.TestCase):
         found = declarations("/*\n*/ namespace straggle {\n#define X \\\n  {\nint a,\n b;\n}")
         self.assertEqual([("namespace", 2), ("variable", 5)], [(d.kind, d.line) for d in found])
 
+    def test_a_sign_in_the_name_of_an_operator_initialises_nothing(self):
+        found = declarations("struct s { s& operator+=(s) { return *this; } void f(); private: int x; };")
+        self.assertEqual([("s", True), ("operator+", True), ("f", True), ("x", False)],
+                         [(d.name, d.public) for d in found])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -100,9 +100,9 @@ TEST_CASE(
     b.places[4].state = node_state::excluded;
     b.plan(100);
     REQUIRE(b.planner.suspects().size() == 1);
-    CHECK(b.planner.suspects()[0].task_row == 20);
-    CHECK(b.planner.suspects()[0].reason.usual == doctest::Approx(10).epsilon(0.15));
-    CHECK(b.planner.suspects()[0].reason.threshold >= 1.5 * b.planner.suspects()[0].reason.usual);
+    CHECK(b.planner.suspects()[0].row == 20);
+    CHECK(b.planner.suspects()[0].why.usual == doctest::Approx(10).epsilon(0.15));
+    CHECK(b.planner.suspects()[0].why.threshold >= 1.5 * b.planner.suspects()[0].why.usual);
     REQUIRE(b.planner.copies().size() == 1);
     copy_row const& c = b.planner.copies()[0];
     CHECK(c.task_row == 20);
@@ -643,7 +643,7 @@ found replayed(std::vector<recorded> const& tasks, bool progress, double label) 
             }
         }
         planner.plan(now, running, places, {});
-        for (auto const& s : planner.suspects()) suspected[s.task_row] = true;
+        for (auto const& s : planner.suspects()) suspected[s.row] = true;
     }
     found out;
     for (std::size_t i = 0; i < tasks.size(); ++i) {

@@ -377,11 +377,11 @@ TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") 
 
     auto const suspects_of = [&](auto const& detector) {
         detect::detector_scratch scratch;
-        std::vector<detect::suspect> out;
+        std::vector<detect::finding> out;
         detect::job_view const view = job.view();
         detector.detect(view, scratch, out);
         std::multiset<std::string> hosts;
-        for (detect::suspect const& s : out) hosts.insert(tasks[view.row_of(s)].host);
+        for (detect::finding const& s : out) hosts.insert(tasks[view.running[s.task].row].host);
         return hosts;
     };
     //! [usual]

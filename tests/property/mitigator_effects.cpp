@@ -51,7 +51,7 @@ struct eager_copies {
                               .there = {1, 2, 3},
                               .win_probability = 0.9,
                               .gain = 1,
-                              .reason = {2, 1.5, 1, "nonsense"}});
+                              .why = {2, 1.5, 1, "nonsense"}});
     }
     [[nodiscard]] std::span<mitigate::copy_row const> copies() const { return wanted; }
     [[nodiscard]] std::span<mitigate::kill_row const> kills() const { return {}; }

@@ -234,7 +234,7 @@ made_job job_of(std::mt19937_64& engine, shape s, std::size_t suspects, bool by_
 template <class Rule, class Value, class Key>
 void check_order(Rule rule, made_job const& job, std::size_t suspects, Value value, Key key) {
     detect::detector_scratch scratch;
-    std::vector<detect::suspect> out;
+    std::vector<detect::finding> out;
     detect::job_view const view = job.view();
     CHECK(rule.detect(view, scratch, out) == detect::detection_note::none);
     std::vector<std::uint32_t> expected;
@@ -253,9 +253,9 @@ void check_order(Rule rule, made_job const& job, std::size_t suspects, Value val
     CHECK(same);
     CHECK(values);
     // The memory of the scan before changes nothing.
-    std::vector<detect::suspect> again{detect::suspect{7, 1, 2, 3}};
+    std::vector<detect::finding> again{detect::finding{7, 1, 2, 3}};
     rule.detect(view, scratch, again);
-    CHECK(again.front() == detect::suspect{7, 1, 2, 3});
+    CHECK(again.front() == detect::finding{7, 1, 2, 3});
     CHECK(std::equal(again.begin() + 1, again.end(), out.begin(), out.end()));
 }
 
@@ -300,14 +300,14 @@ TEST_CASE("every scan: numbers that are none suspect nobody in a large job eithe
     for_each_rule([&](auto rule) {
         CAPTURE(rule.name);
         detect::detector_scratch scratch;
-        std::vector<detect::suspect> out;
+        std::vector<detect::finding> out;
         (void)rule.detect(view, scratch, out);
         std::size_t none = 0;
-        for (detect::suspect const& s : out) none += std::isnan(s.value) ? 1u : 0u;
+        for (detect::finding const& s : out) none += std::isnan(s.value) ? 1u : 0u;
         CHECK(none == 0);
     });
     detect::detector_scratch scratch;
-    std::vector<detect::suspect> out;
+    std::vector<detect::finding> out;
     detect::late{.alpha = 0.05}.detect(view, scratch, out);
     CHECK(out.size() == 800); // every second one, less every tenth of all
     detect::hierarchical{detect::late{.alpha = 0.05}, 2.0}.detect(view, scratch, out);

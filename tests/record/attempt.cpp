@@ -529,4 +529,4 @@ struct straggle::task_traits<plain> {
         attempt_fields{.job = &plain::job, .node = &plain::node, .duration = &plain::took};
 };
 
-static_assert(straggle::has_task_traits<plain> && !straggle::has_task_traits<loose>);
+static_assert(straggle::record::has_task_traits<plain> && !straggle::record::has_task_traits<loose>);

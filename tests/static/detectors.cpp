@@ -21,7 +21,7 @@
 namespace {
 
 using namespace straggle;
-using suspects = std::vector<detect::suspect>;
+using suspects = std::vector<detect::finding>;
 
 // Can do what the concept asks for and nothing else.
 struct minimal_detector {

@@ -236,7 +236,7 @@ static_assert(!fit<number, number, number, base::no_field, base::no_field, text>
 static_assert(!fit<int other::*, number, number>);
 
 // --- has_task_traits ---------------------------------------------------------------------------------------
-static_assert(!has_task_traits<row> && !has_task_traits<int>);
+static_assert(!record::has_task_traits<row> && !record::has_task_traits<int>);
 
 } // namespace straggle_test
 
@@ -246,7 +246,7 @@ struct straggle::task_traits<straggle_test::other> {
                                                             .node = &straggle_test::other::number,
                                                             .duration = &straggle_test::other::number};
 };
-static_assert(straggle::has_task_traits<straggle_test::other> &&
-              !straggle::has_task_traits<straggle_test::other const*>);
+static_assert(straggle::record::has_task_traits<straggle_test::other> &&
+              !straggle::record::has_task_traits<straggle_test::other const*>);
 static_assert(straggle::record::attempt_fields_for<
               decltype(straggle::task_traits<straggle_test::other>::fields), straggle_test::other>);

@@ -98,10 +98,9 @@ class library_copying {
     }
 
     // The slowest of the tasks that nobody suspects: the job is over no sooner.
-    double next_slowest(double now, straggle::detect::job_view const& view,
-                        std::span<straggle::detect::suspect const> suspects) {
+    double next_slowest(double now, straggle::detect::suspect_list<task> const& suspects) {
         named_.assign(tasks_.size(), false);
-        for (auto const& s : suspects) named_[view.row_of(s)] = true;
+        for (auto const& s : suspects) named_[static_cast<std::size_t>(s.row - tasks_.data())] = true;
         double longest = 0;
         for (std::size_t i = 0; i < tasks_.size(); ++i)
             if (!named_[i] && tasks_[i].progress.value_or(0) >= 0.05)
@@ -119,13 +118,14 @@ class library_copying {
         p.set_begin(job.arrival);
         p.running(tasks_, running_fields, view.now);
         auto const seen = p.view();
-        auto const suspects = scan_(seen);
-        double const others = next_slowest(view.now, seen, suspects);
+        auto const suspects = scan_(seen, tasks_);
+        double const others = next_slowest(view.now, suspects);
         stragglers_.clear();
         for (auto const& s : suspects) {
-            task const& t = tasks_[seen.row_of(s)];
+            task const& t = *s.row;
             if (t.attempts == 1)
-                stragglers_.push_back({&t, std::max(0.0, s.value - (view.now - t.start)), s.usual, others});
+                stragglers_.push_back(
+                    {&t, std::max(0.0, s.why.value - (view.now - t.start)), s.why.usual, others});
         }
         if (stragglers_.empty()) return;
         places_.clear();

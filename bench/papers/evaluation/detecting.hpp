@@ -58,8 +58,8 @@ class detecting final : public cluster::policy {
         for (cluster::phase_view const& phase : view.phases) {
             if (phase.running.empty()) continue;
             tell(phase);
-            for (straggle::detect::suspect const& s : scan_(watch_.look(phase, view.now))) {
-                auto const& task = phase.running[watch_.row(s)];
+            for (auto const& s : scan_(watch_.look(phase, view.now))) {
+                auto const& task = phase.running[s.row];
                 named.try_emplace({phase.phase, task.task}, view.now);
                 if (task.attempts > 1) continue;
                 auto const node = choose(task, view, room);

@@ -33,7 +33,7 @@ struct in_milliseconds {
 
     straggle::detect::detection_note detect(straggle::detect::job_view const& job,
                                             straggle::detect::detector_scratch& scratch,
-                                            std::vector<straggle::detect::suspect>& out) {
+                                            std::vector<straggle::detect::finding>& out) {
         shown.assign(job.running.begin(), job.running.end());
         for (auto& t : shown) t.elapsed *= 1000;
         straggle::detect::job_view in_ms = job; // these rules look at running tasks only

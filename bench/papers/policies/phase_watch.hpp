@@ -40,18 +40,15 @@ class phase_watch {
         p.set_tasks(phase.tasks);
         p.set_begin(phase.began);
         p.running(phase.running, fields, now);
-        last_ = p.view();
-        return last_;
+        return p.view();
     }
-    /// Where the suspect stands in the phase that was looked at last.
-    std::uint32_t row(straggle::detect::suspect const& s) const { return last_.row_of(s); }
 
     /// How long the slowest of the other tasks takes still: the phase is over no sooner, whatever becomes of
     /// the suspects of that look.
     template <class Suspects>
     double rest_of_the_others(cluster::phase_view const& phase, Suspects const& suspects, double now) {
         named_.assign(phase.running.size(), false);
-        for (straggle::detect::suspect const& s : suspects) named_[row(s)] = true;
+        for (auto const& s : suspects) named_[s.row] = true;
         double longest = 0;
         for (std::size_t i = 0; i < phase.running.size(); ++i) {
             auto const& task = phase.running[i];
@@ -83,7 +80,6 @@ class phase_watch {
 
   private:
     std::map<std::uint32_t, progress> phases_;
-    straggle::detect::job_view last_;
     std::vector<bool> named_; // by row
 };
 

@@ -45,8 +45,8 @@ class yarn_speculation {
         for (cluster::phase_view const& phase : view.phases) {
             double& earliest = not_before_[phase.phase];
             if (view.now < earliest || phase.running.empty()) continue;
-            for (straggle::detect::suspect const& s : scan_(watch_.look(phase, view.now))) {
-                auto const& task = phase.running[watch_.row(s)];
+            for (auto const& s : scan_(watch_.look(phase, view.now))) {
+                auto const& task = phase.running[s.row];
                 auto const node = free.any(task, random_);
                 if (!node) continue;
                 free.take(*node);
@@ -98,11 +98,11 @@ class straggle_speculation {
             tasks_.clear();
             auto const suspects = scan_(watch_.look(phase, view.now));
             double const others = watch_.rest_of_the_others(phase, suspects, view.now);
-            for (straggle::detect::suspect const& s : suspects) {
-                auto const& task = phase.running[watch_.row(s)];
+            for (auto const& s : suspects) {
+                auto const& task = phase.running[s.row];
                 if (task.attempts > 1) continue;
-                double const left = s.value - (view.now - task.start);
-                stragglers_.push_back({&task.nodes, left > 0 ? left : 0, s.usual, others, task.attempts});
+                double const left = s.why.value - (view.now - task.start);
+                stragglers_.push_back({&task.nodes, left > 0 ? left : 0, s.why.usual, others, task.attempts});
                 tasks_.push_back(task.task);
             }
             if (stragglers_.empty()) continue;

@@ -43,8 +43,8 @@ class late_scheduler final : public cluster::policy {
             slow_.clear();
             scan_.detector().slow_nodes(job, scratch_, slow_);
             for (std::uint32_t& n : slow_) n = watch_.node(phase.phase, n);
-            for (straggle::detect::suspect const& s : scan_(job)) {
-                auto task = phase.running[watch_.row(s)];
+            for (auto const& s : scan_(job)) {
+                auto task = phase.running[s.row];
                 std::uint32_t const number = task.task;
                 task.nodes.insert(task.nodes.end(), slow_.begin(), slow_.end());
                 auto const node = all.any(task, random_);
@@ -182,8 +182,8 @@ class risk_aware final : public cluster::policy {
         double const others = watch_.rest_of_the_others(phase, suspects, now);
         stragglers_.clear();
         tasks_.clear();
-        for (straggle::detect::suspect const& s : suspects) {
-            auto const& task = phase.running[watch_.row(s)];
+        for (auto const& s : suspects) {
+            auto const& task = phase.running[s.row];
             stragglers_.push_back({&estimates_, estimates_.past.describe(phase.job, phase.phase, task, now),
                                    &task.nodes, now - task.start, task.progress, others, task.attempts});
             tasks_.push_back(task.task);

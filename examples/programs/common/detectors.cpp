@@ -38,21 +38,21 @@ struct rule {
     static constexpr std::string_view name = "rule";
     std::function<straggle::detect::detection_note(straggle::detect::job_view const&,
                                                    straggle::detect::detector_scratch&,
-                                                   std::vector<straggle::detect::suspect>&)>
+                                                   std::vector<straggle::detect::finding>&)>
         look;
 
     template <class Detector>
         requires(!std::same_as<Detector, rule>)
     explicit rule(Detector detector)
         : look([detector](straggle::detect::job_view const& job, straggle::detect::detector_scratch& scratch,
-                          std::vector<straggle::detect::suspect>& out) mutable {
+                          std::vector<straggle::detect::finding>& out) mutable {
               return detector.detect(job, scratch, out);
           }) {}
     // Changes the detector within.
     // NOLINTNEXTLINE(readability-make-member-function-const)
     straggle::detect::detection_note detect(straggle::detect::job_view const& job,
                                             straggle::detect::detector_scratch& scratch,
-                                            std::vector<straggle::detect::suspect>& out) {
+                                            std::vector<straggle::detect::finding>& out) {
         return look(job, scratch, out);
     }
 };
@@ -190,7 +190,7 @@ rule wrapped(rule inner, settings& s) {
 
 } // namespace
 
-std::span<straggle::detect::suspect const> contestant::operator()(straggle::detect::job_view const& job) {
+straggle::detect::suspect_list<> contestant::operator()(straggle::detect::job_view const& job) {
     if (warm_) return look_(job);
     nodes_.assign(job.nodes.begin(), job.nodes.end());
     for (straggle::detect::job_node& n : nodes_) {

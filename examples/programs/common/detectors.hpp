@@ -7,10 +7,10 @@
 
 #include <straggle/base/outcome.hpp>
 #include <straggle/detect/detector.hpp>
+#include <straggle/detect/suspect_list.hpp>
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +20,7 @@ namespace program {
 /// A detector with the memory it works in.
 class contestant {
   public:
-    using look = std::function<std::span<straggle::detect::suspect const>(straggle::detect::job_view const&)>;
+    using look = std::function<straggle::detect::suspect_list<>(straggle::detect::job_view const&)>;
     contestant(std::string label, bool warm, look scan)
         : label_(std::move(label)), warm_(warm), look_(std::move(scan)) {}
 
@@ -28,7 +28,7 @@ class contestant {
     [[nodiscard]] std::string const& label() const { return label_; }
     /// Whether it is told what earlier jobs say of the nodes.
     [[nodiscard]] bool is_warm() const { return warm_; }
-    std::span<straggle::detect::suspect const> operator()(straggle::detect::job_view const& job);
+    straggle::detect::suspect_list<> operator()(straggle::detect::job_view const& job);
 
   private:
     std::string label_;

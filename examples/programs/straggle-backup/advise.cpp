@@ -53,8 +53,8 @@ struct job_state {
 
 struct straggler {
     job_state* state;
-    std::size_t task; // in the job
-    straggle::detect::suspect verdict;
+    std::size_t task;         // in the job
+    straggle::comparison why; // the detector's
     std::vector<std::uint32_t> runs_on{};
     double next_slowest = 0;
 
@@ -130,10 +130,9 @@ class adviser {
             job_watch watch = watch_of(job);
             auto const suspects = detector(watch.view());
             state.is_suspect.assign(job.tasks.size(), 0);
-            for (straggle::detect::suspect const& s : suspects) {
-                std::size_t const task = watch.view().row_of(s);
-                state.is_suspect[task] = 1;
-                straggler& late = stragglers_.emplace_back(straggler{&state, task, s});
+            for (auto const& s : suspects) {
+                state.is_suspect[s.row] = 1;
+                straggler& late = stragglers_.emplace_back(straggler{&state, s.row, s.why});
                 for (running_attempt const& a : late.running().attempts) late.runs_on.push_back(a.node);
             }
             result_.tasks += job.tasks.size() + watch.view().finished.size();
@@ -287,7 +286,7 @@ class adviser {
         advice a{.job = s.state->job->job, .task = &task};
         a.elapsed = seconds(now_.now - task.best().start);
         a.usual = s.state->usual[s.task];
-        a.verdict = s.verdict;
+        a.why = s.why;
         if (s.left().times.size() > 0) a.left = range_of(s.left().times.view());
         a.from = s.left().from;
         a.next_slowest = s.next_slowest;

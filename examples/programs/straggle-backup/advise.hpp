@@ -39,7 +39,7 @@ struct advice {
     running_task const* task = nullptr;
     double elapsed = 0;
     std::optional<double> usual{};                            ///< time on a good node
-    straggle::detect::suspect verdict{};                      ///< the detector's
+    straggle::comparison why{};                               ///< the detector's
     std::optional<time_range> left{};                         ///< what it still takes where it runs
     basis from = basis::similar;                              ///< what that was made of
     double next_slowest = 0;                                  ///< what the job would still take without it

@@ -85,7 +85,7 @@ class document {
                 {"elapsed", a.elapsed},
                 {"progress", or_null(runs.progress)},
                 {"usual", or_null(a.usual)},
-                {"detector", {{"value", a.verdict.value}, {"threshold", a.verdict.threshold}}},
+                {"detector", {{"value", a.why.value}, {"threshold", a.why.threshold}}},
                 {"left", std::move(left)},
                 {"next_slowest", a.next_slowest},
                 {"decision", a.launch ? "launch" : "no"},

@@ -13,6 +13,7 @@
 #include <straggle/assign/detail/load_price.hpp>
 #include <straggle/assign/detail/priced_pairs.hpp>
 #include <straggle/assign/profit.hpp>
+#include <straggle/assign/suspect_fields.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/when_used.hpp>
@@ -113,20 +114,31 @@ class assigner {
     /// Is no plan: the compiler says in one line what does not fit.
     template <std::ranges::forward_range S, class SFields, std::ranges::forward_range N, class NFields,
               class P, class... Load>
-        requires(!detail::choosable<SFields, std::ranges::range_value_t<S>, NFields,
+        requires(!detail::running_aggregate<SFields> &&
+                 !detail::choosable<SFields, std::ranges::range_value_t<S>, NFields,
                                     std::ranges::range_value_t<N>, P>)
     auto choose(S&&, SFields const&, N&&, NFields const&, P&&, Load const&...) {
         return detail::explain_backup_fields<SFields, std::ranges::range_value_t<S>, NFields,
                                              std::ranges::range_value_t<N>, P>();
     }
-    /// The same for records whose `backup_traits` name the fields.
+    /// The same for suspects that point to the user's running tasks, as `straggler_scan` names them.
+    /// @param task_fields the `running_fields` of such a task
+    template <std::ranges::forward_range Suspects, class TaskFields, std::ranges::forward_range Nodes,
+              class NodeFields, class Predict>
+        requires detail::running_aggregate<TaskFields>
+    backup_plan const& choose(Suspects&& suspects, TaskFields const& task_fields, Nodes&& nodes,
+                              NodeFields const& node_fields, Predict&& predict,
+                              cluster_load const& load = {}) {
+        return choose(suspects, suspect_fields(task_fields), nodes, node_fields, predict, load);
+    }
+    /// The same for records whose `task_traits` name the fields; of a suspect those of its task.
     template <std::ranges::forward_range Stragglers, std::ranges::forward_range Nodes, class Predict>
-        requires has_backup_traits<std::ranges::range_value_t<Stragglers>> &&
-                 has_backup_traits<std::ranges::range_value_t<Nodes>>
+        requires detail::has_straggler_traits<std::ranges::range_value_t<Stragglers>> &&
+                 record::has_task_traits<std::ranges::range_value_t<Nodes>>
     backup_plan const& choose(Stragglers&& stragglers, Nodes&& nodes, Predict&& predict,
                               cluster_load const& load = {}) {
-        return choose(stragglers, backup_traits<std::ranges::range_value_t<Stragglers>>::fields, nodes,
-                      backup_traits<std::ranges::range_value_t<Nodes>>::fields, predict, load);
+        return choose(stragglers, detail::straggler_traits<std::ranges::range_value_t<Stragglers>>::fields,
+                      nodes, task_traits<std::ranges::range_value_t<Nodes>>::fields, predict, load);
     }
 
     /// Decides for one straggler: the best node for it, as `choose` does for a range of one.
@@ -141,8 +153,8 @@ class assigner {
         std::span<Straggler const, 1> const one(&straggler, 1);
         return choose(one, straggler_fields, nodes, node_fields, predict, load).choices.front();
     }
-    /// The same for records whose `backup_traits` name the fields.
-    template <has_backup_traits Straggler, std::ranges::forward_range Nodes, class Predict>
+    /// The same for records whose `task_traits` name the fields.
+    template <record::has_task_traits Straggler, std::ranges::forward_range Nodes, class Predict>
     backup_choice const& choose_for(Straggler const& straggler, Nodes&& nodes, Predict&& predict,
                                     cluster_load const& load = {}) {
         std::span<Straggler const, 1> const one(&straggler, 1);

@@ -92,16 +92,6 @@ struct backup_node_fields {
         copies{}; ///< `count_field`: slots with copies; needed where some are reserved
 };
 
-/// The place to name the fields of a straggler or a node type once: specialise it with a
-/// `static constexpr auto fields = straggler_fields{...};` or `backup_node_fields{...}`, and calls may leave
-/// their fields out.
-template <class Record>
-struct backup_traits {};
-
-/// A record type whose `backup_traits` name its fields.
-template <class Record>
-concept has_backup_traits = requires { backup_traits<Record>::fields; };
-
 /// Says whether a copy of a straggler may run on a node: `can_run(straggler, node)`, a yes or no.
 template <class CanRun, class Straggler, class Node>
 concept placement_test = requires(CanRun const& can_run, Straggler const& straggler, Node const& node) {

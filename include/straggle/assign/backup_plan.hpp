@@ -77,6 +77,7 @@ struct node_counts {
         for (std::uint64_t const n : refused) sum += n;
         return sum;
     }
+    /// Adds another tally.
     constexpr node_counts& operator+=(node_counts const& other) noexcept {
         acceptable += other.acceptable;
         for (std::size_t i = 0; i < node_refusal_count; ++i) refused[i] += other.refused[i];

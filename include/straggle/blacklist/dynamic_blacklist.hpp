@@ -382,7 +382,7 @@ template <class Attempt, class AttemptFields>
     return dynamic_blacklist<Attempt, AttemptFields>(std::move(attempts), options);
 }
 /// The same for records whose `task_traits` name the fields.
-template <has_task_traits Attempt>
+template <record::has_task_traits Attempt>
 [[nodiscard]] auto dynamic_blacklist_of(dynamic_blacklist_options options = {}) {
     return dynamic_blacklist_of<Attempt>(task_traits<Attempt>::fields, options);
 }

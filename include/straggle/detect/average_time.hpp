@@ -42,7 +42,7 @@ struct average_time {
     basis of = basis::finished; ///< whose time is averaged
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         double average = job.mean_finished;
         if (of == basis::finished) {
             if (job.finished.empty()) return detection_note::too_few_finished;

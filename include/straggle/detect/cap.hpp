@@ -39,7 +39,7 @@ struct cap {
     double of_tasks = 0.01;   ///< copies as a share of all tasks of the job
     double of_running = 0.1;  ///< copies as a share of the running tasks
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
         detection_note const note = base.detect(job, scratch, out);
         if (out.size() == first) return note;
@@ -48,7 +48,7 @@ struct cap {
         allowed = (std::max)(allowed, static_cast<double>(least));
         double copies = static_cast<double>(detail::copies_of(job));
         bool reached = false;
-        detail::keep_suspects(out, first, [&](suspect const& s) {
+        detail::keep_suspects(out, first, [&](finding const& s) {
             if (job.running[s.task].copies > 1) return true;
             if (!(copies < allowed)) {
                 reached = true;

@@ -10,8 +10,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/outcome.hpp>
-#include <straggle/predict/progress.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -47,13 +45,14 @@ struct job_node {
     std::uint32_t most_running = 0; ///< the most that ever ran there at once; 0: not known
 };
 
-/// A task a detector holds to be a straggler, and the comparison that says so.
-struct suspect {
+/// What a detector notes of a task it holds to be a straggler. `straggler_scan` makes a `suspect` of it,
+/// which has the user's record and the name of the rule.
+struct finding {
     std::uint32_t task = 0; ///< index into `job_view::running`
     double value = 0;       ///< what was compared; the rule tells what it is
     double threshold = 0;   ///< with what
     double usual = 0;       ///< what is usual, in the unit of the value
-    friend bool operator==(suspect const&, suspect const&) = default;
+    friend bool operator==(finding const&, finding const&) = default;
 };
 
 /// One job at one moment: all that a detector may look at. Numbers are finite and not negative, as
@@ -71,17 +70,6 @@ struct job_view {
     double finished_input = 0; ///< what the finished tasks had to read in all; 1 each where that is unknown
     std::uint64_t slots = 0;   ///< of the cluster, for tasks of this kind; 0 when unknown
     bool usual_told = false;   ///< the usual times of finished tasks were told, see `job_node::compared`
-
-    /// The place of a suspect's task in the range of snapshots that the user gave.
-    /// @pre a suspect of this view
-    [[nodiscard]] constexpr std::uint32_t row_of(suspect const& s) const { return running[s.task].row; }
-    /// What is left of a suspect's task if it goes on at the average of its rate: for an assigner, which
-    /// takes suspects as they are. Other estimates are in `remaining_time.hpp`.
-    /// @return `status::insufficient_evidence` where it has reported too little
-    /// @pre a suspect of this view
-    [[nodiscard]] constexpr outcome<double> left_of(suspect const& s) const {
-        return predict::average_rate_remaining(running[s.task].elapsed, running[s.task].progress);
-    }
 };
 
 /// Which tasks of a job an average is taken over.
@@ -124,12 +112,12 @@ struct detector_scratch {
     std::vector<std::uint32_t> order; ///< indices of tasks or nodes
 };
 
-/// A rule that says which running tasks of a job are stragglers. `detect(job, scratch, out)` appends them to
-/// `out`, worst first, ties in the order of the running tasks. `name` stands in reports.
+/// A rule that says which running tasks of a job are stragglers. `detect(job, scratch, out)` appends a
+/// finding for each to `out`, worst first, ties in the order of the running tasks. `name` stands in reports.
 template <class Detector>
 concept straggler_detector =
     std::move_constructible<Detector> &&
-    requires(Detector& detector, job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    requires(Detector& detector, job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         { detector.detect(job, scratch, out) } -> std::same_as<detection_note>;
         { Detector::name } -> std::convertible_to<std::string_view>;
     };
@@ -147,12 +135,12 @@ consteval bool explain_detector() {
     };
     constexpr bool detects =
         requires(Detector& detector, detect::job_view const& job, detect::detector_scratch& scratch,
-                 std::vector<detect::suspect>& out) { detector.detect(job, scratch, out); };
+                 std::vector<detect::finding>& out) { detector.detect(job, scratch, out); };
     static_assert(is_object, "a detector is an object, such as detect::late{}, not a number");
     static_assert(!is_object || is_named, "a detector needs a name (a lambda has none: write a struct): add "
                                           "static constexpr std::string_view name = \"...\"");
     static_assert(!is_object || detects,
-                  "a detector needs detect(job_view const&, detector_scratch&, std::vector<suspect>&)");
+                  "a detector needs detect(job_view const&, detector_scratch&, std::vector<finding>&)");
     static_assert(!is_object || !is_named || !detects || detect::straggler_detector<Detector>,
                   "detect has to return a detect::detection_note");
     return true;

@@ -41,7 +41,7 @@ struct flink {
     double lower_bound = 60.0; ///< `baseline-lower-bound`: no younger task is slow; a minute, if in seconds
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         std::span<double const> const times =
             job.finished_per_input.empty() ? job.finished : job.finished_per_input;

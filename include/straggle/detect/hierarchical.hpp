@@ -38,7 +38,7 @@ struct hierarchical {
     Base base{};        ///< the rule whose suspects are looked at again
     double share = 0.9; ///< a node is slow below that share of the nodes' mean speed; the paper's
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
         detection_note const note = base.detect(job, scratch, out);
         if (out.size() == first) return note;
@@ -66,7 +66,7 @@ struct hierarchical {
         }
         // Where no node has a speed this is NaN, and none is below it.
         double const slow = share * (sum / known);
-        detail::keep_suspects(out, first, [&](suspect const& s) {
+        detail::keep_suspects(out, first, [&](finding const& s) {
             std::uint32_t const node = job.running[s.task].node;
             return tasks[node] > 0 && speed[node] < slow;
         });

@@ -87,7 +87,7 @@ struct largest_gain {
         return weigh(task, job);
     }
 
-    detection_note detect(job_view const& job, detector_scratch&, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch&, std::vector<finding>& out) const {
         STRAGGLE_EXPECTS(most > 0);
         if (job.running.empty()) return detection_note::too_few_running;
         if (is_too_early(job)) return detection_note::too_few_finished;
@@ -155,8 +155,8 @@ struct largest_gain {
         return job.finished.size() < min_finished ||
                !(finished + 1e-9 >= min_share * static_cast<double>(detail::tasks_of(job)));
     }
-    [[nodiscard]] static double gain_of(suspect const& s) noexcept { return s.value - s.threshold; }
-    [[nodiscard]] static bool gains_more(suspect const& a, suspect const& b) noexcept {
+    [[nodiscard]] static double gain_of(finding const& s) noexcept { return s.value - s.threshold; }
+    [[nodiscard]] static bool gains_more(finding const& a, finding const& b) noexcept {
         double const x = gain_of(a), y = gain_of(b);
         return x > y || (!(y > x) && a.task < b.task);
     }

@@ -18,13 +18,13 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class Threshold>
 detect::detection_note suspect_low_rates(detect::job_view const& job, detect::task_scope over,
-                                         detect::detector_scratch& scratch, std::vector<detect::suspect>& out,
+                                         detect::detector_scratch& scratch, std::vector<detect::finding>& out,
                                          Threshold threshold_of) {
     std::size_t const known = collect_rates(job, over, 0, scratch.values);
     if (scratch.values.size() < 2 || job.running.empty()) return lack_of_rates(job);
     mean_and_deviation const usual = mean_and_deviation_of(span_of(scratch.values));
     double const threshold = threshold_of(usual);
-    detect::suspect const like{0, 0, threshold, usual.mean};
+    detect::finding const like{0, 0, threshold, usual.mean};
     if (known == job.running.size()) // each stands in the place of its task
         name_suspects<worst::lowest>(job, scratch, out, like, [&](std::size_t i) {
             double const rate = scratch.values[i];
@@ -63,7 +63,7 @@ struct late {
     task_scope over = task_scope::running; ///< whose rates are averaged; eq. 8: of the running tasks
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         return detail::suspect_low_rates(
             job, over, scratch, out,
             [this](detail::mean_and_deviation const& usual) { return detail::below_mean(usual, alpha); });

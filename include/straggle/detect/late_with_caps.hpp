@@ -72,7 +72,7 @@ struct late_with_caps {
     }
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::vector<double>& rates = scratch.values;
         detail::collect_rates(job, over, tick, rates);
         if (rates.size() < 2 || job.running.empty()) return detail::lack_of_rates(job);
@@ -95,7 +95,7 @@ struct late_with_caps {
                 too_young = true;
         }
         if (out.size() == first) return too_young ? detection_note::too_early : detection_note::none;
-        detail::lowest_first(out, first, scratch, [&job](suspect const& s) {
+        detail::lowest_first(out, first, scratch, [&job](finding const& s) {
             double const left = 1.0 - job.running[s.task].progress;
             return s.value / (left > 1e-4 ? left : 1e-4); // Hadoop's floor
         });
@@ -153,7 +153,7 @@ struct late_with_caps {
         return !(n / static_cast<double>(job.running.size()) < cap_of_running);
     }
 
-    detection_note cut(job_view const& job, std::size_t first, std::vector<suspect>& out) const {
+    detection_note cut(job_view const& job, std::size_t first, std::vector<finding>& out) const {
         std::uint64_t copies = detail::copies_of(job);
         std::size_t end = first;
         while (end < out.size() && !at_cap(job, copies)) {

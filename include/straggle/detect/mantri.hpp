@@ -75,7 +75,7 @@ struct mantri {
     std::uint64_t min_finished = 5;            ///< as many tasks must have finished; at least 1 (ours)
     std::uint32_t max_copies = 3;              ///< tasks with as many attempts running get no more (ours)
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         STRAGGLE_EXPECTS(delta >= 0 && delta < 1 && start_up >= 0 && min_finished > 0);
         if (job.running.empty()) return detection_note::too_few_running;
         if (job.finished.size() < min_finished) return detection_note::too_few_finished;
@@ -102,10 +102,10 @@ struct mantri {
             }
             if (p > delta) out.push_back({i, p, mean, usual}); // the time left is what ties are broken by
         }
-        detail::lowest_first(out, first, scratch, [](suspect const& s) { return -s.value; });
+        detail::lowest_first(out, first, scratch, [](finding const& s) { return -s.value; });
         for (std::size_t i = first, next = first; i < out.size(); i = next) {
             while (next < out.size() && out[next].value == out[i].value) ++next;
-            detail::lowest_first(out, i, next, scratch, [](suspect const& s) { return -s.threshold; });
+            detail::lowest_first(out, i, next, scratch, [](finding const& s) { return -s.threshold; });
         }
         for (std::size_t i = first; i < out.size(); ++i) out[i].threshold = delta;
         return detection_note::none;

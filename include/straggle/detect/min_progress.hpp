@@ -38,11 +38,11 @@ struct min_progress {
     double least = 0.05; ///< share done, in [0, 1]
     double most = 1.0;   ///< share done, in [0, 1]; 1 leaves none out
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
         detection_note const note = base.detect(job, scratch, out);
         bool too_early = out.size() > first;
-        detail::keep_suspects(out, first, [&](suspect const& s) {
+        detail::keep_suspects(out, first, [&](finding const& s) {
             double const progress = job.running[s.task].progress;
             too_early = too_early && !(progress >= least);
             return progress >= least && progress <= most;

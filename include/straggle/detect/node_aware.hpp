@@ -135,7 +135,7 @@ struct node_aware {
     bool in_time = true;
     [[no_unique_address]] UsualTime usual_time_of{}; ///< predicts the usual time of a task
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         STRAGGLE_EXPECTS(straggler_threshold > 1 && spread > 0 && resolution > 0 && model_doubt > 0);
         STRAGGLE_EXPECTS(sureness >= 0 && usual_time >= 0 && drift >= 0 && report_interval >= 0);
         STRAGGLE_EXPECTS(!start_up || (*start_up >= 0 && detail::is_finite(*start_up)));
@@ -154,7 +154,7 @@ struct node_aware {
         std::size_t const first = out.size();
         judge(f, out);
         detail::lowest_first(out, first, scratch,
-                             [&job](suspect const& s) { return job.running[s.task].elapsed - s.value; });
+                             [&job](finding const& s) { return job.running[s.task].elapsed - s.value; });
         return detection_note::none;
     }
 
@@ -319,7 +319,7 @@ struct node_aware {
                 1 / (f.variance + slow * from_slow + good * from_good + slow * good * apart * apart)};
     }
 
-    void judge(facts const& f, std::vector<suspect>& out) const {
+    void judge(facts const& f, std::vector<finding>& out) const {
         double const scale = std::exp(f.log_scale), log_threshold = std::log(straggler_threshold);
         for (std::uint32_t i = 0; i < f.usual.size(); ++i) {
             running_task const& t = f.job.running[i];

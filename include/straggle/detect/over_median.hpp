@@ -62,7 +62,7 @@ struct over_median {
     }
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         double const n = static_cast<double>(job.finished.size());
         double const tasks = static_cast<double>(detail::tasks_of(job));
@@ -93,7 +93,7 @@ struct over_median {
     };
     template <class Inefficient = any_task>
     static void suspect_over(job_view const& job, detector_scratch& scratch, double threshold, double median,
-                             std::vector<suspect>& out, Inefficient inefficient = {}) {
+                             std::vector<finding>& out, Inefficient inefficient = {}) {
         detail::name_suspects<detail::worst::highest>(
             job, scratch, out, {0, 0, threshold, median}, [&](std::size_t i) {
                 running_task const& t = job.running[i];

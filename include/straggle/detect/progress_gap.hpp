@@ -37,7 +37,7 @@ struct progress_gap {
     task_scope over = task_scope::all; ///< which tasks the average is taken over
 
     template <class = void>
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) const {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::span<running_task const> const tasks = job.running;
         std::size_t known = 0;
         double done = detail::sum_of(tasks.size(), [&](std::size_t i) {

@@ -35,7 +35,7 @@ struct speculative_lag {
     Base base{};       ///< the rule
     double lag = 60.0; ///< since the job began; a minute, if in seconds: Hadoop's
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         if (!(job.age >= lag)) return detection_note::too_early;
         return base.detect(job, scratch, out);
     }
@@ -62,12 +62,12 @@ struct task_lag {
     Base base{};       ///< the rule
     double lag = 60.0; ///< since the task began; a minute, if in seconds: Hadoop's
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
         detection_note const note = base.detect(job, scratch, out);
         bool const any = out.size() > first;
         detail::keep_suspects(out, first,
-                              [&](suspect const& s) { return job.running[s.task].elapsed >= lag; });
+                              [&](finding const& s) { return job.running[s.task].elapsed >= lag; });
         return any && out.size() == first ? detection_note::too_early : note;
     }
 };

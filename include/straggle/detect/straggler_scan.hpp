@@ -6,25 +6,30 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
+#include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/detect/detector.hpp>
+#include <straggle/detect/suspect_list.hpp>
 
 #include <concepts>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detect {
 
-/// A detector, its scratch memory and its last answer.
+/// A detector, its scratch memory and its last findings.
 /// @par Example
-/// `straggler_scan scan{hierarchical{late{}}};  for (suspect const& s : scan(job.view())) ...`
+/// `straggler_scan scan{hierarchical{late{}}};  for (auto const& s : scan(job.view(), tasks)) s.row->host
+/// ...`
 /// @par Cost
 /// the detector's; keeps the memory of the largest job it has seen
 /// @par Guarantees
-/// only allocation can throw, and then the last suspects still stand; one object per thread
+/// only allocation can throw, and then the last findings still stand; one object per thread
 template <class Detector>
 class straggler_scan {
     static_assert(detail::explain_detector<Detector>());
@@ -38,18 +43,26 @@ class straggler_scan {
     explicit straggler_scan(Detector detector) : detector_(std::move(detector)) {}
 
     /// Looks at a job.
-    /// @return the suspects, worst first; valid until the next call
-    std::span<suspect const> operator()(job_view const& job) {
-        next_.clear();
-        detection_note const note = detector_.detect(job, scratch_, next_);
-        suspects_.reserve(next_.capacity()); // for the next look: the two take turns
-        note_ = note;
-        suspects_.swap(next_);
-        return suspects();
+    /// @return the suspects, worst first: `row` is the place of the task in the range that the snapshot was
+    /// made of. Valid until the next call, or the next change of the job
+    suspect_list<> operator()(job_view const& job) {
+        look(job);
+        return {findings(), job, name()};
+    }
+    /// Looks at a job whose snapshot was made of these tasks.
+    /// @return the suspects, worst first: `row` points to the user's own record
+    /// @pre `tasks` is the range that `job_progress::running` was last given, unchanged
+    template <std::ranges::contiguous_range Tasks>
+        requires std::ranges::sized_range<Tasks> && std::ranges::borrowed_range<Tasks>
+    auto operator()(job_view const& job, Tasks&& tasks)
+        -> suspect_list<std::remove_reference_t<std::ranges::range_reference_t<Tasks>>> {
+        look(job);
+        STRAGGLE_EXPECTS(job.running.empty() || job.running.back().row < std::ranges::size(tasks));
+        return {findings(), job, name(), std::ranges::data(tasks)};
     }
 
-    /// What the last call returned.
-    [[nodiscard]] std::span<suspect const> suspects() const noexcept { return detail::span_of(suspects_); }
+    /// What the last call found, as the detector noted it.
+    [[nodiscard]] std::span<finding const> findings() const noexcept { return detail::span_of(findings_); }
     /// What the detector had to say about the job as a whole.
     [[nodiscard]] detection_note note() const noexcept { return note_; }
     /// The rule.
@@ -60,9 +73,17 @@ class straggler_scan {
     [[nodiscard]] static constexpr std::string_view name() noexcept { return Detector::name; }
 
   private:
+    void look(job_view const& job) {
+        next_.clear();
+        detection_note const note = detector_.detect(job, scratch_, next_);
+        findings_.reserve(next_.capacity()); // for the next look: the two take turns
+        note_ = note;
+        findings_.swap(next_);
+    }
+
     Detector detector_{};
     detector_scratch scratch_;
-    detail::when_used<Detector, std::vector<suspect>> suspects_, next_;
+    detail::when_used<Detector, std::vector<finding>> findings_, next_;
     detection_note note_ = detection_note::none;
 };
 

@@ -34,11 +34,11 @@ struct without_copies {
 
     Base base{}; ///< the rule
 
-    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<suspect>& out) {
+    detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) {
         std::size_t const first = out.size();
         detection_note const note = base.detect(job, scratch, out);
         detail::keep_suspects(out, first,
-                              [&](suspect const& s) { return !(job.running[s.task].copies > 1); });
+                              [&](finding const& s) { return !(job.running[s.task].copies > 1); });
         return note;
     }
 };

@@ -35,7 +35,9 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 template <class Scan>
 concept job_scan = requires(Scan& scan, detect::job_view const& job) {
     { scan(job) } -> std::ranges::input_range;
-    requires std::convertible_to<std::ranges::range_reference_t<decltype(scan(job))>, detect::suspect const&>;
+    requires requires(std::ranges::range_reference_t<decltype(scan(job))> found) {
+        { found.row } -> std::convertible_to<std::uint32_t>;
+    };
 };
 
 /// One `job_scan`, or a range of them.
@@ -355,8 +357,8 @@ class replayer {
 
     template <class Scan>
     void look(Scan& scan, std::size_t number, Time const& now) {
-        for (detect::suspect const& s : scan(stage_.view())) {
-            std::uint32_t const task = stage_.task_of(s);
+        for (auto const& s : scan(stage_.view())) {
+            std::uint32_t const task = stage_.task_of(s.row);
             attempt const& original = tape().attempts[tape().tasks[task].original];
             std::optional<double>& named = named_[number * usual_.size() + task];
             if (!named && !(now < original.start) && now < original.end)

@@ -131,7 +131,7 @@ cluster_watch(Monitor) -> cluster_watch<Monitor>;
 /// A watch with the default blacklist, for records whose `task_traits` name the fields.
 /// @par Example
 /// `watch_of<attempt> watch_{{.window = 10min}};`, a member of a class
-template <has_task_traits Record>
+template <record::has_task_traits Record>
 using watch_of = cluster_watch<monitor<Record>>;
 
 } // namespace straggle

@@ -123,7 +123,9 @@ class basic_copy_planner {
     /// Attempts to stop.
     [[nodiscard]] std::span<kill_row const> kills() const noexcept { return detail::span_of(scan_.kills_); }
     /// Late tasks, those with the most time left first.
-    [[nodiscard]] std::span<late_row const> suspects() const noexcept { return detail::span_of(scan_.late_); }
+    [[nodiscard]] std::span<late_task const> suspects() const noexcept {
+        return detail::span_of(scan_.late_);
+    }
     /// What the round was like.
     [[nodiscard]] copy_notes const& notes() const noexcept { return notes_; }
 

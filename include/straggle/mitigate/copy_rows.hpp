@@ -9,6 +9,7 @@
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
+#include <straggle/record/suspect.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -80,12 +81,9 @@ struct time_range {
     friend constexpr bool operator==(time_range const&, time_range const&) = default;
 };
 
-/// A task that takes longer than the spread of its job explains.
-struct late_row {
-    std::uint32_t task_row = 0; ///< the caller's
-    time_range left{};          ///< what it still takes
-    comparison reason{};        ///< its predicted time against the threshold and the usual time of its job
-};
+/// A task that takes longer than the spread of its job explains: its predicted time stands against the
+/// threshold and the usual time of its job. `row` is the caller's.
+using late_task = suspect<std::uint32_t, time_range>;
 
 /// A copy to launch.
 struct copy_row {
@@ -94,9 +92,9 @@ struct copy_row {
     time_range there{};                       ///< what the copy takes
     double win_probability = 0;               ///< that the copy ends first
     double gain = 0;                          ///< time that the job can be expected to end earlier
-    double cost = 0;     ///< net slot time at its price; below 0 where slot time is saved
-    comparison reason{}; ///< as in `late_row`
-    bool probe = false;  ///< to try a node on probation, not to help the task
+    double cost = 0;    ///< net slot time at its price; below 0 where slot time is saved
+    comparison why{};   ///< the predicted time of the task against the threshold and the usual of its job
+    bool probe = false; ///< to try a node on probation, not to help the task
 };
 
 /// An attempt to stop.

@@ -100,7 +100,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
 
     /// A mitigator of records whose `task_traits` name the fields.
     explicit mitigator(mitigator_options options = {})
-        requires has_task_traits<Attempt> && has_task_traits<Running> && has_task_traits<Node>
+        requires record::has_task_traits<Attempt> && record::has_task_traits<Running> &&
+                 record::has_task_traits<Node>
         : mitigator(task_traits<Attempt>::fields, task_traits<Running>::fields, task_traits<Node>::fields,
                     options) {}
 

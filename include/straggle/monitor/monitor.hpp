@@ -103,7 +103,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
 
     /// A monitor of records whose `task_traits` name the fields.
     explicit monitor(options how = {})
-        requires has_task_traits<Record>
+        requires record::has_task_traits<Record>
         : monitor(task_traits<Record>::fields, std::move(how)) {}
 
     /// @param record_fields an `attempt_fields` that names the members of a record

@@ -24,6 +24,7 @@ struct monitor_counts {
     std::uint64_t unfinished_jobs = 0; ///< `finish` gave nothing back, for `max_finished`
     std::uint64_t forgotten_jobs = 0;  ///< nothing was seen of them for so long that they count as over
     std::uint64_t evicted_jobs = 0;    ///< forgotten before that, for `max_jobs`
+    /// Adds another tally.
     constexpr monitor_counts& operator+=(monitor_counts const& other) noexcept {
         attempts += other.attempts;
         too_old += other.too_old;

@@ -69,7 +69,7 @@ struct late_as_printed {
 
     /// As every `detect::straggler_detector`.
     detect::detection_note detect(detect::job_view const& job, detect::detector_scratch& scratch,
-                                  std::vector<detect::suspect>& out) const {
+                                  std::vector<detect::finding>& out) const {
         std::vector<double>& rates = scratch.values; // NaN: not known yet
         rates.clear();
         double sum = 0, known = 0;
@@ -90,7 +90,7 @@ struct late_as_printed {
         for (std::uint32_t i = 0; i < rates.size(); ++i)
             if (rates[i] >= 0 && rates[i] < threshold) out.push_back({i, rates[i], threshold, mean});
         std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
-                  [](detect::suspect const& a, detect::suspect const& b) {
+                  [](detect::finding const& a, detect::finding const& b) {
                       return a.value < b.value || (!(b.value < a.value) && a.task < b.task);
                   });
         return detect::detection_note::none;

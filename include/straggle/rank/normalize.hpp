@@ -96,7 +96,7 @@ template <std::ranges::input_range Attempts, class Fields, class Options = rank_
 
 /// The same with the fields that `task_traits` names.
 template <std::ranges::input_range Attempts, class Options = rank_options<>>
-    requires has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>
+    requires record::has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>
 [[nodiscard]] auto normalize(Attempts&& attempts, Options const& options = {}) {
     return normalize(attempts, task_traits<std::ranges::range_value_t<Attempts>>::fields, options);
 }

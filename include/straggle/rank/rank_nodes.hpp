@@ -250,7 +250,7 @@ auto rank_nodes(Attempts&&, Fields const&, Options const&) {
 
 /// The same with the fields that `task_traits` names.
 template <std::ranges::input_range Attempts, class Options = rank_options<>>
-    requires has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>
+    requires record::has_task_traits<std::ranges::range_value_t<Attempts>> && detail::is_rank_options<Options>
 [[nodiscard]] auto rank_nodes(Attempts&& attempts, Options const& options = {}) {
     using record = std::ranges::range_value_t<Attempts>;
     return rank_nodes(attempts, task_traits<record>::fields, options);

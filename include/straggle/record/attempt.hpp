@@ -74,13 +74,13 @@ struct attempt_fields { // .job .node .duration .start .end .status .task .input
 template <class Record>
 struct task_traits {};
 
-/// A record type whose `task_traits` name its fields.
-template <class Record>
-concept has_task_traits = requires { task_traits<Record>::fields; };
-
 } // namespace straggle
 
 namespace straggle::inline STRAGGLE_ABI::record {
+
+/// A record type whose `task_traits` name its fields.
+template <class Record>
+concept has_task_traits = requires { task_traits<Record>::fields; };
 
 /// A time is known: a `duration_field`, or a `start` and an `end` that are each a `time_field` and can be
 /// subtracted.
@@ -110,7 +110,7 @@ template <class Record>
 struct traits_fields {
     using type = base::no_field;
 };
-template <has_task_traits Record>
+template <record::has_task_traits Record>
 struct traits_fields<Record> {
     using type = std::remove_cvref_t<decltype(task_traits<Record>::fields)>;
 };
@@ -207,6 +207,7 @@ struct attempt_counts {
     [[nodiscard]] constexpr std::uint64_t operator[](rejection r) const noexcept { return rejected[r]; }
     /// Records rejected for any reason.
     [[nodiscard]] constexpr std::uint64_t total_rejected() const noexcept { return rejected.total(); }
+    /// Adds another tally.
     constexpr attempt_counts& operator+=(attempt_counts const& other) noexcept {
         seen += other.seen;
         used += other.used;

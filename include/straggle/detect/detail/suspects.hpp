@@ -23,8 +23,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Lowest key first; ties in the order of the running tasks.
 template <class Key>
-void sort_by_comparison(std::span<detect::suspect> list, Key key) {
-    std::sort(list.begin(), list.end(), [key](detect::suspect const& a, detect::suspect const& b) {
+void sort_by_comparison(std::span<detect::finding> list, Key key) {
+    std::sort(list.begin(), list.end(), [key](detect::finding const& a, detect::finding const& b) {
         double const x = key(a), y = key(b);
         return x < y || (!(y < x) && a.task < b.task);
     });
@@ -34,7 +34,7 @@ inline constexpr std::size_t few_suspects = 128; // sooner compared than dealt
 
 // Puts right what is out of order within cells. `keys` are those of the list.
 template <class Key>
-void sort_within_cells(std::span<detect::suspect> list, double const* keys, key_cells cell, Key key) {
+void sort_within_cells(std::span<detect::finding> list, double const* keys, key_cells cell, Key key) {
     for (std::size_t i = 1; i < list.size(); ++i) {
         if (!(keys[i] < keys[i - 1])) continue;
         std::uint64_t const crowded = cell(keys[i]);
@@ -48,7 +48,7 @@ void sort_within_cells(std::span<detect::suspect> list, double const* keys, key_
 // The suspects from `first` to `last`, lowest key first; ties stay in the order in which they come, that of
 // the running tasks.
 template <class Key>
-void lowest_first(std::vector<detect::suspect>& out, std::size_t first, std::size_t last,
+void lowest_first(std::vector<detect::finding>& out, std::size_t first, std::size_t last,
                   detect::detector_scratch& scratch, Key key) {
     std::size_t const n = last - first, end = out.size();
     if (n < few_suspects) return sort_by_comparison(span_of(out).subspan(first, n), key);
@@ -70,7 +70,7 @@ void lowest_first(std::vector<detect::suspect>& out, std::size_t first, std::siz
     sort_within_cells(span_of(out).subspan(first, n), sorted.keys, cell, key);
 }
 template <class Key>
-void lowest_first(std::vector<detect::suspect>& out, std::size_t first, detect::detector_scratch& scratch,
+void lowest_first(std::vector<detect::finding>& out, std::size_t first, detect::detector_scratch& scratch,
                   Key key) {
     lowest_first(out, first, out.size(), scratch, key);
 }
@@ -84,7 +84,7 @@ enum class worst { lowest, highest };
 template <worst First>
 struct signed_value { // the lowest is the worst
     static constexpr double sign = First == worst::lowest ? 1.0 : -1.0;
-    double operator()(detect::suspect const& s) const noexcept { return sign * s.value; }
+    double operator()(detect::finding const& s) const noexcept { return sign * s.value; }
 };
 
 // Appends the tasks that `judge` suspects by their index, the worst value first; threshold and usual number
@@ -92,7 +92,7 @@ struct signed_value { // the lowest is the worst
 // may read `scratch.values` from `i` on, and nothing else of the scratch memory.
 template <worst First, class Judge>
 void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
-                   std::vector<detect::suspect>& out, detect::suspect like, Judge judge) {
+                   std::vector<detect::finding>& out, detect::finding like, Judge judge) {
     constexpr double sign = signed_value<First>::sign;
     std::size_t const tasks = job.running.size();
     if (scratch.values.size() < tasks) scratch.values.resize(tasks);
@@ -111,7 +111,7 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
     if (!few) list = order_by_cell(scratch, n, cell);
     std::size_t const first = out.size();
     out.resize(first + n);
-    detect::suspect* const named = out.data() + first;
+    detect::finding* const named = out.data() + first;
     for (std::size_t i = 0; i < n; ++i) { // member by member: copying `like` costs ten times that with GCC 12
         named[i].task = list.tasks[i];
         named[i].value = sign * list.keys[i];
@@ -127,9 +127,9 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
 
 // Of the suspects from `first` on those that pass; their order stays.
 template <class Pass>
-void keep_suspects(std::vector<detect::suspect>& out, std::size_t first, Pass pass) {
+void keep_suspects(std::vector<detect::finding>& out, std::size_t first, Pass pass) {
     auto const begin = out.begin() + static_cast<std::ptrdiff_t>(first);
-    out.erase(std::remove_if(begin, out.end(), [&pass](detect::suspect const& s) { return !pass(s); }),
+    out.erase(std::remove_if(begin, out.end(), [&pass](detect::finding const& s) { return !pass(s); }),
               out.end());
 }
 

@@ -31,6 +31,11 @@ class replay_stage {
         progress_.assign(t.attempts.size(), std::nullopt);
         done_.assign(t.tasks.size(), 0);
         place_.assign(t.tasks.size(), 0);
+        task_of_row_.clear();
+        for (taped_attempt<Time> const& a : t.attempts) {
+            if (task_of_row_.size() <= a.row) task_of_row_.resize(a.row + std::size_t{1}, no_attempt);
+            task_of_row_[a.row] = a.task;
+        }
         slot_.assign(t.jobs.size(), no_attempt);
         live_.clear();
         free_.clear();
@@ -102,10 +107,10 @@ class replay_stage {
 
     // The job that is shown.
     [[nodiscard]] detect::job_view const& view() const noexcept { return view_; }
-    // Which task of the tape a suspect of it is.
-    [[nodiscard]] std::uint32_t task_of(detect::suspect const& s) const {
-        STRAGGLE_EXPECTS(s.task < shown_.size());
-        return shown_[s.task].task;
+    // Which task of the tape a suspect of it is, by its row.
+    [[nodiscard]] std::uint32_t task_of(std::uint32_t row) const {
+        STRAGGLE_EXPECTS(row < task_of_row_.size() && task_of_row_[row] != no_attempt);
+        return task_of_row_[row];
     }
 
   private:
@@ -216,6 +221,7 @@ class replay_stage {
     std::vector<std::optional<double>> progress_;     // by attempt: the last reading
     std::vector<char> done_;                          // by task
     std::vector<std::uint32_t> place_;                // by task: in `shown_`, if it is there
+    std::vector<std::uint32_t> task_of_row_;          // by row of the user's history
     std::vector<std::uint32_t> slot_;                 // by job: in `pool_`
     std::vector<live_job> pool_;
     std::vector<std::uint32_t> live_, free_; // in `pool_`; the live ones in order of their beginning

@@ -46,7 +46,7 @@ struct copy_candidate {
     double age, input_factor, slow; // of its input, of its node
     double share = 0;               // gain of the job for each unit of slot time that a copy saves
     double expected = 0;            // net gain on the best node
-    comparison reason;
+    comparison why;
     std::uint32_t at; // among the running
 };
 inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)();

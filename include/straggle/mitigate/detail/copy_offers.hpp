@@ -95,7 +95,7 @@ class basic_copy_offers {
                 advise(c, group, o, book);
                 out.push_back({t.row, p.row, range_of(c.left, 1),
                                range_of(group.fresh, c.input_factor * f.slowdown), o.win, o.gain, o.cost,
-                               c.reason, false});
+                               c.why, false});
                 // Of nodes that are equal the next copy takes another.
                 auto const at = order_.begin() + static_cast<std::ptrdiff_t>(i);
                 std::rotate(at, at + 1, order_.begin() + static_cast<std::ptrdiff_t>(equal_from(i)));

@@ -72,9 +72,9 @@ class basic_late_scan {
         }
         book.end();
         jobs_.finish_idle(now, usual_, [this](std::uint64_t job) { siblings_.finish(job); });
-        std::sort(late_.begin(), late_.end(), [](mitigate::late_row const& a, mitigate::late_row const& b) {
+        std::sort(late_.begin(), late_.end(), [](mitigate::late_task const& a, mitigate::late_task const& b) {
             double const x = a.left.middle, y = b.left.middle;
-            return x > y || (!(y > x) && a.task_row < b.task_row);
+            return x > y || (!(y > x) && a.row < b.row);
         });
     }
     // Tasks that ended and jobs that are over tell how many tasks a job has.
@@ -121,7 +121,7 @@ class basic_late_scan {
     }
 
     // Of the last look.
-    when_used<Void, std::vector<mitigate::late_row>> late_{};
+    when_used<Void, std::vector<mitigate::late_task>> late_{};
     when_used<Void, std::vector<mitigate::kill_row>> kills_{};
     when_used<Void, std::vector<copy_candidate>> candidates_{};
     when_used<Void, std::vector<candidate_group>> groups_{};
@@ -306,8 +306,8 @@ class basic_late_scan {
         } else if (!by_progress) {
             left = left_after(age, factor);
         }
-        comparison const reason{age + left.quantile(0.5), limit, usual, "late for its siblings"};
-        late_.push_back({t.row, range_of(left, 1), reason});
+        comparison const why{age + left.quantile(0.5), limit, usual, "late for its siblings"};
+        late_.push_back({t.row, range_of(left, 1), why});
         // Copies are lost as well, with their nodes or by faults of their own. Another one may follow, after
         // twice as long each time: nothing waits for ever for what will not end.
         bool const again = note && note->launched >= options_.copies_per_task &&
@@ -329,7 +329,7 @@ class basic_late_scan {
                                .age = age,
                                .input_factor = factor / slow,
                                .slow = slow,
-                               .reason = reason,
+                               .why = why,
                                .at = rows.front().at});
         return 0;
     }

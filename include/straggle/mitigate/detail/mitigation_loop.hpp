@@ -357,7 +357,7 @@ class mitigation_loop {
                                     .win_probability = c.win_probability,
                                     .gain = c.gain,
                                     .cost = c.cost,
-                                    .why = c.reason,
+                                    .why = c.why,
                                     .is_probe = c.probe});
         }
         if (is_stopped) return;
