@@ -35,6 +35,7 @@ straggle::attempt_status status_of(attempt_record const& a) {
 
 struct parts {
     bool excludes = true, copies = true, places = true;
+    bool tells_kinds = true; // else all jobs are of one
 };
 
 auto make_mitigator(straggle::mitigator_options const& options) {
@@ -74,7 +75,9 @@ class library final : public policy {
     library(parts use, straggle::mitigator_options const& options)
         : use_(use), mitigator_(make_mitigator(options)) {}
 
-    void on_task_end(attempt_record const& a, double now) override {
+    void on_task_end(attempt_record const& ended, double now) override {
+        attempt_record a = ended;
+        if (!use_.tells_kinds) a.kind = 0;
         if (a.how != ending::lost) mitigator_.observe(a, now);
         if (a.node < hosts_.size() && hosts_[a.node].busy > 0) --hosts_[a.node].busy;
     }
@@ -86,7 +89,8 @@ class library final : public policy {
             node_view const& v = view.nodes[n];
             hosts_[n] = {n, v.slots, v.busy, v.machine_class, v.domain, !v.away};
         }
-        auto const& plan = mitigator_.decide(view.now, view.running, hosts_, {.waiting = view.waiting});
+        auto const& plan =
+            mitigator_.decide(view.now, told_of(view.running), hosts_, {.waiting = view.waiting});
         out.nodes.assign(hosts_.size(), service::normal);
         for (auto const& n : plan.nodes())
             if (use_.excludes) out.nodes[n.row] = service_of(n.state);
@@ -110,7 +114,8 @@ class library final : public policy {
             host& h = choice_.back();
             if (h.busy >= h.slots) h.busy = h.slots - 1; // it is free: the engine says so
         }
-        running_attempt const task{.job = t.job, .task = t.task, .kind = t.kind, .input = t.input};
+        running_attempt const task{
+            .job = t.job, .task = t.task, .kind = use_.tells_kinds ? t.kind : 0, .input = t.input};
         auto const places = mitigator_.rank_places(task, choice_);
         if (places.empty()) return wait;
         auto const chosen = static_cast<std::uint32_t>(places.front().row);
@@ -119,6 +124,12 @@ class library final : public policy {
     }
 
   private:
+    std::span<running_attempt const> told_of(std::span<running_attempt const> running) {
+        if (use_.tells_kinds) return running;
+        of_one_kind_.assign(running.begin(), running.end());
+        for (running_attempt& a : of_one_kind_) a.kind = 0;
+        return of_one_kind_;
+    }
     static service service_of(straggle::node_state state) {
         switch (state) {
         case straggle::node_state::last_resort:
@@ -135,6 +146,7 @@ class library final : public policy {
     parts use_;
     mitigator_type mitigator_;
     std::vector<host> hosts_, choice_;
+    std::vector<running_attempt> of_one_kind_;
 };
 
 template <bool Excludes, bool Copies, bool Places>
@@ -142,6 +154,10 @@ std::unique_ptr<policy> make(setup const&) {
     return std::make_unique<library>(parts{Excludes, Copies, Places}, straggle::mitigator_options{});
 }
 
+// Without the memory of similar tasks: what is known of other jobs is known of all alike.
+std::unique_ptr<policy> make_without_kinds(setup const&) {
+    return std::make_unique<library>(parts{.tells_kinds = false}, straggle::mitigator_options{});
+}
 // What the page gives as the reason of what is missed, tried: copies of which seven in ten should win, and
 // copies as free as those of others.
 std::unique_ptr<policy> make_sure(setup const&) {
@@ -166,6 +182,9 @@ add_policy const all({"library", "the mitigator with its defaults, obeyed in all
 add_policy const copies({"library_copies_only", "its copies alone", false, &make<false, true, false>});
 add_policy const exclusions({"library_nodes_only", "its exclusions alone", false, &make<true, false, false>});
 add_policy const placements({"library_places_only", "its placement alone", false, &make<false, false, true>});
+add_policy const without_kinds({"library_without_kinds",
+                                "the mitigator, told nothing of which jobs are alike", false,
+                                &make_without_kinds, true});
 add_policy const sure({"library_sure", "the mitigator, copies only where they win in 7 of 10 cases", false,
                        &make_sure, true});
 add_policy const unpriced({"library_free", "the mitigator, copies at no price of all that is a little late",

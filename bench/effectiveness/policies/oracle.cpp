@@ -16,7 +16,7 @@ namespace {
 
 class oracle final : public policy {
   public:
-    explicit oracle(setup const&) {}
+    explicit oracle(bool copies) : copies_(copies) {}
 
     void on_start(truth const& knows) override { truth_ = &knows; }
 
@@ -35,6 +35,7 @@ class oracle final : public policy {
         // wait, or soon will.
         bool const full = view.waiting > 0 || arrived_ > 0.9 * capacity;
         double const price = full ? 1.5 : 0.05 + 0.5 * busy / std::max(slots, 1.0);
+        if (!copies_) return;
         for (job_view const& job : view.jobs) {
             if (free_.none()) return;
             for (running_attempt const& a : view.running.subspan(job.first, job.count)) {
@@ -114,6 +115,7 @@ class oracle final : public policy {
         return best;
     }
 
+    bool copies_;
     truth const* truth_ = nullptr;
     std::uint32_t waiting_ = 0;
     std::span<node_view const> nodes_;
@@ -124,7 +126,10 @@ class oracle final : public policy {
 
 add_policy const
     added({"oracle", "knows true speeds and sizes, neither luck nor future; a yardstick", false,
-           [](setup const& s) -> std::unique_ptr<policy> { return std::make_unique<oracle>(s); }});
+           [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true); }});
+add_policy const placements(
+    {"oracle_places_only", "the oracle, without its copies", false,
+     [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(false); }, true});
 
 } // namespace
 

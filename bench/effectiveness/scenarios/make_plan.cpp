@@ -33,12 +33,18 @@ class durations {
             luck = {luck_kind::exponential};
         } else if (name_ == "history") {
             if (seen.empty()) throw std::runtime_error("scenario " + what.name + " needs histories");
-        } else if (name_ != "sizes_known" && name_ != "sizes_hidden" && name_ != "pareto_size") {
+        } else if (!is_sized() && name_ != "pareto_size") {
             throw std::runtime_error("scenario " + what.name + ": unknown durations " + name_);
         }
         out.lucks = {luck};
         if (name_ != "history") return;
         for (auto const& times : seen) out.lucks.push_back({luck_kind::resampled, 0, times});
+    }
+
+    // Few tasks are much larger than the others.
+    [[nodiscard]] bool is_sized() const {
+        return name_ == "sizes_known" || name_ == "sizes_hidden" || name_ == "rare_known" ||
+               name_ == "rare_hidden";
     }
 
     void make(job_spec& job, std::size_t tasks, double seconds, draw& d) const {
@@ -48,10 +54,12 @@ class durations {
         if (name_ == "history" && by_luck) job.luck = static_cast<std::uint32_t>(from) + 1;
         for (std::size_t t = 0; t < tasks; ++t) {
             double size = 1, input = 0;
-            if (name_.starts_with("sizes")) {
-                size = d.uniform() < 0.2 ? 3 : 1;
-                if (name_ == "sizes_known") input = size * 64e6;
-                size /= 1.4;
+            if (is_sized()) {
+                bool const rare = name_.starts_with("rare");
+                double const share = rare ? 0.01 : 0.2, larger = rare ? 10 : 3;
+                size = d.uniform() < share ? larger : 1;
+                if (name_.ends_with("known")) input = size * 64e6;
+                size /= 1 + share * (larger - 1);
             } else if (name_ == "pareto_size") {
                 size = d.pareto(1.8);
             } else if (name_ == "history" && !by_luck) {

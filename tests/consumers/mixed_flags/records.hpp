@@ -25,6 +25,16 @@ struct machine {
     int id, free;
 };
 
+// What a mitigator is told.
+struct ended_task {
+    int job, task, node;
+    double start, end;
+};
+struct live_task {
+    int job, task, node;
+    double start, progress;
+};
+
 std::vector<attempt> attempts_of_a_cluster();
 
 using results = std::vector<double>;

@@ -2,16 +2,38 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 // One unit of the three: uses every kernel of the library, and nothing of it is in an unnamed namespace, so
-// that a function which two units share is a weak symbol of both. UNIT is the name of its only function.
+// that a function which two units share is a weak symbol of both. UNIT is the name of its function.
 #include "records.hpp"
 
 #include <straggle/evaluate.hpp>
+#include <straggle/failures.hpp>
 #include <straggle/learn.hpp>
+#include <straggle/papers/dsb_2019.hpp>
+#include <straggle/papers/evaluation_2019.hpp>
+#include <straggle/papers/ml_na_2017.hpp>
+#include <straggle/papers/riski_2014.hpp>
 #include <straggle/straggle.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <utility>
+
+// Whether a rule takes a node out on which one task after the other fails.
+template <class Rule>
+int takes_out(Rule rule) {
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        double const at = static_cast<double>(i);
+        rule.advance(at);
+        rule.observe({.node = static_cast<std::uint32_t>(i % 4),
+                      .executor = static_cast<std::uint32_t>(i % 4),
+                      .job = 1,
+                      .task = i,
+                      .end = at,
+                      .as = i % 4 == 3 ? straggle::ended_as::failed : straggle::ended_as::success});
+    }
+    return rule.is_out(3) ? 1 : 0;
+}
 
 results UNIT() {
     using namespace straggle;
@@ -105,6 +127,72 @@ results UNIT() {
                              assign::assigner_options{.rule = assign::assignment_rule::optimal}};
     std::vector<machine> const machines{{10, 2}, {11, 1}, {12, 3}};
     out.push_back(planner
+                      .choose(running,
+                              assign::straggler_fields{.runs_on = &running_task::host,
+                                                       .remaining = &running_task::left},
+                              machines,
+                              assign::backup_node_fields{.node = &machine::id, .free = &machine::free},
+                              [](running_task const&, machine const& m) { return 2.0 + 0.1 * m.id; })
+                      .profit);
+
+    // mitigate: a node three times as slow, tasks that run there, decisions every minute
+    auto all_in_one = mitigator_of<ended_task, live_task, machine>(
+        attempt_fields{.job = &ended_task::job,
+                       .node = &ended_task::node,
+                       .start = &ended_task::start,
+                       .end = &ended_task::end,
+                       .task = &ended_task::task},
+        running_fields{.job = &live_task::job,
+                       .task = &live_task::task,
+                       .node = &live_task::node,
+                       .progress = &live_task::progress,
+                       .start = &live_task::start},
+        node_fields{.node = &machine::id, .slots = &machine::free});
+    std::vector<machine> const hosts{{0, 4}, {1, 4}, {2, 4}, {3, 4}, {4, 4}, {5, 4}};
+    for (int minute = 1; minute <= 20; ++minute) {
+        double const now = 60.0 * minute;
+        std::vector<live_task> live;
+        for (int t = 0; t < 24; ++t) {
+            double const took = t % 6 == 3 ? 150 + t : 50 + t % 5;
+            if (now > took) all_in_one.observe({minute, t, t % 6, now - took, now - 1}, now);
+            if (t % 3 == 0) live.push_back({minute, 100 + t, t % 6, now - 50, t % 6 == 3 ? 0.1 : 0.8});
+        }
+        auto const& plan = all_in_one.decide(now, live, hosts, {.waiting = 2});
+        out.push_back(static_cast<double>(plan.copies().size() + plan.kills().size()));
+        for (auto const& n : plan.nodes()) out.push_back(n.slow.value);
+        out.push_back(static_cast<double>(all_in_one.rank_places(live.front(), hosts).size()));
+    }
+
+    // failures
+    out.push_back(takes_out(failures::spark_health_tracker{}) + takes_out(failures::mapreduce_blacklist{}) +
+                  takes_out(failures::mr1_blacklist{}) + takes_out(failures::tez_blacklist{}) +
+                  takes_out(failures::storm_blacklist{}));
+
+    // papers
+    auto loop = papers::dsb_2019::loop_of<ended_task>(attempt_fields{.job = &ended_task::job,
+                                                                     .node = &ended_task::node,
+                                                                     .start = &ended_task::start,
+                                                                     .end = &ended_task::end},
+                                                      100.0);
+    for (int t = 0; t < 90; ++t) {
+        double const end = 2.0 * t, took = t % 9 == 3 ? 30.0 + t % 4 : 10.0 + t % 4;
+        loop.observe({t / 30, t, t % 9, end - took, end});
+    }
+    out.push_back(static_cast<double>(loop.blacklist_at(150.0).blacklisted().size()));
+    detect::straggler_scan default_rule{papers::evaluation_2019::hadoop_default{}};
+    detect::straggler_scan printed{papers::evaluation_2019::late_as_printed{}};
+    detect::straggler_scan hierarchical{papers::evaluation_2019::hierarchical{}};
+    out.push_back(static_cast<double>(default_rule(job.view()).size() + printed(job.view()).size() +
+                                      hierarchical(job.view()).size()));
+    auto risk = papers::riski_2014::predictor_of<attempt>(
+        predict::task_profile{.node = &attempt::node,
+                              .time = &attempt::seconds,
+                              .factors = predict::factors(predict::numeric(&attempt::input, "input"))});
+    for (attempt const& a : attempts) risk.observe(a);
+    if (auto const predicted = risk.predict(attempts.front(), 1))
+        out.push_back(predicted->mean().value_or(0));
+    papers::riski_2014::assigner<> one_after_the_other;
+    out.push_back(one_after_the_other
                       .choose(running,
                               assign::straggler_fields{.runs_on = &running_task::host,
                                                        .remaining = &running_task::left},
