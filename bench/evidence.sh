@@ -17,12 +17,4 @@ for table in windows stuck episodes running hard detection errors recovery; do
     "$build/decisions" "$scale" "$table" >"$build/$table.md"
 done
 STRAGGLE_COVERAGE_RUNS=$((20 * scale)) "$build/coverage" | grep '^|' >"$build/coverage.md"
-
-python3 - "$build" <<'PYTHON'
-import re, sys
-from pathlib import Path
-page, build = Path("docs/reference/evidence.md"), Path(sys.argv[1])
-def table(match):
-    return f"<!-- {match[1]} begin -->\n{(build / (match[1] + '.md')).read_text().strip()}\n<!-- {match[1]} end -->"
-page.write_text(re.sub(r"<!-- (\w+) begin -->\n.*?<!-- \1 end -->", table, page.read_text(), flags=re.S))
-PYTHON
+python3 -B bench/fill_tables.py docs/reference/evidence.md "$build"
