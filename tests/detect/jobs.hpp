@@ -50,7 +50,7 @@ struct job_data {
         if (!finished.empty()) v.mean_finished = std::accumulate(sorted_.begin(), sorted_.end(), 0.0) / n;
         for (double const t : sorted_) v.sd_finished += (t - v.mean_finished) * (t - v.mean_finished) / n;
         v.sd_finished = std::sqrt(v.sd_finished);
-        v.tasks = std::max(tasks, static_cast<std::uint64_t>(running.size() + finished.size()));
+        v.tasks = std::max(tasks, std::uint64_t{running.size() + finished.size()});
         v.slots = slots;
         v.age = age;
         return v;

@@ -129,7 +129,14 @@ class assigner {
     backup_plan const& choose(Suspects&& suspects, TaskFields const& task_fields, Nodes&& nodes,
                               NodeFields const& node_fields, Predict&& predict,
                               cluster_load const& load = {}) {
-        return choose(suspects, suspect_fields(task_fields), nodes, node_fields, predict, load);
+        constexpr bool points = detail::points_to<std::ranges::range_value_t<Suspects>, TaskFields>;
+        static_assert(points,
+                      "running_fields are of the tasks that suspects point to: give the scan your tasks, "
+                      "scan(job.view(), tasks), or name straggler_fields");
+        if constexpr (points)
+            return choose(suspects, suspect_fields(task_fields), nodes, node_fields, predict, load);
+        else
+            return plan_;
     }
     /// The same for records whose `task_traits` name the fields; of a suspect those of its task.
     template <std::ranges::forward_range Stragglers, std::ranges::forward_range Nodes, class Predict>

@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/field.hpp>
 #include <straggle/record/running.hpp>
 #include <straggle/record/suspect.hpp>
 
@@ -67,6 +68,13 @@ template <class Fields>
 } // namespace straggle::assign
 
 namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A suspect whose row leads to a record that has these fields.
+template <class Suspect, class Fields>
+inline constexpr bool points_to = false;
+template <class Task, class TimeLeft, class Fields>
+inline constexpr bool points_to<suspect<Task*, TimeLeft>, Fields> =
+    record::node_field<decltype(Fields::node), std::remove_const_t<Task>>;
 
 // Where the traits of a straggler stand: with its type, or with that of the record that it points to.
 template <class Straggler>

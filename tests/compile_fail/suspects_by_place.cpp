@@ -1,0 +1,30 @@
+// A suspect that knows its place only leads an assigner to no record.
+// expect: suspects_by_place\.cpp:\d+:\d+
+// expect: give the scan your tasks, scan\(job\.view\(\), tasks\)
+#include <straggle/straggle.hpp>
+
+#include <vector>
+
+struct task {
+    int host;
+    double done, began;
+};
+struct machine {
+    int id, free;
+};
+
+auto const& plan(straggle::assign::assigner<>& assigner,
+                 straggle::detect::straggler_scan<straggle::detect::late>& scan,
+                 straggle::detect::job_progress<int, double>& job, std::vector<task> const& tasks,
+                 std::vector<machine> const& machines) {
+    straggle::running_fields const of_task{
+        .node = &task::host, .progress = &task::done, .start = &task::began};
+    straggle::assign::backup_node_fields const of_machine{.node = &machine::id, .free = &machine::free};
+#ifdef STRAGGLE_CONTROL
+    auto const suspects = scan(job.view(), tasks);
+#else
+    auto const suspects = scan(job.view());
+#endif
+    return assigner.choose(suspects, of_task, machines, of_machine,
+                           [](auto const&, machine const&) { return 1.0; });
+}
