@@ -71,6 +71,8 @@ struct attempt_fields { // .job .node .duration .start .end .status .task .input
 
 /// The place to name the fields of a record type once: specialise it with a
 /// `static constexpr auto fields = attempt_fields{...};`, and every call may leave its `fields` argument out.
+/// Records of running tasks name `running_fields`, those of nodes `node_fields`; what an assigner alone
+/// reads, `assign::straggler_fields` and `assign::backup_node_fields`.
 template <class Record>
 struct task_traits {};
 
