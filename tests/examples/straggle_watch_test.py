@@ -148,6 +148,11 @@ class Decisions(Watch):
         for extra in {"x": []}, {"x": {}}, {"x": "\u00e4"}, {"x": '"'}, {"x": 1e300}:
             self.assertEqual(run(stdin=lines([{**e, **extra} for e in events])).stdout, plain, extra)
             self.assertEqual(run(stdin=lines([{**extra, **e} for e in events])).stdout, plain, extra)
+        known = {"event", *(m for d in SCHEMA["definitions"].values() for m in d.get("properties", {}))}
+        near = {m[:i] + c + m[j:] for m in known for i in range(len(m)) for c, j in ((m[i].upper(), i + 1), ("", i + 1), ("e", i))}
+        extra = {m: [] for m in near - known}
+        self.assertGreater(len(extra), 500)
+        self.assertEqual(run(stdin=lines([{**extra, **e} for e in events])).stdout, plain)
 
     def test_forms_of_an_end(self):
         base = {"event": "end", "job": "a", "node": "n"}

@@ -231,7 +231,7 @@ bool cluster::read(straggle::byte_reader& in) {
         std::string const job(in.text()), name(in.text());
         auto const task = read_text(in), attempt = read_text(in), kind = read_text(in);
         double const start = in.real();
-        running_attempt* const row = add({job, name, view(task), view(attempt), start});
+        running_attempt* const row = add({job, view(task), view(attempt), name, start});
         if (row == nullptr) return false;
         row->kind = kind;
         for (auto* const x : {&row->progress, &row->reported, &row->input}) *x = read_real(in);

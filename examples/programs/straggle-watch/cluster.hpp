@@ -62,8 +62,9 @@ using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to
 
 /// The names that an attempt is known by.
 struct attempt_names {
-    std::string_view job, node;
+    std::string_view job;
     std::optional<std::string_view> task, attempt;
+    std::string_view node;
     std::optional<double> start;
 };
 

@@ -5,6 +5,17 @@
 
 namespace straggle_watch {
 
+namespace {
+
+std::uint64_t line_ends(std::string_view text) {
+    std::uint64_t count = 0;
+    for (std::size_t at = 0; (at = text.find('\n')) != std::string_view::npos; text.remove_prefix(at + 1))
+        ++count;
+    return count;
+}
+
+} // namespace
+
 file_input::file_input(std::string follow, options const& o, session& to)
     : follow_(std::move(follow)), session_(to), buffer_(o.watch.longest_line) {
     if (!follow_.empty()) open(session_.position());
@@ -40,9 +51,7 @@ bool file_input::was_rotated() {
 
 std::uint64_t file_input::take(journal_entry entry, std::size_t bytes, answers& out) {
     at_.offset += bytes;
-    std::uint64_t lines = 0;
-    for (char const c : entry.text) lines += c == '\n' ? 1u : 0u;
-    at_.line = entry.first_line + (entry.is == journal_entry::kind::too_long ? 1 : lines);
+    at_.line = entry.first_line + (entry.is == journal_entry::kind::too_long ? 1 : line_ends(entry.text));
     entry.position = at_;
     return session_.take(entry, out);
 }

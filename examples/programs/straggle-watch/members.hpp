@@ -6,6 +6,7 @@
 #pragma once
 
 #include "fault.hpp"
+#include "word_table.hpp"
 
 #include <simdjson.h>
 
@@ -57,13 +58,14 @@ enum class member : std::uint8_t {
 };
 inline constexpr std::size_t member_count = 35;
 
+inline constexpr word_table member_names(std::array<std::string_view, member_count>{
+    "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
+    "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
+    "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
+    "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"});
+
 [[nodiscard]] constexpr std::string_view to_string(member m) noexcept {
-    constexpr std::array<std::string_view, member_count> names{
-        "event",   "now",  "job",    "task",   "node",      "attempt",  "start",    "end",      "duration",
-        "status",  "kind", "input",  "copy",   "outrun",    "may_copy", "attempts", "progress", "reported",
-        "slots",   "busy", "class",  "domain", "condition", "waiting",  "all",      "more",     "nodes",
-        "running", "on",   "action", "most",   "request",   "protocol", "name",     "plans"};
-    return names[static_cast<std::size_t>(m)];
+    return member_names[static_cast<std::size_t>(m)];
 }
 
 /// Longest name, in bytes.
@@ -85,12 +87,22 @@ class members {
     }
 
     [[nodiscard]] bool has(member m) const { return (present_ >> static_cast<unsigned>(m) & 1u) != 0; }
-    [[nodiscard]] std::optional<std::string_view> name(member m);
-    [[nodiscard]] std::optional<double> number(member m);
+    [[nodiscard]] std::optional<std::string_view> name(member m) {
+        if (!has(m)) return std::nullopt;
+        std::string_view const found = name_of(value(m), static_cast<std::size_t>(m));
+        if (!found.empty()) return found;
+        fail(fault::bad_value, m);
+        return std::nullopt;
+    }
+    /// A double from whatever kind of number it is; simdjson has no infinity and no NaN.
+    [[nodiscard]] std::optional<double> number(member m) { return get<double>(m); }
     [[nodiscard]] std::optional<std::int64_t> count(member m); ///< from 0 to 2^53
-    [[nodiscard]] std::optional<bool> flag(member m);
-    [[nodiscard]] std::optional<std::string_view> text(member m);
-    [[nodiscard]] std::optional<simdjson::dom::array> array(member m);
+    [[nodiscard]] std::optional<bool> flag(member m) { return get<bool>(m); }
+    [[nodiscard]] std::optional<std::string_view> text(member m) { return get<std::string_view>(m); }
+    [[nodiscard]] std::optional<simdjson::dom::array> array(member m) {
+        if (!has(m)) fail(fault::missing_member, m);
+        return get<simdjson::dom::array>(m);
+    }
     /// One of some words; `otherwise` where it is missing.
     template <class T, std::size_t N>
     [[nodiscard]] T word(member m, std::array<std::string_view, N> const& words, T otherwise) {
@@ -106,11 +118,21 @@ class members {
     [[nodiscard]] std::string_view needed_name(member m) { return needed(m, name(m)); }
     [[nodiscard]] double needed_number(member m) { return needed(m, number(m)); }
 
-    /// The name in an element that is no member, such as of an array; nothing, and no fault, for what is
-    /// none.
-    [[nodiscard]] std::optional<std::string_view> name_of(simdjson::dom::element value, std::size_t place);
+    /// The name in an element, such as of an array; empty, and no fault, for what is none.
+    [[nodiscard]] std::string_view name_of(simdjson::dom::element value, std::size_t place);
 
   private:
+    [[nodiscard]] simdjson::dom::element const& value(member m) const {
+        return values_[static_cast<std::size_t>(m)];
+    }
+    // A call that returned an optional would take it through the memory, byte by byte: this does not.
+    template <class T>
+    bool read(member m, T& told);
+    template <class T>
+    std::optional<T> get(member m) {
+        T told{};
+        return read(m, told) ? std::optional<T>(told) : std::nullopt;
+    }
     template <class T>
     T needed(member m, std::optional<T> const& value) {
         if (!value) fail(fault::missing_member, m);

@@ -18,10 +18,10 @@ namespace straggle_watch {
 struct ended_attempt {
     std::string_view job, node;
     double start = 0, end = 0;
-    straggle::attempt_status status = straggle::attempt_status::success;
     std::optional<std::string_view> task, attempt, kind;
     std::optional<double> input;
     std::optional<bool> copy, outrun;
+    straggle::attempt_status status = straggle::attempt_status::success;
 };
 
 /// What there is under the name of a node.

@@ -31,8 +31,8 @@ void read_position(straggle::byte_reader& in, file_position& p) {
     for (std::uint64_t* const n : {&p.device, &p.inode, &p.offset, &p.line}) *n = in.varint();
 }
 
-std::vector<std::byte> sealed(journal_entry const& e) {
-    straggle::byte_writer out;
+std::vector<std::byte> sealed(journal_entry const& e, std::vector<std::byte> spare) {
+    straggle::byte_writer out(std::move(spare));
     out.u8(static_cast<std::uint8_t>(e.is));
     out.flag(e.when.wall.has_value());
     out.real(e.when.wall.value_or(0));
@@ -219,14 +219,14 @@ bool state_folder::open_journal() {
 void state_folder::append(journal_entry const& entry) {
     position_ = entry.position;
     if (is_broken_) return;
-    auto const bytes = sealed(entry);
-    if (!write_all(journal_.get(), as_text(bytes))) {
+    entry_ = sealed(entry, std::move(entry_));
+    if (!write_all(journal_.get(), as_text(entry_))) {
         is_broken_ =
             true; // what came after half an entry could not be read again: the next snapshot heals it
         complain(name("journal", number_));
         return;
     }
-    journal_bytes_ += bytes.size();
+    journal_bytes_ += entry_.size();
     is_dirty_ = true;
 }
 

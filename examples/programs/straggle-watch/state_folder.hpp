@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace straggle_watch {
 
@@ -72,6 +73,7 @@ class state_folder {
     std::string folder_;
     descriptor lock_, self_, journal_;
     file_position position_{};
+    std::vector<std::byte> entry_; // the last one, for its memory
     std::uint64_t number_ = 0, journal_bytes_ = 0, faults_ = 0;
     bool is_dirty_ = false, is_broken_ = false;
 };

@@ -33,9 +33,9 @@ enum class event_kind : std::uint8_t {
     switch_,
     resume
 };
-constexpr std::array<std::string_view, 14> event_names{
-    "hello",   "node",   "node_gone", "nodes",  "start",       "progress", "end",
-    "running", "finish", "load",      "decide", "rank_places", "switch",   "resume"};
+constexpr word_table event_names(std::array<std::string_view, 14>{
+    "hello", "node", "node_gone", "nodes", "start", "progress", "end", "running", "finish", "load", "decide",
+    "rank_places", "switch", "resume"});
 constexpr std::array<std::string_view, 4> condition_words{"present", "pinned", "denied", "away"};
 constexpr std::array<std::string_view, 4> action_words{"exclusion", "copy", "cooldown", "placement"};
 
@@ -97,10 +97,7 @@ void watch::line(std::string_view text, arrival const& when) {
 }
 
 void watch::event(std::string_view name, arrival const& when) {
-    auto const known = std::find_if(event_names.begin(), event_names.end(), [name](std::string_view n) {
-        return n.size() == name.size() && n.front() == name.front() && n == name;
-    });
-    switch (static_cast<event_kind>(known - event_names.begin())) {
+    switch (static_cast<event_kind>(event_names.find(name))) {
     case event_kind::hello:
         return on_hello();
     case event_kind::node:
@@ -264,8 +261,9 @@ void watch::on_rank_places() {
         if (!m.ok()) return;
         for (simdjson::dom::element const item : *names) {
             auto const name = m.name_of(item, static_cast<std::size_t>(member::nodes));
-            told_node const* const node = name ? cluster_.find_node(*name) : nullptr;
-            if (node == nullptr) return m.fail(name ? fault::unknown_node : fault::bad_value, member::nodes);
+            told_node const* const node = name.empty() ? nullptr : cluster_.find_node(name);
+            if (node == nullptr)
+                return m.fail(name.empty() ? fault::bad_value : fault::unknown_node, member::nodes);
             asked.push_back(node);
         }
     }

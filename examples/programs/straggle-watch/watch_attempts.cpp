@@ -11,17 +11,18 @@ namespace {
 
 constexpr std::array<std::string_view, 3> status_words{"success", "failed", "killed"};
 
+std::string_view node_in(members& m, bool is_needed) {
+    auto const node = m.name(member::node);
+    if (!node && is_needed) m.fail(fault::missing_member, member::node);
+    return node.value_or("");
+}
+
 attempt_names names_in(members& m, bool needs_node) {
-    attempt_names names;
-    names.job = m.needed_name(member::job);
-    names.task = m.name(member::task);
-    names.attempt = m.name(member::attempt);
-    if (auto const node = m.name(member::node))
-        names.node = *node;
-    else if (needs_node || !names.attempt)
-        m.fail(fault::missing_member, member::node);
-    names.start = m.number(member::start);
-    return names;
+    return {.job = m.needed_name(member::job),
+            .task = m.name(member::task),
+            .attempt = m.name(member::attempt),
+            .node = node_in(m, needs_node || !m.has(member::attempt)),
+            .start = m.number(member::start)};
 }
 
 } // namespace
@@ -96,16 +97,15 @@ bool watch::read_end_times(ended_attempt& attempt, running_attempt const* row) {
 void watch::on_end() {
     members& m = members_;
     attempt_names const names = names_in(m, true);
-    ended_attempt attempt;
-    attempt.job = names.job;
-    attempt.node = names.node;
-    attempt.task = names.task;
-    attempt.attempt = names.attempt;
-    attempt.kind = m.name(member::kind);
-    attempt.input = m.number(member::input);
-    attempt.copy = m.flag(member::copy);
-    attempt.outrun = m.flag(member::outrun);
-    attempt.status = m.word(member::status, status_words, straggle::attempt_status::success);
+    ended_attempt attempt{.job = names.job,
+                          .node = names.node,
+                          .task = names.task,
+                          .attempt = names.attempt,
+                          .kind = m.name(member::kind),
+                          .input = m.number(member::input),
+                          .copy = m.flag(member::copy),
+                          .outrun = m.flag(member::outrun),
+                          .status = m.word(member::status, status_words, straggle::attempt_status::success)};
     if (!m.ok()) return;
     running_attempt const* const row = cluster_.find(names);
     if (!read_end_times(attempt, row)) return;

@@ -1,0 +1,82 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Which of the words of the protocol a text is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace straggle_watch {
+
+/// A few words that are known when the program is compiled, each at a place of its own: at most one of them
+/// is looked at, and a text is compared as two numbers.
+template <std::size_t Count>
+class word_table {
+  public:
+    consteval explicit word_table(std::array<std::string_view, Count> const& words) : words_(words) {
+        while (!fill()) factor_ += 2;
+    }
+
+    [[nodiscard]] constexpr std::string_view operator[](std::size_t i) const { return words_[i]; }
+    /// Its number; `Count` for a text that is none of them.
+    [[nodiscard]] constexpr std::size_t find(std::string_view text) const {
+        if (text.empty() || text.size() > longest) return Count;
+        letters const all = letters_of(text);
+        entry const& here = at_[place(all)];
+        return here.text == all ? here.word : Count;
+    }
+
+  private:
+    static constexpr unsigned bits = 7;
+    static constexpr std::size_t longest = 16;
+
+    // The letters of a text and its length: no two texts have the same.
+    struct letters {
+        std::uint64_t first = 0, last = 0;
+        std::uint32_t size = 0;
+        [[nodiscard]] constexpr bool operator==(letters const&) const = default;
+    };
+    struct entry {
+        letters text{};
+        std::uint32_t word = Count;
+    };
+
+    template <std::size_t N>
+    static constexpr std::uint64_t load(char const* at) {
+        return [at]<std::size_t... I>(std::index_sequence<I...>) {
+            return ((std::uint64_t{static_cast<unsigned char>(at[I])} << (8 * I)) | ...); // one instruction
+        }(std::make_index_sequence<N>());
+    }
+    static constexpr letters letters_of(std::string_view text) {
+        char const* const begin = text.data();
+        std::size_t const size = text.size();
+        auto const length = static_cast<std::uint32_t>(size);
+        if (size >= 8) return {load<8>(begin), load<8>(begin + size - 8), length};
+        if (size >= 4) return {load<4>(begin), load<4>(begin + size - 4), length};
+        return {load<1>(begin) | load<1>(begin + size / 2) << 8 | load<1>(begin + size - 1) << 16, 0, length};
+    }
+    [[nodiscard]] constexpr std::size_t place(letters const& all) const {
+        return static_cast<std::size_t>((all.first ^ all.last << 20 ^ all.size) * factor_ >> (64 - bits));
+    }
+    constexpr bool fill() {
+        at_.fill({});
+        for (std::size_t i = 0; i < Count; ++i) {
+            letters const all = letters_of(words_[i]);
+            entry& here = at_[place(all)];
+            if (here.word != Count) return false;
+            here = {all, static_cast<std::uint32_t>(i)};
+        }
+        return true;
+    }
+
+    std::array<std::string_view, Count> words_;
+    std::array<entry, std::size_t{1} << bits> at_{};
+    std::uint64_t factor_ = 0x9E3779B97F4A7C15u;
+};
+
+} // namespace straggle_watch
