@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Draws the measured runs of the adapters for the guide: node states over latencies and job times.
+"""Draws the measured runs of the adapters for the guide, and the replay for YARN: node states over latencies and times.
 
-    pictures.py [haproxy] [dask] [slurm] [onetbb]     reads ENGINE/measured/, writes docs/guide/engine-ENGINE.svg
+    pictures.py [haproxy] [dask] [slurm] [onetbb] [yarn]     reads ENGINE/measured/, writes docs/guide/engine-ENGINE.svg
 """
 import csv
 import gzip
 import os
 import re
+import statistics
 import sys
 
 import matplotlib
@@ -141,6 +142,35 @@ def onetbb():
     save(figure, "onetbb")
 
 
+def yarn():
+    """The tasks that were recorded, and what yarn/replay.py made of them."""
+    tasks = rows("..", "data", "slurm-8-nodes.csv")
+    begin = min(int(t["start_ms"]) for t in tasks)
+    figure, above, below = panels([5, 2])
+    end, slow = 0, ("n2", "n5", "n6")
+    for node, colour in zip(("others",) + slow, ("#999999", "#d95f02", "#7570b3", "#1b9e77")):
+        took = {}  # by the twenty seconds in which it ended
+        for t in tasks:
+            if t["status"] == "success" and (t["node"] == node or node == "others" and t["node"] not in slow):
+                at = (int(t["end_ms"]) - begin) / 1e3
+                end = max(end, at)
+                took.setdefault(20 * int(at / 20) + 10, []).append((int(t["end_ms"]) - int(t["start_ms"])) / 1e3)
+        above.plot(sorted(took), [statistics.median(took[at]) for at in sorted(took)], "o-", markersize=2.5, linewidth=0.8,
+                   color=colour, label=node)
+    above.set_ylabel("seconds for a task")
+    above.set_ylim(0)
+    above.legend(frameon=False, ncols=4, loc="lower right")
+    share = {"healthy": 0, "last_resort": 0.2, "on_probation": 0.2, "excluded": 0.2}
+    for y, node in enumerate(slow):
+        strip(below, [(float(c["seconds"]), 1 if c["in_file"] == "1" else share[c["state"]])
+                      for c in rows("yarn", "replayed", "states.csv") if c["node"] == node], end, y, "#444444")
+    below.set_yticks([y + 0.4 for y in range(len(slow))], slow)
+    below.set_xlabel("recorded seconds; dark: in the exclude file, pale: known to be slow and in service")
+    save(figure, "yarn")
+
+
+ENGINES = {"haproxy": haproxy, "dask": dask, "slurm": slurm, "onetbb": onetbb, "yarn": yarn}
+
 if __name__ == "__main__":
-    for engine in sys.argv[1:] or ["haproxy", "dask", "slurm", "onetbb"]:
-        {"haproxy": haproxy, "dask": dask, "slurm": slurm, "onetbb": onetbb}[engine]()
+    for engine in sys.argv[1:] or ENGINES:
+        ENGINES[engine]()

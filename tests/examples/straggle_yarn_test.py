@@ -5,6 +5,7 @@
 """What straggle tells YARN, read as YARN reads it. Hadoop itself is not here: NodeHealthScriptRunner is written down below
 from its source and checked against the table of its own test."""
 
+import csv
 import json
 import os
 import pathlib
@@ -181,6 +182,27 @@ class Files(Folder):
         stop.set()
         thread.join()
         self.assertEqual(faults, [])
+
+
+@unittest.skipUnless("STRAGGLE_WATCH_PROGRAM" in os.environ, "straggle-watch was not built")
+class Replay(Folder):
+    def test_a_recorded_history(self):
+        """What the guide shows: of eight nodes two are slow for good and one for a third of the time, from 320 to 640 s."""
+        subprocess.run([sys.executable, "-B", YARN / "replay.py", "--watch", os.environ["STRAGGLE_WATCH_PROGRAM"], "--out",
+                        self.folder.name], check=True, stderr=subprocess.DEVNULL, timeout=200)
+        with (pathlib.Path(self.folder.name) / "states.csv").open(newline="") as file:
+            changes = [(float(c["seconds"]), c["node"], c["state"], c["in_file"] == "1") for c in csv.DictReader(file)]
+        self.assertEqual({node for _, node, _, _ in changes}, {"n2", "n5", "n6"})
+        for node in ("n2", "n5"):
+            self.assertGreater(sum(end - at for at, end in self.held(changes, node)), 300)
+        self.assertTrue(all(state == "excluded" for _, _, state, is_held in changes if is_held))
+        middle = [at for at, node, _, _ in changes if node == "n6"]
+        self.assertTrue(320 < min(middle) and max(middle) < 800, middle)
+
+    @staticmethod
+    def held(changes, node, end=950.0):
+        mine = [(at, is_held) for at, n, _, is_held in changes if n == node] + [(end, False)]
+        return [(a[0], b[0]) for a, b in zip(mine, mine[1:]) if a[1]]
 
 
 if __name__ == "__main__":

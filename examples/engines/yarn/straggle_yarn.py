@@ -136,7 +136,7 @@ class Yarn:
             say(one_line(fault))
 
 
-def command_line():
+def command_line(arguments=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--exclude", metavar="FILE")
     p.add_argument("--include", metavar="FILE", help="needs --members")
@@ -148,7 +148,7 @@ def command_line():
     p.add_argument("--most", metavar="SHARE", type=float, default=0.1, help="of the nodes, at most one at least (default 0.1)")
     p.add_argument("--expire", metavar="SECONDS", type=float, default=120, help="release all without a plan for so long (default 120)")
     p.add_argument("--act", action="store_true", help="do it; else it is only said")
-    options = p.parse_args()
+    options = p.parse_args(arguments)
     if not (options.exclude or options.include or options.health):
         p.error("one of --exclude, --include and --health is needed")
     if options.include and not options.members:
