@@ -5,16 +5,19 @@
 """straggle-watch, the mitigator as a process, from end to end. STRAGGLE_WATCH_PROGRAM names the program. What it prints is
 checked against docs/reference/protocol.schema.json where python3 has jsonschema (Debian: python3-jsonschema)."""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
 import re
+import resource
 import select
 import signal
 import socket
 import stat
 import subprocess
+import threading
 import time
 import unittest
 
@@ -346,6 +349,28 @@ class Damage(Watch):
         self.assertEqual([(f["line"], f["fault"]) for f in of("fault", told)], [(1, "too_long"), (3, "too_long")])
         self.assertEqual(len(of("plan", told)), 1)
 
+    def test_numbers_without_measure(self):
+        end = {"event": "end", "job": "j", "node": "n", "start": 0, "end": 1.7e308}
+        ended = of("plan", self.told([{**end, "task": t} for t in range(3)] + [{"event": "decide", "now": 1}]))[0]["ended"]
+        self.assertEqual((ended["count"], ended["longest"]), (3, 1.7e308))
+        self.assertGreater(ended["mean"], 5e307)
+        most = 1 << 32
+        told = self.told([{"event": "node", "node": f"n{i}", "slots": most, "busy": most} for i in range(3000)] +
+                         [{"event": "node", "node": "x", "slots": 2 * most}, {"event": "decide", "now": 1, "waiting": 2**53}])
+        self.assertEqual([(f["fault"], f["detail"]) for f in of("fault", told)], [("bad_value", "slots")])
+        plan = of("plan", told)[0]
+        self.assertEqual((plan["fleet"]["slots"], plan["fleet"]["busy"], plan["load"]["waiting"]), (3000 * most, 3000 * most, 2**53))
+
+    def test_a_clock_that_jumps(self):
+        """One decision at a time far ahead, far back or next to nothing: what follows is decided as before."""
+        events = cluster(jobs=20)
+        cut, whole = len(events) // 2, of("plan", self.told(events))[-1]
+        for now in (1e308, -1e308, 5e-324, 1000.0):
+            last = of("plan", self.told(events[:cut] + [{"event": "decide", "now": now}] + events[cut:]))[-1]
+            self.assertEqual(last["counts"]["seen"], whole["counts"]["seen"])
+            self.assertGreater(last["counts"]["used"], 0.95 * whole["counts"]["used"])
+            self.assertEqual([n["node"] for n in last["nodes"]], [n["node"] for n in whole["nodes"]], now)
+
     def test_bounds_of_memory(self):
         events = [{"event": "start", "job": "j", "task": t, "node": f"n{t}", "start": 1} for t in range(50)] + \
                  [{"event": "node", "node": f"n{i}"} for i in range(50)] + [{"event": "decide", "now": 2}]
@@ -468,6 +493,55 @@ class State(Watch):
         after = of("plan", messages(done.stdout))[0]
         self.assertGreater(after["counts"]["seen"], 0)  # the way back is the snapshot before, and its journal
 
+    def test_bounds_that_are_smaller_than_the_state(self):
+        state, events = self.at / "state", cluster(jobs=6)
+        self.told(events[:len(events) // 2], "--state", state)
+        before = {f.name: f.read_bytes() for f in state.iterdir()}
+        for option in ("--most-nodes", "--most-running"):
+            done = run("--state", state, option, 3, stdin=lines(events))
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(option.encode(), done.stderr)
+        self.assertEqual({f.name: f.read_bytes() for f in state.iterdir()}, before)
+        self.assertTrue(self.told(events[len(events) // 2:], "--state", state)[0]["restored"])
+
+    def test_the_state_of_another_cluster(self):
+        state, later = self.at / "state", 100_000
+        self.told(cluster(jobs=10), "--state", state)
+        other = [json.loads(json.dumps(e).replace('"n', '"m').replace('"mod', '"nod').replace('"mow', '"now'))
+                 for e in cluster(jobs=20, slow="n5", begin=later, every=10)]
+        plans = of("plan", self.told(other, "--state", state))
+        self.assertEqual(plans[-1]["fleet"]["nodes"], 8)
+        self.assertEqual({n["node"] for p in plans[1:] for n in p["nodes"]}, {"m5"})
+
+    def test_a_disk_that_is_full(self):
+        """As good as that: no file may grow beyond 20 KB."""
+        state, log, events = self.at / "state", self.at / "log", cluster(jobs=20)
+        done = subprocess.run([PROGRAM, "--state", state, "--log", log], input=lines(events), capture_output=True, timeout=60,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)))
+        self.assertEqual((done.returncode, done.stdout), (0, run(stdin=lines(events)).stdout))
+        self.assertEqual(done.stderr.count(b"File too large"), 2)  # once for each
+        self.assertEqual(len(of("plan", self.told([{"event": "decide", "now": 99999}], "--state", state))), 1)
+
+    def test_the_end_where_nobody_reads(self):
+        state, data = self.at / "state", lines(cluster(jobs=60))
+        process = self.start("--state", state)
+        sizes = []
+
+        def tell():
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(data)
+        threading.Thread(target=tell, daemon=True).start()
+
+        def is_stuck():
+            time.sleep(0.3)
+            sizes.append(sum(f.stat().st_size for f in state.glob("journal-*")))
+            return len(sizes) > 1 and 0 < sizes[-1] == sizes[-2] < len(data)
+        self.wait_for(is_stuck)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0)
+        process.stdout.read()
+        self.assertTrue(self.told(b"", "--state", state)[0]["restored"])
+
     def test_one_process_at_a_time(self):
         state = self.at / "state"
         process = self.start("--state", state)
@@ -521,6 +595,18 @@ class Files(Watch):
             plan = self.read_line(process)
         whole = of("plan", self.told(events + [{"event": "decide", "now": 99999}]))[-1]
         self.assertEqual(plan["counts"], whole["counts"])  # nothing lost, nothing twice
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0)
+
+    def test_a_pipe_that_nobody_writes_to_yet(self):
+        pipe = self.at / "pipe"
+        os.mkfifo(pipe)
+        process = self.start("--follow", pipe)
+        self.read_line(process)
+        for now in (1, 2):  # two writers, one after the other
+            with pipe.open("wb") as f:
+                f.write(lines([{"event": "node", "node": f"n{now}"}, {"event": "decide", "now": now}]))
+            self.assertEqual(self.read_line(process)["fleet"]["nodes"], now)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(20), 0)
 
@@ -621,6 +707,20 @@ class Socket(Watch):
         process.send_signal(signal.SIGTERM)
         _, fault = process.communicate(timeout=20)
         self.assertIn(b"refused user 65534", fault)
+
+    def test_who_says_no_more_gets_its_answers(self):
+        path, _ = self.listen()
+        s = socket.socket(socket.AF_UNIX)
+        self.addCleanup(s.close)
+        s.settimeout(20)
+        s.connect(str(path))
+        s.sendall(lines([{"event": "nodes", "nodes": [{"node": f"n{i}" * 50} for i in range(500)]}] +
+                        [{"event": "decide", "now": k, "all": True} for k in range(10)]))
+        s.shutdown(socket.SHUT_WR)
+        with s.makefile("rb") as answers:
+            time.sleep(0.3)  # 2 MB that nobody takes
+            told = messages(answers.read())
+        self.assertEqual([m["now"] for m in of("plan", told)], list(range(10)))
 
     def test_who_does_not_read_is_dropped(self):
         path, _ = self.listen()

@@ -191,7 +191,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     }
     try {
         live(folder, data, size, 3);
-    } catch (program::failure const& refused) { // a version to come
+    } catch (program::failure const& refused) { // a version to come, or more than its bounds allow
         demand(refused.status() == program::exit_status::bad_input);
         return 0;
     }

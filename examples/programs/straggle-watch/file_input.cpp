@@ -21,9 +21,9 @@ file_input::file_input(std::string follow, options const& o, session& to)
     if (!follow_.empty()) open(session_.position());
 }
 
-// A file that is not there yet is waited for.
+// A file that is not there yet is waited for, and so is the writer of a pipe.
 void file_input::open(file_position const& from) {
-    file_ = descriptor(::open(follow_.c_str(), O_RDONLY | O_CLOEXEC));
+    file_ = descriptor(::open(follow_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file_.is_open()) {
         if (errno != ENOENT) throw cannot_open(follow_);
         return;
@@ -46,7 +46,7 @@ bool file_input::was_rotated() {
     if (!file_.is_open()) return true;
     if (::fstat(file_.get(), &here) != 0) return true;
     return there.st_dev != here.st_dev || there.st_ino != here.st_ino ||
-           static_cast<std::uint64_t>(there.st_size) < at_.offset;
+           (S_ISREG(there.st_mode) && static_cast<std::uint64_t>(there.st_size) < at_.offset);
 }
 
 std::uint64_t file_input::take(journal_entry entry, std::size_t bytes, answers& out) {

@@ -54,7 +54,7 @@ void listener::wait_for(std::vector<pollfd>& fds) const {
     for (connection const& c : connections_) {
         // Who does not take its answers is not listened to either.
         bool const is_behind = c.out.size() - c.sent > options_.waiting_output / 2;
-        int const events = (is_behind ? 0 : POLLIN) | (c.sent < c.out.size() ? POLLOUT : 0);
+        int const events = (is_behind || c.is_ending ? 0 : POLLIN) | (c.sent < c.out.size() ? POLLOUT : 0);
         fds.push_back({.fd = c.fd.get(), .events = static_cast<short>(events), .revents = 0});
     }
 }
@@ -64,7 +64,10 @@ void listener::handle(std::span<pollfd const> fds) {
     for (connection& c : connections_) {
         int const what = fds[i++].revents;
         if ((what & POLLOUT) != 0) write(c);
-        if ((what & (POLLIN | POLLHUP | POLLERR)) != 0 && !c.is_over) read(c);
+        if (c.is_ending)
+            c.is_over = c.is_over || (what & (POLLHUP | POLLERR)) != 0;
+        else if ((what & (POLLIN | POLLHUP | POLLERR)) != 0 && !c.is_over)
+            read(c);
     }
     remove_closed();
     if ((fds[0].revents & POLLIN) != 0) accept();
@@ -81,7 +84,8 @@ void listener::accept() {
                      static_cast<unsigned long>(peer.uid));
         return;
     }
-    connections_.push_back({std::move(fd), line_buffer(options_.watch.longest_line), "", 0, true, false});
+    connections_.push_back(
+        {std::move(fd), line_buffer(options_.watch.longest_line), "", 0, true, false, false});
     session_.connections = connections_.size();
     say(connections_.back(), session_.hello());
 }
@@ -104,7 +108,9 @@ void listener::read(connection& c) {
     };
     if (n <= 0) {
         c.in.take_rest(lines);
-        c.is_over = true;
+        c.wants_plans = false;
+        c.is_ending = true;
+        c.is_over = c.is_over || n < 0 || c.out.empty();
         return;
     }
     c.in.filled(static_cast<std::size_t>(n));
@@ -139,6 +145,7 @@ void listener::write(connection& c) {
     }
     c.out.clear();
     c.sent = 0;
+    c.is_over = c.is_over || c.is_ending;
 }
 
 void listener::send_plans(std::string const& plans, connection const* but) {

@@ -34,7 +34,9 @@ class listener {
         line_buffer in;
         std::string out;
         std::size_t sent = 0;
-        bool wants_plans = true, is_over = false;
+        bool wants_plans = true;
+        bool is_ending = false; ///< it says no more, and is over once it has its answers
+        bool is_over = false;
     };
     /// Sends a plan to all that want plans. @param but not to this one
     void send_plans(std::string const& plans, connection const* but = nullptr);

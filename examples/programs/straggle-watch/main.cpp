@@ -11,6 +11,9 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
 #include <cmath>
 #include <csignal>
 #include <optional>
@@ -30,12 +33,8 @@ descriptor take_signals() {
     sigemptyset(&set);
     for (int const s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, s);
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
+    for (int const s : {SIGPIPE, SIGXFSZ}) std::signal(s, SIG_IGN); // writes say that they failed
     return descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-void print(std::string_view text) {
-    if (!write_all(1, text)) throw failure(exit_status::cannot_write, "standard output: " + last_fault());
 }
 
 class program_loop {
@@ -63,6 +62,8 @@ class program_loop {
     }
 
   private:
+    // A reader that is stuck keeps nobody from ending this.
+    static constexpr int last_wait_ms = 1000;
     // There is no waiting for a file to grow: it is looked at ten times a second.
     static constexpr int file_interval_ms = 100;
 
@@ -83,6 +84,22 @@ class program_loop {
         had_input_ = input_->read(answers_);
         print(answers_.reply);
         is_over_ = is_over_ || input_->is_over();
+    }
+    void print(std::string_view text) {
+        while (!text.empty()) {
+            std::array<pollfd, 2> fds{
+                {{.fd = 1, .events = POLLOUT, .revents = 0},
+                 {.fd = is_over_ ? -1 : signals_.get(), .events = POLLIN, .revents = 0}}};
+            int const ready = ::poll(fds.data(), fds.size(), is_over_ ? last_wait_ms : -1);
+            if (ready == 0) return;
+            if (ready < 0 && errno == EINTR) continue;
+            if (fds[1].revents != 0) handle_signal();
+            if (fds[0].revents == 0) continue;
+            ssize_t const n = ::write(1, text.data(), (std::min)(text.size(), std::size_t{PIPE_BUF}));
+            if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+            if (n <= 0) throw failure(exit_status::cannot_write, "standard output: " + last_fault());
+            text.remove_prefix(static_cast<std::size_t>(n));
+        }
     }
     void say_plans() {
         if (listener_)

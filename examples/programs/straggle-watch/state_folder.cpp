@@ -126,6 +126,9 @@ std::unique_ptr<watch> state_folder::load_snapshot(watch_options const& options,
     }
     if (s == straggle::status::unknown_version)
         throw failure(exit_status::bad_input, file + ": written by a newer version");
+    if (s == straggle::status::out_of_range)
+        throw failure(exit_status::bad_input,
+                      file + ": holds more than --most-nodes or --most-running allow");
     set_aside(file, std::string(straggle::to_string(s)));
     position_ = {};
     return nullptr;

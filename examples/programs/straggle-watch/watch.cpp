@@ -16,6 +16,7 @@ namespace straggle_watch {
 namespace {
 
 constexpr std::size_t most_faults_told = 20;
+constexpr std::int64_t most_slots = std::int64_t{1} << 32; // of a node: those of all nodes can be summed
 // What a line may say it is.
 enum class event_kind : std::uint8_t {
     hello,
@@ -158,6 +159,8 @@ void watch::on_node(members& m) {
     auto const slots = m.count(member::slots), busy = m.count(member::busy);
     auto const machine_class = m.name(member::machine_class), domain = m.name(member::domain);
     auto const condition = m.word(member::condition, condition_words, straggle::record::condition::present);
+    if (slots > most_slots) m.fail(fault::bad_value, member::slots);
+    if (busy > most_slots) m.fail(fault::bad_value, member::busy);
     if (!m.ok()) return;
     told_node* const node = cluster_.add_node(name);
     if (node == nullptr) return m.fail(fault::no_room, "");

@@ -4,6 +4,7 @@
 #include "watch.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace straggle_watch {
 
@@ -128,7 +129,7 @@ void watch::on_end() {
     if (is_used && attempt.status == straggle::attempt_status::success) {
         double const took = attempt.end - attempt.start;
         ++ended_.count;
-        ended_.sum += took;
+        ended_.sum = (std::min)(ended_.sum + took, (std::numeric_limits<double>::max)());
         ended_.longest = (std::max)(ended_.longest, took);
     }
     if (row != nullptr) cluster_.remove(*row);
