@@ -120,7 +120,7 @@ def slurm():
 
 
 def onetbb():
-    """What `example_onetbb 12 each` printed: the jobs without, then those with, and what became of group 2 between them."""
+    """What `example_onetbb` printed: the jobs without, then those with, and what became of group 2 between them."""
     jobs, states = [], []
     for line in open(os.path.join(HERE, "..", "onetbb", "measured.txt")):
         if job := re.match(r"job (\d+): ([\d.]+) ms", line):
