@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -141,6 +142,20 @@ class Files(Folder):
         self.assertEqual(seen, [set(), {"h1"}, set(), {"h7"}, set()])
         self.assertEqual(self.keep.read_text(), "broken1 broken2 # since May\n# none\n")
 
+    def test_one_keeper_of_a_file(self):
+        first = self.start("--act")
+        self.tell(first, plan(node("h1")))
+        self.until(lambda: "h1" in (self.hosts(self.exclude) or ()))
+        second = subprocess.run([sys.executable, "-B", YARN / "straggle_yarn.py", "--exclude", self.exclude, "--act"],
+                                stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(b"another process", second.stderr)
+        self.assertIn("h1", self.hosts(self.exclude))
+        nowhere = self.at / "none" / "exclude"
+        lost = subprocess.run([sys.executable, "-B", YARN / "straggle_yarn.py", "--exclude", nowhere, "--act"],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.assertEqual((lost.returncode, b"Traceback" in lost.stderr), (1, False))
+
     def test_nothing_without_act(self):
         process = self.start()
         self.tell(process, plan(node("h1")))
@@ -188,7 +203,8 @@ class Files(Folder):
 class Replay(Folder):
     def test_a_recorded_history(self):
         """What the guide shows: of eight nodes two are slow for good and one for a third of the time, from 320 to 640 s."""
-        subprocess.run([sys.executable, "-B", YARN / "replay.py", "--watch", os.environ["STRAGGLE_WATCH_PROGRAM"], "--out",
+        subprocess.run([sys.executable, "-B", YARN / "replay.py", "--watch",
+                        shlex.quote(os.environ["STRAGGLE_WATCH_PROGRAM"]), "--out",
                         self.folder.name], check=True, stderr=subprocess.DEVNULL, timeout=200)
         with (pathlib.Path(self.folder.name) / "states.csv").open(newline="") as file:
             changes = [(float(c["seconds"]), c["node"], c["state"], c["in_file"] == "1") for c in csv.DictReader(file)]

@@ -40,6 +40,7 @@ wait_for() { # seconds, command
 }
 
 if [[ $what == down ]]; then
+    [[ -d $folder/run && -d $folder/munge ]] || { echo "cluster.sh: $folder is no folder of \`up\`" >&2; exit 1; }
     if [[ -s $folder/run/slurmctld.pid ]] && alive "$(<"$folder/run/slurmctld.pid")"; then
         timeout 10 scancel --quiet --state=PENDING -u root || true
         timeout 10 scancel --quiet -u root || true

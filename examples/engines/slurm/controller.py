@@ -360,7 +360,10 @@ def main():
     controller = Controller(options)
     if options.release:
         options.apply = True
-        controller.release()
+        try:
+            controller.release()
+        except SlurmSilent as problem:
+            sys.exit("controller.py: --release: %s" % problem)
         return 0
     controller.run()
     return 0

@@ -15,6 +15,7 @@ was excluded here is released.
 """
 
 import argparse
+import fcntl
 import json
 import math
 import os
@@ -158,6 +159,19 @@ def command_line(arguments=None):
     return options
 
 
+def lock(paths):
+    """One process for each file. @return what has to stay open"""
+    held = []
+    for path in paths:
+        fd = os.open(f"{path}.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        held.append(fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"straggle_yarn: {path}: another process keeps it up to date")
+    return held
+
+
 def plans(fd, expire):
     """The plans as they come; None where none came for so long, and at the end."""
     rest, until = b"", time.monotonic() + expire
@@ -186,6 +200,12 @@ def plans(fd, expire):
 
 def main():
     options = command_line()
+    held = []
+    if options.act:
+        try:
+            held = lock(filter(None, (options.exclude, options.include, options.health)))
+        except OSError as fault:
+            sys.exit(f"straggle_yarn: {fault.filename}: {fault.strerror}")
 
     def stop(*_):
         for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -201,6 +221,8 @@ def main():
     finally:
         yarn.written.clear()  # it may have been stopped between a file and the note of it
         yarn.release()
+        for fd in held:
+            os.close(fd)
 
 
 if __name__ == "__main__":
