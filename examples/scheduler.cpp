@@ -110,7 +110,8 @@ class scheduler {
     void dispatch() {
         while (!waiting_.empty()) {
             //! [place]
-            auto const places = straggler_.rank_places(waiting_.front().job, hosts_);
+            auto const places =
+                straggler_.rank_places(waiting_.front().job, hosts_, {.waiting = waiting_.size() - 1});
             if (places.empty()) return; // all are busy, or it does better to wait
             start(waiting_.front(), places.front().row);
             //! [place]

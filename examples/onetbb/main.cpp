@@ -76,7 +76,7 @@ double run(bool is_enabled, unsigned jobs, unsigned tasks) { // how long a job t
         double const submitted = now();
         for (unsigned begun = 0, left = tasks; left > 0; left -= take_end()) {
             for (; begun < tasks; ++begun) {
-                auto const places = straggler.rank_places(job, groups);
+                auto const places = straggler.rank_places(job, groups, {.waiting = tasks - begun - 1});
                 if (places.empty()) break; // the task waits
                 start({job, begun}, places[0].row);
             }

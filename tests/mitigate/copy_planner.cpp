@@ -769,3 +769,34 @@ TEST_CASE("copy_planner: where only nodes with a free slot are told, the others 
     b.planner.rank_places({.job = 7, .kind = 1, .input = 0, .only_here = true}, two, {}, only);
     CHECK(only.empty());
 }
+
+TEST_CASE("copy_planner: slots that were just taken come free together, after a whole task") {
+    bench b;
+    b.history();
+    place_row& last = b.places[4];
+    last.state = node_state::last_resort;
+    last.slow = {2.6, 2.59, 2.61, 100000};
+    b.plan(100); // the healthy slots idle
+    double slots = 0;
+    for (place_row& p : b.places) {
+        if (&p != &last) slots += p.slots;
+        if (&p != &last) p.free = 0; // a job has taken them since
+    }
+    std::vector<assign::ranked_place> out;
+    auto const offered = [&](double per_slot, bool is_now) {
+        auto const waiting = static_cast<std::uint64_t>(per_slot * slots) - 1;
+        b.planner.rank_places({.job = 7, .kind = 1, .input = 0, .queue_is_now = is_now}, b.places,
+                              {.waiting = waiting}, out);
+        return !out.empty();
+    };
+    // One and a quarter tasks for each slot: the last of them begins in the second wave, and ends after three
+    // task times; slots that come free one by one would be through with it after two and a quarter.
+    CHECK(offered(1.25, true));
+    CHECK_FALSE(offered(1.25, false));
+    CHECK_FALSE(offered(0.75, true)); // it begins in the first wave
+    CHECK(offered(1.75, false));
+    // Those that were busy at the last plan are at different points of their tasks.
+    b.plan(101);
+    CHECK_FALSE(offered(1.25, true));
+    CHECK(offered(1.75, true));
+}

@@ -143,12 +143,15 @@ class basic_copy_planner {
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             busy += healthy_busy(p);
         }
-        // Busy healthy slots come free once in usual / busy, for all that wait. A caller that tells only
-        // nodes with a free slot has others.
+        // Busy healthy slots come free once in usual / busy, for all that wait; those that were given a task
+        // since the last plan come free together, after a whole task. A caller that tells only nodes with a
+        // free slot has others.
         double const all_busy = (std::max)(busy, healthy_busy_);
         bool const waits = task.only_here ? busy > 0 : all_busy > 0;
-        double const wait = waits ? scan_.usual() * (static_cast<double>(load.waiting) + 1) / all_busy
-                                  : std::numeric_limits<double>::infinity();
+        double tasks = (static_cast<double>(load.waiting) + 1) / all_busy; // one after the other on each slot
+        if (task.queue_is_now && busy > healthy_busy_)
+            tasks += (std::ceil(tasks) - tasks) * (busy - healthy_busy_) / busy;
+        double const wait = waits ? scan_.usual() * tasks : std::numeric_limits<double>::infinity();
         assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
                             turn_++, out);
     }

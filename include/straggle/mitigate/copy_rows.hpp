@@ -54,7 +54,8 @@ struct new_task {
     std::uint64_t job = 0;                                   ///< as in `running_row`
     std::uint32_t kind = not_known;                          ///< as in `running_row`
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
-    bool only_here = false; ///< no node can run it but those that are told, the full ones among them
+    bool only_here = false;    ///< no node can run it but those that are told, the full ones among them
+    bool queue_is_now = false; ///< the load it is ranked with is of now, not of the last plan
 };
 
 /// How an attempt ended.

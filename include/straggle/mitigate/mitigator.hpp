@@ -203,6 +203,26 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
         return rank(this->waiting_task(task), nodes, [](Node const&) { return true; });
     }
+    /// The same with the queue as it is now: where many tasks are placed between two decisions, those that
+    /// are placed or came since then would not count.
+    /// @param load of now; `waiting` tasks come before this one
+    template <base::identifier Job, std::ranges::forward_range Nodes>
+        requires std::convertible_to<Job const&, job_key>
+    std::span<mitigate::planned_place const>
+    rank_places(Job const& job, Nodes&& nodes, cluster_load const& load, double input = detail::unknown) {
+        load_ = load;
+        return rank({.job = this->key_of_job(job), .input = input, .queue_is_now = true}, nodes,
+                    [](Node const&) { return true; });
+    }
+    /// The same with the queue as it is now.
+    template <std::ranges::forward_range Nodes>
+    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes,
+                                                         cluster_load const& load) {
+        load_ = load;
+        mitigate::new_task waiting = this->waiting_task(task);
+        waiting.queue_is_now = true;
+        return rank(waiting, nodes, [](Node const&) { return true; });
+    }
     /// The same for a task that not every node can run.
     /// @param nodes all that may be able to, full ones too: whether it does better to wait depends on them
     /// @param can_run as for `decide`: whether the task may run there
