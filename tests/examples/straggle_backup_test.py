@@ -558,7 +558,34 @@ class Inputs(Advisor):
         self.assertEqual((got["attempts"], got["waiting"]), (4, 1))
         past = history() + "j,a,0,n0,oops,5,success,,\nj,b,0,n0,1,nan,success,,\nj,c,0,n0,1,100000000000000000,success,,\n,d,0,n0,1,2,success,,\n"
         got = self.advise(past, running(*self.ROWS))["records"]["history"]
-        self.assertEqual({r["reason"]: r["count"] for r in got["rejected"]}, {"unreadable": 2, "out_of_range": 1})
+        self.assertEqual({r["reason"]: r["count"] for r in got["rejected"]}, 
+                         {"unreadable": 2, "out_of_range": 1, "missing_job": 1})
+
+    def test_attempts_that_cannot_be(self):
+        rows = ("j,a,0,n0,9,5,success,,\n", "j,a,0,,1,5,success,,\n", ",a,0,n0,1,5,success,,\n", "j,a,0,n0,9,5,failed,,\n")
+        got = self.advise(history() + "".join(rows), running(*self.ROWS))["records"]["history"]
+        self.assertEqual({r["reason"]: r["count"] for r in got["rejected"]},
+                         {"end_before_start": 2, "missing_node": 1, "missing_job": 1})
+        past = self.file("p.csv", history().split("\n")[0] + "\n" + "".join(rows))
+        done = run(past, self.file("r.csv", running(*self.ROWS)))
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"p.csv: every record was rejected; 1 rejected: missing_job (line 4); 1 rejected: missing_node (line 3); "
+                      b"2 rejected: end_before_start (lines 2, 5)", done.stderr)
+        self.assertEqual(self.advise("job,node,duration_ms\nj,n,-1\nj,n,5\n", running(*self.ROWS))["records"]["history"]["rejected"],
+                         [{"reason": "negative_duration", "count": 1, "first_lines": [2]}])
+
+    def test_columns_are_read_in_the_unit_of_their_own_names(self):
+        def history_in(unit, ticks):
+            return f"job,task,node,start{unit},end{unit}\n" + "".join(
+                f"j{j}/map,{k},n{k},{j * 100 * ticks},{(j * 100 + 10 + k) * ticks}\n" for j in range(20) for k in range(10))
+        def running_in(unit, ticks):
+            return f"job,task,node,start{unit},time{unit},progress\n" + "".join(
+                f"j20/map,{k},n{k},{2000 * ticks},{2012 * ticks},{0.05 if k == 4 else 0.9}\n" for k in range(8))
+        found = [self.advise(history_in(unit, ticks), running_in(unit, ticks), at=2012 * ticks)
+                 for unit, ticks in (("_s", 1), ("_ms", 10**3), ("_us", 10**6), ("_ns", 10**9))]
+        self.assertEqual([s["task"] for s in found[0]["suspects"]], ["4"])
+        for other in found[1:]:
+            self.assertEqual(found[0]["suspects"], other["suspects"])
 
 
 class Output(Advisor):

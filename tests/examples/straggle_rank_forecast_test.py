@@ -214,8 +214,10 @@ class Forecast(unittest.TestCase):
         self.assertFalse((self.path / "x").exists())
         no_times = b"job,node,duration\n" + b"".join(b"j%d,n%d,%d\n" % (i // 10, i % 10, i % 7)
                                                     for i in range(200))
-        self.refused(2, "no attempt with a known start or end", "--learn", str(self.path / "x"), "-",
+        self.refused(2, "does not say when attempts started or ended", "--learn", str(self.path / "x"), "-",
                      stdin=no_times)
+        self.refused(2, "no attempt with a known start or end", "--learn", str(self.path / "x"), "-",
+                     stdin=b"job,node,duration,end_s\n" + b"j,n,1,\n" * 20)
         no_unit = table(self.past, "x").replace(b"start_x", b"a").replace(b"end_x", b"b")
         self.refused(1, "--time-unit", "--learn", str(self.path / "x"), "--columns", "start=a,end=b", "-",
                      stdin=no_unit)

@@ -318,7 +318,7 @@ class Refusals(BadInput):
         self.refuses(2, r"h.csv.gz:1: .*gzip", self.file("h.csv.gz", b"\x1f\x8b\x08\x00"))
         self.refuses(2, r"h.csv:3: a quoted field is never closed", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\n\"j,t,0\n"))
         self.refuses(2, r"h.csv: every record was rejected; 2 rejected: unparsable_number \(lines 2, 4\); 1 rejected: not_finite "
-                        r"\(lines 3\)", self.file("h.csv", "job,node,duration\na,b,x\na,b,nan\na,b,y\n"))
+                        r"\(line 3\)", self.file("h.csv", "job,node,duration\na,b,x\na,b,nan\na,b,y\n"))
         self.refuses(2, r"h.csv:3: 4 fields where the header has 9", self.file("h.csv", HEADER + "j,t,0,n,1,2,success,,\nj,t,0,n"))
 
     def test_wrong_columns(self):
@@ -348,6 +348,26 @@ class Refusals(BadInput):
                     done = subprocess.run([PROGRAM, what], stdout=full, stderr=subprocess.PIPE, timeout=60)
                     self.assertEqual(done.returncode, 3)
                     self.assertEqual(done.stderr, b"straggle-rank: standard output: cannot be written\n")
+
+    def test_columns_of_what_was_asked_for(self):
+        rows = "".join(f"j,n{i},{i},{i + 5}\n" for i in range(9))
+        file = self.file("h.csv", "job,node,start,end\n" + rows)
+        self.refuses(2, r"h.csv: --first-completion needs a column for the task", "--first-completion", file)
+        self.refuses(2, r"h.csv: --normaliser work_rate needs a column for the input", "--normaliser", "work_rate", file)
+        self.refuses(2, r"--window: .*h.csv does not say when attempts ended", "--window", "1m", "--columns", "end=",
+                     self.file("h.csv", "job,node,duration_ms\n" + "".join(f"j,n{i},{i}\n" for i in range(9))))
+
+    def test_times_in_two_units(self):
+        for header in ("start_s,end_ms", "start_ns,end_us", "start_ms,duration_s"):
+            file = self.file("h.csv", f"job,node,{header}\n" + "".join(f"j,n{i},{i},{i + 5}\n" for i in range(9)))
+            one, other = header.split(",")
+            self.refuses(2, f"h.csv:1: times in two units, '{one}' and '{other}'", file)
+        rows = "".join(f"j{i // 3},n{i % 3},{i},{i + 5}\n" for i in range(90))
+        for unit in ("_s", "_ms", "_us", "_ns", ""):
+            file = self.file("h.csv", f"job,node,start{unit},end{unit}\n" + rows)
+            self.assertEqual(run("--format", "csv", file).returncode, 0, unit)
+        self.refuses(2, "g.csv:1: times in two units, 'start_s' and 'start_ms'",
+                     self.file("f.csv", "job,node,start_s,end_s\n" + rows), self.file("g.csv", "job,node,start_ms,end_ms\n" + rows))
 
     def test_help_and_version(self):
         done = run("--help")

@@ -256,7 +256,7 @@ class BadUsage(BadInput):
 
     def test_files_without_times(self):
         file = self.file("h.csv", "job,node,duration\nj,n,1\n")
-        self.refuses(1, "h.csv does not say when attempts ended", "--window", "1m", file)
+        self.refuses(2, "h.csv does not say when attempts ended", "--window", "1m", file)
         file = self.file("h.csv", "job,node,duration,finish\nj,n,1,5\n")
         self.refuses(1, "unit of the column 'finish' is not known; say --time-unit", "--window", "1m", "--columns", "end=finish", file)
         file = self.file("h.csv", "job,node,duration,end_s\nj,n,1,5\n")

@@ -205,9 +205,9 @@ class Formats(Folder):
 
     def test_nothing_usable(self):
         text = HEADER + "j,,0,n,0,1000,success,,\nj,t,0,n,5,1,success,,\n"
-        found = document("-", stdin=text.encode())
-        self.assertEqual((found["tasks"]["seen"], found["looks"], found["attempts"]["rejected"]), (0, 0, 2))
-        self.assertEqual(run("-", stdin=text.encode()).returncode, 0)
+        done = run("-", stdin=text.encode())
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"<stdin>: every record was rejected; 1 rejected: missing_name; 1 rejected: end_before_start", done.stderr)
 
 
 class Simulation(unittest.TestCase):
@@ -281,8 +281,10 @@ class Reading(Folder):
         attempts, reports = found["attempts"], found["reports"]
         self.assertEqual((attempts["seen"], attempts["used"], attempts["rejected"]), (11, 2, 9))
         self.assertEqual({k: v["count"] for k, v in attempts["rejected_by_reason"].items()},
-                         {"unparsable_number": 4, "missing_name": 2, "missing_time": 1, "end_before_start": 1, "duplicate": 1})
-        self.assertEqual(attempts["rejected_by_reason"]["unparsable_number"]["first_lines"], [8, 9, 10, 11])
+                         {"unparsable_number": 2, "out_of_range": 2, "missing_name": 2, "missing_time": 1, "end_before_start": 1,
+                          "duplicate": 1})
+        self.assertEqual(attempts["rejected_by_reason"]["unparsable_number"]["first_lines"], [8, 9])
+        self.assertEqual(attempts["rejected_by_reason"]["out_of_range"]["first_lines"], [10, 11])
         self.assertEqual((reports["seen"], reports["used"], reports["rejected"]), (14, 1, 13))
         self.assertEqual({k: v["count"] for k, v in reports["rejected_by_reason"].items()},
                          {"unparsable_number": 2, "missing_field": 3, "bad_progress": 2, "unknown_task": 3, "before_start": 1,
@@ -334,13 +336,31 @@ class Reading(Folder):
         self.assertEqual(plain["detectors"], other["detectors"])
         self.assertIn(b"say --time-unit", run("--columns", columns, self.file("s.csv", seconds)).stderr)
 
+    def test_columns_are_read_in_the_unit_of_their_own_names(self):
+        def history(unit, ticks):
+            return f"job,task,node,start{unit},end{unit}\n" + "".join(
+                f"j{j},{k},n{k},{j * 100 * ticks},{(j * 100 + 10 + k + (20 if k == 3 else 0)) * ticks}\n"
+                for j in range(20) for k in range(10))
+        def reports(unit, ticks):
+            return f"job,task,time{unit},progress\n" + "".join(f"j{j},3,{(j * 100 + 15) * ticks},0.5\n" for j in range(20))
+        found = [document(self.file("h.csv", history(unit, ticks)), self.file("p.csv", reports(unit, ticks)))
+                 for unit, ticks in (("_s", 1), ("_ms", 10**3), ("_us", 10**6), ("_ns", 10**9))]
+        for other in found[1:]:
+            self.assertEqual((found[0]["detectors"], found[0]["looks"]), (other["detectors"], other["looks"]))
+        self.assertGreater(found[0]["looks"], 100)
+        self.assertEqual(found[0]["reports"]["used"], 20)
+        mixed = "job,task,node,start_s,end_ms\n" + "".join(
+            f"j{j},{k},n{k},{j * 100},{(j * 100 + 10 + k + (20 if k == 3 else 0)) * 1000}\n" for j in range(20) for k in range(10))
+        self.assertEqual(document(self.file("h.csv", mixed), self.file("p.csv", reports("_s", 1)))["detectors"], found[0]["detectors"])
+        self.assertIn(b"the unit of the column 'start' is not known; say --time-unit", run(self.file("h.csv", history("", 1))).stderr)
+
     def test_huge_times_do_not_overflow(self):
         most = 2**63 - 1
         rows = [f"j,t{i},0,n,{a},{b},success,,\n" for i, (a, b) in enumerate(
             [(-most, most), (0, most), (-4611686018427, 4611686018426), (0, 10), (9223372036854, 9223372036855)])]
         found = document("--interval", "36500d", "-", stdin=(HEADER + "".join(rows)).encode())
         # Times of more than 126 years either way are none.
-        self.assertEqual((found["attempts"]["used"], found["attempts"]["rejected_by_reason"]["unparsable_number"]["count"]), (1, 4))
+        self.assertEqual((found["attempts"]["used"], found["attempts"]["rejected_by_reason"]["out_of_range"]["count"]), (1, 4))
 
 
 class BadInput(Folder):

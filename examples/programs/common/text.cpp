@@ -113,7 +113,7 @@ std::string exact(double x) {
 
 std::string grouped(std::uint64_t n) {
     std::string digits = std::to_string(n);
-    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, " ");
+    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ' ');
     return digits;
 }
 
@@ -132,6 +132,15 @@ std::string percent(double share) {
 
 std::string counted(std::uint64_t n, std::string_view noun) {
     return grouped(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+std::string in_lines(std::span<std::size_t const> first, std::uint64_t all) {
+    std::string list;
+    for (std::size_t const line : first) list.append(list.empty() ? "" : ", ").append(std::to_string(line));
+    if (list.empty()) return list;
+    list.insert(0, all == 1 ? " (line " : " (lines ");
+    list.append(all > first.size() ? ", ...)" : ")");
+    return list;
 }
 
 } // namespace program

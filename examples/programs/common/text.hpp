@@ -5,7 +5,9 @@
 /// Numbers and foreign names as people may see them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,5 +35,8 @@ namespace program {
 [[nodiscard]] std::string short_number(double x);                          ///< 0.05, 1.2e-09
 [[nodiscard]] std::string percent(double share);                           ///< 20 %
 [[nodiscard]] std::string counted(std::uint64_t n, std::string_view noun); ///< 1 node, 2 nodes
+
+/// " (line 2)", " (lines 2, 5, ...)" where there are more than these; empty for none.
+[[nodiscard]] std::string in_lines(std::span<std::size_t const> first, std::uint64_t all);
 
 } // namespace program

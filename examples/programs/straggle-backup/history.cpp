@@ -5,6 +5,7 @@
 
 #include "../common/failure.hpp"
 #include "../common/status.hpp"
+#include "../common/text.hpp"
 
 #include <algorithm>
 
@@ -34,19 +35,22 @@ class history_reader {
         for (auto const& [c, unit] :
              {std::pair(column::start, &start_unit_), std::pair(column::end, &end_unit_),
               std::pair(column::duration, &duration_unit_)})
-            if (places.has(c)) *unit = unit_of_times(o.unit, h_.file, o.columns[c].name);
+            if (places.has(c)) *unit = unit_of_times(o.unit, h_.file, places.name(c));
         if (places.has(column::start)) h_.start_unit = start_unit_;
     }
 
     history read() && {
-        while (rows_.next()) read_row();
+        while (rows_.next())
+            if (std::optional<past_fault> const f = read_row())
+                h_.faults[static_cast<std::size_t>(*f)].note(rows_.line());
         h_.rows = rows_.rows();
         if (h_.rows == 0) throw failure(exit_status::bad_input, h_.file + ":1: a header and nothing else");
+        if (h_.attempts.empty()) throw failure(exit_status::bad_input, h_.file + ": " + nothing_used());
         return std::move(h_);
     }
 
   private:
-    void read_row() {
+    std::optional<past_fault> read_row() {
         number const start = number_in(column::start), end = number_in(column::end);
         number const duration = number_in(column::duration), input = number_in(column::input);
         past_attempt a;
@@ -55,22 +59,37 @@ class history_reader {
         a.task = read_name(names_.tasks, rows_.field(column::task));
         for (number const& n : {start, end, duration, input})
             if (n.kind == number_kind::unreadable || n.kind == number_kind::not_finite)
-                return h_.unparsable.note(rows_.line());
+                return past_fault::unreadable;
         a.start = moment_of(start, start_unit_);
         a.end = moment_of(end, end_unit_);
         a.took = moment_of(duration, duration_unit_);
         for (auto const& [told, read] :
              {std::pair(&start, &a.start), std::pair(&end, &a.end), std::pair(&duration, &a.took)})
-            if (told->kind != number_kind::missing && !*read) return h_.out_of_range.note(rows_.line());
+            if (told->kind != number_kind::missing && !*read) return past_fault::out_of_range;
         if (!a.took && a.start && a.end) a.took = *a.end - *a.start;
         if (!a.end && a.start && a.took) a.end = *a.start + *a.took;
-        if (a.end && *a.end > latest_moment) return h_.out_of_range.note(rows_.line());
+        if (a.end && *a.end > latest_moment) return past_fault::out_of_range;
+        if (a.start && a.end && *a.end < *a.start) return past_fault::end_before_start;
+        if (a.took && *a.took < moment{}) return past_fault::negative_duration;
         if (input.kind != number_kind::missing) a.input = value_of(input);
         if (a.job) a.kind = kinds_(rows_.field(column::kind), *a.job, names_);
         std::string_view const status = rows_.field(column::status);
         if (rows_.places().has(column::status)) a.status = history_words::read_status(status);
         a.may_run = !a.end && a.start && (status.empty() || history_words::is_word(status, "running"));
+        if (!a.may_run && !a.job) return past_fault::missing_job;
+        if (!a.may_run && !a.node) return past_fault::missing_node;
         h_.attempts.push_back(a);
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::string nothing_used() const {
+        std::string text = "every record was rejected";
+        for (std::size_t i = 0; i < past_fault_count; ++i)
+            if (h_.faults[i].count > 0)
+                text += "; " + grouped(h_.faults[i].count) +
+                        " rejected: " + std::string(to_string(static_cast<past_fault>(i))) +
+                        in_lines(h_.faults[i].lines, h_.faults[i].count);
+        return text;
     }
 
     [[nodiscard]] number number_in(column c) const {
@@ -124,6 +143,12 @@ history read_log(options const& o, readers::opened_history opened, name_table& n
 }
 
 } // namespace
+
+std::string_view to_string(past_fault f) {
+    constexpr std::array<std::string_view, past_fault_count> names{
+        "unreadable", "out_of_range", "missing_job", "missing_node", "end_before_start", "negative_duration"};
+    return names[static_cast<std::size_t>(f)];
+}
 
 kind_finder::kind_finder(std::optional<std::string> const& pattern) {
     if (pattern) pattern_.emplace(*pattern);

@@ -12,6 +12,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/record/attempt.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,6 +67,18 @@ struct past_attempt : work {
     bool may_run = false; ///< no end, and no word of one
 };
 
+/// Why a row is no attempt of the past.
+enum class past_fault : std::uint8_t {
+    unreadable,   ///< a number is none
+    out_of_range, ///< a time, by 126 years or more
+    missing_job,
+    missing_node,
+    end_before_start,
+    negative_duration
+};
+inline constexpr std::size_t past_fault_count = 6;
+[[nodiscard]] std::string_view to_string(past_fault f);
+
 struct history {
     std::string file;                   ///< as messages call it
     std::vector<past_attempt> attempts; ///< what had ended by now
@@ -75,7 +88,7 @@ struct history {
     std::vector<std::string> read{}; ///< sentences about the log, unless it is CSV
     std::uint64_t rows = 0;
     std::uint64_t later = 0; ///< rows of what begins after now
-    program::unreadable_rows unparsable, out_of_range;
+    std::array<program::unreadable_rows, past_fault_count> faults{};
 };
 
 /// Reads a file or a folder, `-` for standard input; a `failure` names file and line.

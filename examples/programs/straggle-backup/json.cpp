@@ -171,9 +171,9 @@ class document {
 
     [[nodiscard]] ordered_json records_json() const {
         ordered_json past = ordered_json::array(), running = ordered_json::array();
-        if (r_.history.unparsable.count > 0) past.push_back(rows_json("unreadable", r_.history.unparsable));
-        if (r_.history.out_of_range.count > 0)
-            past.push_back(rows_json("out_of_range", r_.history.out_of_range));
+        for (std::size_t i = 0; i < past_fault_count; ++i)
+            if (r_.history.faults[i].count > 0)
+                past.push_back(rows_json(to_string(static_cast<past_fault>(i)), r_.history.faults[i]));
         for (std::size_t i = 0; i < fault_count; ++i)
             if (r_.now.faults[i].count > 0)
                 running.push_back(rows_json(to_string(static_cast<fault>(i)), r_.now.faults[i]));

@@ -41,7 +41,8 @@ constexpr char const* description =
     "Says of each running task that is late whether a copy on another node is worth it, and on which.";
 
 constexpr char const* before_detectors = R"(
-HISTORY is CSV with a header (RFC 4180), one row per attempt that has ended. Columns:
+HISTORY is what an engine wrote, as for straggle-rank, or CSV with a header (RFC 4180), one row per
+attempt that has ended. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
   start,end or duration; in the unit of the column's name (end_ms) or --time-unit           required
@@ -150,7 +151,7 @@ void declare_decision(CLI::App& app, arguments& a) {
         ->type_name("LENGTH")
         ->group(late);
 
-    app.add_option("--resolution", a.resolution, "what a report of progress may be off by (default 0.02)")
+    app.add_option("--resolution", a.resolution, "by how much a report of progress may be off (default 0.02)")
         ->type_name("SHARE")
         ->group(late);
     app.add_option("--drift", a.drift,
@@ -188,7 +189,7 @@ void declare_decision(CLI::App& app, arguments& a) {
         ->type_name("F")
         ->group(many);
     app.add_option("--storm", a.storm,
-                   "no copies if more than this share of the tasks of the jobs are suspects (default 0.3)")
+                   "no copies if a larger share of the tasks of the running jobs is suspect (default 0.3)")
         ->type_name("F")
         ->group(many);
     app.add_option("--reserve", a.reserve, "share of all slots that is kept for copies (default: shared)")

@@ -39,13 +39,13 @@ bool is_yes(std::string_view field) {
 
 class row_reader {
   public:
-    row_reader(options const& o, name_table& names, kind_finder& kinds, snapshot& into)
+    row_reader(options const& o, running_rows const& rows, name_table& names, kind_finder& kinds,
+               snapshot& into)
         : names_(names), kinds_(kinds), into_(into) {
         for (auto const& [c, unit] :
              {std::pair(running_column::start, &start_unit_), std::pair(running_column::time, &time_unit_)})
-            *unit = o.running_columns[c].name.empty()
-                        ? time_unit::seconds
-                        : unit_of_times(o.unit, into.file, o.running_columns[c].name);
+            *unit =
+                rows.name(c).empty() ? time_unit::seconds : unit_of_times(o.unit, into.file, rows.name(c));
     }
     [[nodiscard]] time_unit start_unit() const { return start_unit_; }
 
@@ -243,8 +243,9 @@ snapshot read_running(options const& o, history& past, name_table& names, kind_f
         s.rows = rows.size();
     } else {
         s.file = name_of(o.running);
-        row_reader reader(o, names, kinds, s);
-        rows = reader.read(*open_running(o, show_progress));
+        std::unique_ptr<running_rows> const told = open_running(o, show_progress);
+        row_reader reader(o, *told, names, kinds, s);
+        rows = reader.read(*told);
         s.now = o.now.empty() ? latest_time(past, rows) : parse_now(o.now, reader.start_unit());
         cut(past, s.now);
     }

@@ -39,6 +39,7 @@ class csv_rows : public running_rows {
     bool next() override {
         return named<csv::error>(file_, [&] { return table_.next(); });
     }
+    [[nodiscard]] std::string name(running_column c) const override { return table_.places().name(c); }
     [[nodiscard]] std::string_view field(running_column c) const override { return table_.field(c); }
     [[nodiscard]] bool is_plain() const override { return true; }
     [[nodiscard]] std::size_t line() const override { return table_.line(); }
@@ -71,6 +72,7 @@ class json_rows : public running_rows {
             seen_[i] = seen_[i] || reader_.members()[i].is != json_lines::member::kind::absent;
         return true;
     }
+    [[nodiscard]] std::string name(running_column c) const override { return columns_[c].name; }
     [[nodiscard]] std::string_view field(running_column c) const override {
         std::size_t const i = place(c);
         return names_[i].empty() ? std::string_view{} : reader_.members()[i].text;

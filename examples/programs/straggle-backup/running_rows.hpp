@@ -17,6 +17,8 @@ class running_rows {
     virtual ~running_rows() = default;
     /// Goes to the next row; false at the end. A `failure` names the line of what is no row.
     virtual bool next() = 0;
+    /// What a column is called; empty if there is none.
+    [[nodiscard]] virtual std::string name(running_column c) const = 0;
     /// Empty for what is not there.
     [[nodiscard]] virtual std::string_view field(running_column c) const = 0;
     /// Whether all fields are text, numbers and the like.

@@ -228,19 +228,16 @@ class table {
              << grouped(r_.now.attempts) << " used";
         if (r_.now.waiting > 0) out_ << ", " << grouped(r_.now.waiting) << " waiting";
         out_ << ".\n";
-        print_rejected("history: unreadable", h.unparsable);
-        print_rejected("history: out_of_range", h.out_of_range);
+        for (std::size_t i = 0; i < past_fault_count; ++i)
+            print_rejected("history: " + std::string(to_string(static_cast<past_fault>(i))), h.faults[i]);
         for (std::size_t i = 0; i < fault_count; ++i)
             print_rejected("running: " + std::string(to_string(static_cast<fault>(i))), r_.now.faults[i]);
         print_rejected("nodes", r_.cluster.rejected);
     }
     void print_rejected(std::string const& reason, unreadable_rows const& rows) {
         if (rows.count == 0) return;
-        out_ << "  " << grouped(rows.count) << " rejected, " << reason;
-        for (std::size_t i = 0; i < rows.lines.size(); ++i)
-            out_ << (i == 0 ? " (lines " : ", ") << rows.lines[i];
-        if (!rows.lines.empty()) out_ << (rows.count > rows.lines.size() ? ", ...)" : ")");
-        out_ << '\n';
+        out_ << "  " << grouped(rows.count) << " rejected, " << reason << in_lines(rows.lines, rows.count)
+             << '\n';
     }
 
     std::ostream& out_;

@@ -54,7 +54,7 @@ std::string comparison(verdict const& v, std::string const& of_all) {
     if (v.rule == "dominated_fdr")
         return faster + ", p = " + short_number(v.value) + ", at most " + short_number(v.threshold);
     if (v.rule == "slower_by")
-        return "at least " + fixed(v.value, 2) + " times, and " + fixed(v.threshold, 2) + " is worth a word";
+        return "at least " + fixed(v.value, 2) + " times; more than " + fixed(v.threshold, 2) + " counts";
     if (v.rule == "weakest_level") return "no other node is slower beyond doubt";
     if (v.rule == "top_k_intersection") return "among the slowest or least steady of the weakest level";
     return "the mean exceeds the threshold of " + signed_number(v.threshold);
@@ -74,7 +74,7 @@ decision decide(ranking const& r, fleet const& f, options const& o, expectation 
             [&](auto... limits) {
                 return straggle::blacklister(std::move(policy), std::move(limits)...).decide(r);
             },
-            guards_of(f, o.limits));
+            limits_of(f, o.limits));
     };
     std::mt19937_64 engine;
     return with_selection(o.selection, engine, [&](auto policy) {
@@ -130,8 +130,8 @@ std::string reason(verdict const& v, options const& o) {
     return measured(v, o) + "; " + comparison(v, "");
 }
 
-std::string guard_reason(std::string_view limit, options const& o) {
-    guard_options const& g = o.limits;
+std::string limit_reason(std::string_view limit, options const& o) {
+    limit_options const& g = o.limits;
     if (limit == "by_limit") return "no more nodes or slots may be taken out";
     if (limit == "by_load") return "the others could not carry its tasks";
     if (limit == "by_domain") return "it is the last one of its failure domain";

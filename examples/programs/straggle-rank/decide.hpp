@@ -42,7 +42,7 @@ using verdict = straggle::verdict<std::uint32_t>;
 [[nodiscard]] std::vector<std::string_view> causes(std::uint8_t set);
 
 /// What a limit says when it spares a node, as the end of "kept in service: ...".
-[[nodiscard]] std::string guard_reason(std::string_view limit, options const& o);
+[[nodiscard]] std::string limit_reason(std::string_view limit, options const& o);
 
 /// Why nobody is weak, or what else there is to say about the fleet; empty if nothing.
 [[nodiscard]] std::string remark(decision const& d, ranking const& r);

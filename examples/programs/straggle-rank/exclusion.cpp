@@ -104,7 +104,7 @@ std::string excluding::text() const {
     return std::visit([](auto const& rule) { return words(rule); }, rule_);
 }
 
-excluding parse_sentences(std::string_view specification) {
+excluding parse_exclusions(std::string_view specification) {
     chain rest(specification);
     auto const before = rest.take("hysteresis", 2);
     // On its own, hysteresis is put around what is the default without it.

@@ -34,7 +34,7 @@ class excluding {
         std::visit([&](auto const& rule) { rule.advance(s, evidence, window); }, rule_);
     }
 
-    /// With all its numbers, as `parse_sentences` reads it.
+    /// With all its numbers, as `parse_exclusions` reads it.
     [[nodiscard]] std::string text() const;
 
   private:
@@ -42,6 +42,6 @@ class excluding {
 };
 
 /// Reads `probation:3:1+escalating:1:16` and so on; a `failure` says what is wrong.
-[[nodiscard]] excluding parse_sentences(std::string_view specification);
+[[nodiscard]] excluding parse_exclusions(std::string_view specification);
 
 } // namespace straggle_rank

@@ -38,7 +38,7 @@ struct domain_of {
 };
 
 /// The limits that were asked for, as a tuple. @pre the fleet outlives them
-[[nodiscard]] inline auto guards_of(fleet const& f, guard_options const& g) {
+[[nodiscard]] inline auto limits_of(fleet const& f, limit_options const& g) {
     auto const wanted = []<class Limit>(bool yes, Limit limit) {
         return yes ? std::optional<Limit>(std::move(limit)) : std::optional<Limit>();
     };

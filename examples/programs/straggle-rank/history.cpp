@@ -7,6 +7,7 @@
 #include "../common/digits.hpp"
 #include "../common/failure.hpp"
 #include "../common/file_source.hpp"
+#include "../common/length.hpp"
 #include "../common/number.hpp"
 #include "../common/progress.hpp"
 #include "../common/status.hpp"
@@ -143,6 +144,7 @@ struct history_parts {
     repeated_tasks tasks;
     std::string last_job; // whose attempts tend to stand together
     std::uint32_t last_job_number = 0;
+    std::string timed; // the first column whose name tells the unit
 };
 
 attempt_names names_in(history_parts& to, std::string_view job, std::string_view node,
@@ -182,8 +184,12 @@ class csv_file {
         if (history_.rows > 0 && durations != history_.has_durations)
             columns_.fail("durations in some of the files and not in others");
         history_.has_durations = durations;
+        if (columns_.has(column::start)) history_.start_column = columns_.name(column::start);
         if (columns_.has(column::end)) history_.end_column = columns_.name(column::end);
         history_.has_inputs = history_.has_inputs || columns_.has(column::input);
+        history_.has_tasks = history_.has_tasks || columns_.has(column::task);
+        for (column const c : {column::start, column::end, column::duration})
+            if (columns_.has(c)) check_unit(columns_.name(c));
     }
 
     void read() {
@@ -202,6 +208,14 @@ class csv_file {
     }
 
   private:
+    // Nothing is converted: all times of a history have to be in one unit.
+    void check_unit(std::string const& name) {
+        if (!unit_of_column(name)) return;
+        if (to_.timed.empty()) to_.timed = name;
+        if (unit_of_column(to_.timed) != unit_of_column(name))
+            columns_.fail("times in two units, '" + to_.timed + "' and '" + name + "'");
+    }
+
     void read_row(std::span<std::string_view const> record) {
         attempt_names const names =
             names_in(to_, columns_.field(record, column::job), columns_.field(record, column::node),
@@ -347,7 +361,9 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
     std::vector<attempt<std::int64_t>> list;
     history_parts parts;
     parts.h.file = name_of_all(files);
+    parts.h.start_column = "start_ns";
     parts.h.end_column = "end_ns";
+    parts.h.has_tasks = true;
     readers::reading_report report = readers::read_history(
         files, {.from = options.from, .show_progress = options.show_progress},
         [&](readers::attempt const& a) {

@@ -130,9 +130,10 @@ struct history {
     straggle::interner<std::string> jobs, nodes;
     std::vector<double> slots; ///< by node; the largest number the file gives
     bool has_durations = false;
-    bool has_inputs = false; ///< a column says how much was read
-    std::string end_column;  ///< where the file says when attempts ended; empty if it does not
-    int places = 0;          ///< ticks are units of the file times 10^-places
+    bool has_inputs = false;              ///< a column says how much was read
+    bool has_tasks = false;               ///< a column says which attempts are of one task
+    std::string start_column, end_column; ///< where the file says when; empty if it does not
+    int places = 0;                       ///< ticks are units of the file times 10^-places
     unreadable_rows unparsable_number, not_finite;
     std::uint64_t rows = 0;
     std::optional<readers::reading_report> log; ///< what was read, unless it is CSV

@@ -15,8 +15,10 @@ namespace {
 
 // Milliseconds in one unit of the file's records.
 double milliseconds_in_unit(history const& h, options const& o) {
-    std::string const column =
-        h.end_column.empty() ? o.columns[straggle_rank::column::start].name : h.end_column;
+    std::string const& column = h.end_column.empty() ? h.start_column : h.end_column;
+    if (column.empty())
+        throw failure(exit_status::bad_input,
+                      h.file + " does not say when attempts started or ended (see --columns end=NAME)");
     double const unit = 1000 / static_cast<double>(per_second(unit_of_times(o.unit, h.file, column)));
     return h.attempts.index() == 0 ? unit / std::pow(10.0, h.places) : unit;
 }

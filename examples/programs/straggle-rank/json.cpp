@@ -73,7 +73,7 @@ ordered_json verdicts_json(result const& r, std::span<verdict const> verdicts) {
             entry["spared_by"] = nullptr;
         else
             entry["spared_by"] = v.spared_by;
-        if (!v.spared_by.empty()) entry["spared_because"] = guard_reason(v.spared_by, r.options);
+        if (!v.spared_by.empty()) entry["spared_because"] = limit_reason(v.spared_by, r.options);
         list.push_back(std::move(entry));
     }
     return list;

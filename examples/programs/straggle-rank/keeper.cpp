@@ -115,7 +115,7 @@ std::unique_ptr<keeper> make_keeper(fleet const& f, options const& o, std::size_
                     std::move(engine), std::move(policy), o.exclusions, o.windows ? o.windows->slides() : 1,
                     std::move(limits)...);
             },
-            guards_of(f, o.limits));
+            limits_of(f, o.limits));
     });
 }
 

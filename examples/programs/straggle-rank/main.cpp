@@ -106,6 +106,10 @@ void check(history const& past, ranking const& nodes, options const& o) {
         throw failure(exit_status::bad_input,
                       past.file +
                           ": --normaliser work_rate needs a column for the input (see --columns input=NAME)");
+    if (o.asks_for_tasks && !past.has_tasks)
+        throw failure(exit_status::bad_input,
+                      past.file +
+                          ": --first-completion needs a column for the task (see --columns task=NAME)");
     auto const& counts = nodes.attempts();
     if (past.rows > 0 && counts.used + counts.failed + counts.killed + counts.superseded == 0)
         throw failure(exit_status::bad_input, past.file + ": " + nothing_used(past, nodes));

@@ -48,11 +48,12 @@ our Dask plugin; packed with gzip or zstd as may be. docs/reference/formats.md s
 from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
-  start,end or duration: any unit; up to nine decimal places are exact                      required
+  start,end or duration, also as start_ms and so on (_s, _ms, _us, _ns); all in one unit    required
+            Nanoseconds of 19 digits are exact, and so are nine decimal places
   status    success, succeeded, ok, true, 1, completed, done: a success; killed, cancelled:
             killed; anything else, and nothing: failed. Without this column all succeeded
   task      name of the task, unique in its job: only its first completion counts
-  input     bytes or records read, for --normaliser work_rate
+  input     bytes or records read, for --normaliser work_rate; also as input_bytes
   slots     of the node (default 1), for --max-fraction and --min-healthy
 An empty field is unknown. Bad records are counted by reason and left out.
 
@@ -76,9 +77,9 @@ Presets: default; dsb_2019 = --min-tasks 2 --deviation population --every-succes
 Decisions over time (--window): a window ends every --slide, and is decided on. Lengths are
 a number and ms, s, m, h or d; --window auto finds both from the history. A history is a recording:
 nobody obeyed these decisions, so the timeline shows what would have been decided, and a node that
-would have been avoided still has evidence here. For how long it is avoided, in windows
-(--exclusions; the first policy hears of a node what it needs, and asks the next; with
---select slowdown the library decides that, too):
+would have been avoided still has evidence here. With --select slowdown, the default, the library
+also decides for how long a node is avoided. For other policies --exclusions says it, in
+windows (default probation:3:1+escalating:1:16):
   escalating:BASE:MAX        BASE windows, doubled at every relapse up to MAX (default 1:16)
   rerank                     as long as it is weak (the paper's)
   probation:PROBES:ABOVE+... then a trial: weak if the mean of PROBES scores exceeds ABOVE (3:1)
@@ -87,10 +88,10 @@ hysteresis alone is hysteresis+probation+escalating, probation alone probation+e
 windows overlap, what is in several of them counts once: a node with an exclusion or a strike is heard
 again when the window has moved on by its whole length.
 
-Which nodes will be weak: --learn cuts the history into periods of --period days, finds the nodes that stand
-out in each, and learns what such nodes looked like in the period before. --forecast asks the model
-about the last period of a history: nodes that are likely to be weak in the next one are selected,
-too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
+Which nodes will be weak: --learn cuts the history into periods of --period days, finds the nodes that
+stand out in each, and learns what such nodes looked like in the period before. --forecast asks the
+model about the last period of a history: nodes that are likely to be weak in the next one are
+selected, too, after those of --select. A job belongs to the day of its first start. This is ML-NA, a machine
 learning based node performance analyzer; its form of features is --look-back 0.
 
 Examples:
@@ -119,7 +120,7 @@ struct arguments {
     // Signed, so that -1 is not a large number.
     std::optional<std::int64_t> min_tasks, max_nodes, top, period, look_back, seed;
     std::optional<double> confidence, max_fraction, min_healthy, fail_open, least;
-    bool csv_safe = false, every_success = false, first_completion = false, no_guards = false, quiet = false;
+    bool csv_safe = false, every_success = false, first_completion = false, no_limits = false, quiet = false;
 };
 
 void declare(CLI::App& app, arguments& a) {
@@ -169,7 +170,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--fail-open", a.fail_open, "avoid no node if more than this share looks weak")
         ->type_name("F")
         ->group(deciding);
-    app.add_flag("--no-limits", a.no_guards, "no limit but those given")->group(deciding);
+    app.add_flag("--no-limits", a.no_limits, "no limit but those given")->group(deciding);
 
     auto const over_time = "Decisions over time";
     app.add_option("--window", a.window, "decide on windows of this length: 10m, 1.5h, 7d, auto")
@@ -181,8 +182,7 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--time-unit", a.time_unit, "of the times: ns, us, ms or s (default: as in end_ms)")
         ->type_name("UNIT")
         ->group(over_time);
-    app.add_option("--exclusions", a.exclusions,
-                   "for how long; see below (default probation:3:1+escalating:1:16)")
+    app.add_option("--exclusions", a.exclusions, "for how long; not with --select slowdown; see below")
         ->type_name("POLICY")
         ->group(over_time);
     app.add_option("--log", a.log, "write every decision and its evidence as JSON lines")
@@ -236,7 +236,7 @@ options preset(std::string const& name) {
         o.selection_text = "weakest_level";
         o.selection = straggle::blacklist::weakest_level{};
         o.limits = {};
-        o.exclusions = parse_sentences("rerank");
+        o.exclusions = parse_exclusions("rerank");
     } else if (name != "default") {
         wrong("--preset", "'" + name + "' is none of default, dsb_2019");
     }
@@ -270,6 +270,7 @@ void override_ranking(options& o, arguments const& a) {
     if (a.edge) o.edge = choose("--edge", *a.edge, edges);
     if (a.every_success) o.counted = straggle::completions::every_success;
     if (a.first_completion) o.counted = straggle::completions::first_of_task;
+    o.asks_for_tasks = a.first_completion;
 }
 
 void override_decision(options& o, arguments const& a) {
@@ -284,7 +285,7 @@ void override_decision(options& o, arguments const& a) {
     }
     if (auto* const fdr = std::get_if<straggle::blacklist::dominated_fdr>(&o.selection))
         fdr->deviation = o.deviation;
-    if (a.no_guards) o.limits = {};
+    if (a.no_limits) o.limits = {};
     if (a.max_fraction) o.limits.max_fraction = within("--max-fraction", *a.max_fraction, 0, 1);
     if (a.max_nodes) o.limits.max_nodes = whole("--max-nodes", *a.max_nodes);
     if (a.min_healthy) o.limits.min_healthy = within("--min-healthy", *a.min_healthy, 0, 1e15);
@@ -309,7 +310,7 @@ void override_windows(options& o, arguments const& a) {
     o.finds_window = *a.window == "auto";
     if (o.finds_window && a.slide) wrong("--slide", "with --window auto it is found, too");
     if (!o.finds_window) o.windows = parse_lengths(*a.window, a.slide.value_or(*a.window));
-    if (a.exclusions) o.exclusions = parse_sentences(*a.exclusions);
+    if (a.exclusions) o.exclusions = parse_exclusions(*a.exclusions);
     if (a.exclusions && o.decides_by_slowdown())
         wrong("--exclusions", "--select slowdown decides for how long; name another policy");
     if (a.log) o.log = *a.log;

@@ -48,7 +48,7 @@ using selection = std::variant<by_slowdown, straggle::blacklist::slower_by, stra
 [[nodiscard]] selection parse_selection(std::string_view specification);
 
 /// How much may be taken out.
-struct guard_options {
+struct limit_options {
     std::optional<double> max_fraction{}; ///< of all slots
     std::optional<std::size_t> max_nodes{};
     std::optional<double> min_healthy{}; ///< slots
@@ -82,10 +82,11 @@ struct options {
     straggle::stats::deviation_kind deviation = straggle::stats::deviation_kind::sample;
     straggle::rank::edge_rule edge = straggle::rank::edge_rule::closed;
     straggle::completions counted = straggle::completions::first_of_task;
+    bool asks_for_tasks = false; ///< `--first-completion`: not by default alone
 
     std::string selection_text = "slowdown:1.1";
     straggle_rank::selection selection = by_slowdown{};
-    guard_options limits{.max_fraction = 0.2};
+    limit_options limits{.max_fraction = 0.2};
 
     std::optional<window_lengths> windows; ///< nothing: the history as a whole
     bool finds_window = false;             ///< the history tells them: `--window auto`

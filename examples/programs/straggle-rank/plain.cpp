@@ -27,11 +27,7 @@ std::vector<std::string> distinct_names(std::span<std::string const> names) {
 }
 
 std::string in_words(rejected_records const& some) {
-    std::string text = grouped(some.count) + " rejected: " + std::string(some.reason);
-    for (std::size_t i = 0; i < some.lines.size(); ++i)
-        text += (i == 0 ? " (lines " : ", ") + std::to_string(some.lines[i]);
-    if (!some.lines.empty()) text += some.count > some.lines.size() ? ", ...)" : ")";
-    return text;
+    return grouped(some.count) + " rejected: " + std::string(some.reason) + in_lines(some.lines, some.count);
 }
 
 std::vector<rejected_records> rejected(history const& h, ranking const& r) {

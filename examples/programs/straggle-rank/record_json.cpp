@@ -137,7 +137,7 @@ verdict_record verdict_from(json const& v, straggle::interner<std::string> const
             .until = real(v, "until")};
 }
 
-straggle::blacklist::exclusion sentence_from(json const& s) {
+straggle::blacklist::exclusion exclusion_from(json const& s) {
     using straggle::node_state;
     return {.state = named(s, "state",
                            std::array{node_state::healthy, node_state::excluded, node_state::on_probation}),
@@ -215,9 +215,10 @@ decision_record record_from(json const& line, straggle::interner<std::string> co
     r.blacklisted = verdicts("blacklisted");
     r.on_probation = verdicts("on_probation");
     r.spared = verdicts("spared");
-    using sentence_record = straggle::blacklist::logged_exclusion<std::uint32_t>;
-    r.exclusions = list<sentence_record>(
-        line, "exclusions", [&](json const& s) { return sentence_record{node(s, names), sentence_from(s)}; });
+    using exclusion_record = straggle::blacklist::logged_exclusion<std::uint32_t>;
+    r.exclusions = list<exclusion_record>(line, "exclusions", [&](json const& s) {
+        return exclusion_record{node(s, names), exclusion_from(s)};
+    });
     return r;
 }
 

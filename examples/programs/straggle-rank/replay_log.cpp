@@ -71,7 +71,7 @@ options options_from(json const& from) {
         o.edge = straggle::rank::edge_rule::open;
     else if (edge != "closed")
         throw std::runtime_error("edge is neither open nor closed");
-    o.exclusions = parse_sentences(from.at("exclusions").get<std::string>());
+    o.exclusions = parse_exclusions(from.at("exclusions").get<std::string>());
     o.windows = parse_lengths(from.at("window").get<std::string>(), from.at("slide").get<std::string>());
     json const& limits = from.at("limits");
     o.limits = {.max_fraction = optional_from(limits, "max_fraction", real_of),

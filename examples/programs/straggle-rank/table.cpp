@@ -236,7 +236,7 @@ class table {
             if (straggle::blacklist::has(v.causes, straggle::blacklist::cause::failing) &&
                 r_.weighed != nullptr)
                 text += "; " + in_words(r_.weighed->failures[v.id]);
-            if (!v.spared_by.empty()) text += "; spared, since " + guard_reason(v.spared_by, r_.options);
+            if (!v.spared_by.empty()) text += "; spared, since " + limit_reason(v.spared_by, r_.options);
             print_wrapped(text, 4 + width(node), 6);
         }
         print_rest(verdicts.size());

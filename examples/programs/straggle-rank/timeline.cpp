@@ -267,7 +267,7 @@ namespace {
 
 time_unit unit_of(history const& h, options const& o) {
     if (h.end_column.empty())
-        throw failure(exit_status::usage,
+        throw failure(exit_status::bad_input,
                       "--window: " + h.file + " does not say when attempts ended (see --columns end=NAME)");
     std::optional<time_unit> const unit = o.unit ? o.unit : unit_of_column(h.end_column);
     if (!unit)

@@ -55,7 +55,7 @@ ordered_json stays_json(std::vector<stay const*> const& stays, result const& who
     for (stay const* s : stays) {
         ordered_json entry{{"where", to_string(s->where)}, {"first", s->first}, {"last", s->last},
                            {"strikes", s->strikes},        {"until", s->until}, {"why", s->why}};
-        if (!s->spared_by.empty()) entry["because"] = guard_reason(s->spared_by, whole.options);
+        if (!s->spared_by.empty()) entry["because"] = limit_reason(s->spared_by, whole.options);
         list.push_back(std::move(entry));
     }
     return list;

@@ -83,7 +83,7 @@ class json_printer final : public window_printer {
         entry["why"] = reason(v, o_);
         if (!v.spared_by.empty()) {
             entry["spared_by"] = v.spared_by;
-            entry["spared_because"] = guard_reason(v.spared_by, o_);
+            entry["spared_because"] = limit_reason(v.spared_by, o_);
         }
         return entry;
     }

@@ -26,9 +26,9 @@ number number_in(csv_table<Column> const& rows, Column c) {
 bool is_readable(number const& n) {
     return n.kind != number_kind::unreadable && n.kind != number_kind::not_finite;
 }
-// Whether that is a time, or nothing.
-bool is_readable(number const& n, time_unit unit) {
-    return is_readable(n) && (n.kind == number_kind::missing || moment_of(n, unit));
+// Whether a readable number is a time that can be reckoned with, or nothing.
+bool is_in_range(number const& n, time_unit unit) {
+    return n.kind == number_kind::missing || moment_of(n, unit);
 }
 
 struct task_names {
@@ -52,14 +52,18 @@ bool read_table(history& h, task_names& known, options const& o, std::unique_ptr
     for (column const c : {column::job, column::task, column::node, column::start, column::end})
         rows.places().require(o.columns, c);
     if (o.with_input) rows.places().require(o.columns, column::input);
-    time_unit const start_unit = unit_of_times(o.unit, h.file, o.columns[column::start].name);
-    time_unit const end_unit = unit_of_times(o.unit, h.file, o.columns[column::end].name);
+    time_unit const start_unit = unit_of_times(o.unit, h.file, rows.places().name(column::start));
+    time_unit const end_unit = unit_of_times(o.unit, h.file, rows.places().name(column::end));
     bool const with_status = rows.places().has(column::status);
     while (rows.next()) {
         number const start = number_in(rows, column::start), end = number_in(rows, column::end);
         number const input = o.with_input ? number_in(rows, column::input) : number{};
-        if (!is_readable(start, start_unit) || !is_readable(end, end_unit) || !is_readable(input)) {
-            h.attempts_unparsable.note(rows.line());
+        if (!is_readable(start) || !is_readable(end) || !is_readable(input)) {
+            h.no_attempts.unparsable.note(rows.line());
+            continue;
+        }
+        if (!is_in_range(start, start_unit) || !is_in_range(end, end_unit)) {
+            h.no_attempts.out_of_range.note(rows.line());
             continue;
         }
         attempt a;
@@ -127,12 +131,16 @@ bool read_reports(std::vector<report>& reports, history& h, task_names const& kn
     using enum progress_column;
     csv_table<progress_column> rows(o.progress_file, o.progress_columns, show_progress, "--progress-columns");
     for (progress_column const c : {job, task, time, progress}) rows.places().require(o.progress_columns, c);
-    time_unit const unit = unit_of_times(o.unit, h.progress_file, o.progress_columns[time].name);
+    time_unit const unit = unit_of_times(o.unit, h.progress_file, rows.places().name(time));
     bool const numbered = rows.places().has(progress_column::attempt);
     while (rows.next()) {
         number const when = number_in(rows, time), done = number_in(rows, progress);
-        if (!is_readable(when, unit) || !is_readable(done)) {
-            h.reports_unparsable.note(rows.line());
+        if (!is_readable(when) || !is_readable(done)) {
+            h.no_reports.unparsable.note(rows.line());
+            continue;
+        }
+        if (!is_in_range(when, unit)) {
+            h.no_reports.out_of_range.note(rows.line());
             continue;
         }
         report r;

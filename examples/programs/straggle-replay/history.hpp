@@ -42,13 +42,19 @@ inline constexpr std::uint32_t unknown_name = 0xffffffffu;
 
 using recording = straggle::evaluate::recording<std::uint32_t, std::uint32_t, moment>;
 
+/// Rows that no attempt, or report, could be made of.
+struct left_out_rows {
+    unreadable_rows unparsable, out_of_range;
+    [[nodiscard]] std::uint64_t count() const { return unparsable.count + out_of_range.count; }
+};
+
 struct history {
     std::string file, progress_file;      ///< as messages call them; the second empty if there is none
     std::vector<attempt> attempts;        ///< by row, but for unreadable ones
     straggle::interner<std::string> jobs; ///< names
     straggle::interner<std::string> nodes;
     std::vector<std::string> read; ///< sentences about the log, unless it is CSV
-    unreadable_rows attempts_unparsable, reports_unparsable;
+    left_out_rows no_attempts, no_reports;
     std::optional<straggle_replay::recording> tape; ///< of the attempts, and the reports if there are any
 };
 

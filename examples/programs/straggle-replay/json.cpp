@@ -89,9 +89,9 @@ ordered_json to_json(result const& r) {
               {"usual_unknown", r.counts.usual_unknown},
               {"undecided", undecided(r)}}},
             {"detectors", std::move(detectors)},
-            {"attempts", records_json(h.attempts_unparsable.count, tape.attempts().seen, tape.attempts().used,
+            {"attempts", records_json(h.no_attempts.count(), tape.attempts().seen, tape.attempts().used,
                                       rejected_attempts(h))},
-            {"reports", records_json(h.reports_unparsable.count, tape.readings().seen, tape.readings().used,
+            {"reports", records_json(h.no_reports.count(), tape.readings().seen, tape.readings().used,
                                      rejected_reports(h))}};
 }
 

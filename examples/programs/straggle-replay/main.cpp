@@ -66,9 +66,16 @@ void print(result const& r) {
     flush_output();
 }
 
+std::string nothing_used(history const& past) {
+    std::string text = past.file + ": every record was rejected";
+    for (rejected_records const& some : rejected_attempts(past)) text += "; " + in_words(some);
+    return text;
+}
+
 void run(options const& o) {
     bool const show_progress = !o.quiet && isatty(STDERR_FILENO) != 0;
     history const past = read_history(o, show_progress);
+    if (past.tape->attempts().used == 0) throw failure(exit_status::bad_input, nothing_used(past));
     result const r = play(o, past, show_progress);
     if (!o.report.empty()) write_page(o.report, to_json(r).dump());
     print(r);

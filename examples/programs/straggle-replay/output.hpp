@@ -39,6 +39,8 @@ struct rejected_records {
     std::uint64_t count = 0;
     std::vector<std::size_t> lines{}; ///< of the first few, where they are known
 };
+/// "2 rejected: end_before_start (lines 3, 7)".
+[[nodiscard]] std::string in_words(rejected_records const& some);
 /// Of the attempts, and of the reports.
 [[nodiscard]] std::vector<rejected_records> rejected_attempts(history const& h);
 [[nodiscard]] std::vector<rejected_records> rejected_reports(history const& h);

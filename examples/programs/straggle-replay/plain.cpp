@@ -5,6 +5,7 @@
 #include "../common/text.hpp"
 #include "output.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 namespace straggle_replay {
@@ -14,13 +15,20 @@ using namespace program;
 namespace {
 
 template <class Fault, class Counts>
-std::vector<rejected_records> rejected(unreadable_rows const& unreadable, Counts const& counts,
-                                       std::size_t reasons) {
+std::vector<rejected_records> rejected(left_out_rows const& rows, Counts const& counts, std::size_t reasons) {
     std::vector<rejected_records> list;
-    if (unreadable.count > 0) list.push_back({"unparsable_number", unreadable.count, unreadable.lines});
+    if (rows.unparsable.count > 0)
+        list.push_back({"unparsable_number", rows.unparsable.count, rows.unparsable.lines});
+    if (rows.out_of_range.count > 0)
+        list.push_back({"out_of_range", rows.out_of_range.count, rows.out_of_range.lines});
     for (std::size_t i = 0; i < reasons; ++i) {
         auto const reason = static_cast<Fault>(i);
-        if (counts[reason] > 0) list.push_back({to_string(reason), counts[reason]});
+        if (counts[reason] == 0) continue;
+        auto const known = std::ranges::find(list, to_string(reason), &rejected_records::reason);
+        if (known != list.end())
+            known->count += counts[reason];
+        else
+            list.push_back({to_string(reason), counts[reason]});
     }
     return list;
 }
@@ -31,12 +39,16 @@ std::string or_nothing(straggle::outcome<double> const& x) {
 
 } // namespace
 
+std::string in_words(rejected_records const& some) {
+    return grouped(some.count) + " rejected: " + std::string(some.reason) + in_lines(some.lines, some.count);
+}
+
 std::vector<rejected_records> rejected_attempts(history const& h) {
-    return rejected<straggle::evaluate::recording_fault>(h.attempts_unparsable, h.tape->attempts(),
+    return rejected<straggle::evaluate::recording_fault>(h.no_attempts, h.tape->attempts(),
                                                          straggle::evaluate::recording_fault_count);
 }
 std::vector<rejected_records> rejected_reports(history const& h) {
-    return rejected<straggle::evaluate::reading_fault>(h.reports_unparsable, h.tape->readings(),
+    return rejected<straggle::evaluate::reading_fault>(h.no_reports, h.tape->readings(),
                                                        straggle::evaluate::reading_fault_count);
 }
 

@@ -53,10 +53,10 @@ class table {
         print_summary();
         print_detectors();
         print_notes();
-        print_records("Attempts", r_.history.attempts_unparsable.count, r_.history.tape->attempts(),
+        print_records("Attempts", r_.history.no_attempts.count(), r_.history.tape->attempts(),
                       rejected_attempts(r_.history));
         if (!r_.history.progress_file.empty())
-            print_records("Reports", r_.history.reports_unparsable.count, r_.history.tape->readings(),
+            print_records("Reports", r_.history.no_reports.count(), r_.history.tape->readings(),
                           rejected_reports(r_.history));
     }
 
@@ -134,13 +134,7 @@ class table {
                        std::vector<rejected_records> const& rejected) {
         out_ << bold(title) << ": " << grouped(counts.seen + unreadable) << " read, " << grouped(counts.used)
              << " used.\n";
-        for (rejected_records const& reason : rejected) {
-            out_ << "  " << grouped(reason.count) << " rejected: " << reason.reason;
-            for (std::size_t i = 0; i < reason.lines.size(); ++i)
-                out_ << (i == 0 ? " (lines " : ", ") << reason.lines[i];
-            if (!reason.lines.empty()) out_ << (reason.count > reason.lines.size() ? ", ...)" : ")");
-            out_ << '\n';
-        }
+        for (rejected_records const& some : rejected) out_ << "  " << in_words(some) << '\n';
         if (title != "Attempts") return;
         for (auto const& [n, what] :
              {std::pair(r_.counts.never_finished, "never finished"),

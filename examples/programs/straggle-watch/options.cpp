@@ -100,7 +100,8 @@ void declare(CLI::App& app, options& o, arguments& a) {
     app.add_option("--share-of-slots", a.share_of_slots, "most of all slots that may be out (default 0.2)")
         ->type_name("SHARE")
         ->group(nodes);
-    app.add_option("--least-slowdown", a.least_slowdown, "what is less slow is left in peace (default 1.1)")
+    app.add_option("--least-slowdown", a.least_slowdown,
+                   "nodes that are less slow are not excluded (default 1.1)")
         ->type_name("TIMES")
         ->group(nodes);
     app.add_option("--windows-per-error", a.windows_per_error,
@@ -116,7 +117,7 @@ void declare(CLI::App& app, options& o, arguments& a) {
         ->group(nodes);
 
     auto const state = "State";
-    app.add_option("--state", o.state, "keep what was learnt there, through restarts and kills")
+    app.add_option("--state", o.state, "keep what was learned there, through restarts and kills")
         ->type_name("DIR")
         ->group(state);
     app.add_option("--snapshot-every", a.snapshot_every, "(default 10m)")->type_name("LENGTH")->group(state);
