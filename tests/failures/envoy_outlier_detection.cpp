@@ -62,13 +62,15 @@ TEST_CASE("envoy: a low rate of success ejects until the time is over") {
     for (std::uint32_t host = 0; host < 5; ++host) answer(d, host, 200, 0);
     answer(d, 4, 0, 200, 0, failure_kind::gateway);
     d.end_interval(10000);
-    CHECK(d.success_rate(4) == doctest::Approx(50));
+    CHECK(*d.success_rate(4) == doctest::Approx(50));
+    CHECK(d.success_rate(5).reason() == straggle::status::insufficient_evidence); // there is no such host
     CHECK(d.rates().average == doctest::Approx(90));
     CHECK(d.rates().threshold == doctest::Approx(52));
     CHECK(d.is_out(4));
     CHECK(d.ejections_active() == 1);
     CHECK(enforced(d, ejection_rule::success_rate) == 1);
     d.end_interval(19999);
+    CHECK(d.success_rate(4).reason() == straggle::status::insufficient_evidence); // nothing was asked
     CHECK(d.is_out(4));
     d.end_interval(50001);
     CHECK(!d.is_out(4));

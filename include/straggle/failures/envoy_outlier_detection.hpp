@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
+#include <straggle/base/outcome.hpp>
 #include <straggle/failures/attempt.hpp>
 #include <straggle/failures/detail/keyed.hpp>
 #include <straggle/failures/envoy_options.hpp>
@@ -23,8 +24,8 @@
 
 namespace straggle::inline STRAGGLE_ABI::failures {
 
-/// Ejects hosts: after so many failures in a row at once, and at the end of each interval those whose rate of
-/// success is so many deviations below the mean, or whose failures are so large a part. An ejection lasts
+/// Ejects hosts: at once after too many failures in a row; at the end of each interval those whose rate of
+/// success is too many deviations below the mean, or whose share of failures is too large. An ejection lasts
 /// longer each time. With too few hosts left (panic) none counts as out.
 ///
 /// Source: Envoy 1.30, `DetectorImpl`, and gRPC proposal A50; `envoy_dialect` says where they differ.
@@ -145,10 +146,12 @@ class envoy_outlier_detection {
     [[nodiscard]] success_rates rates() const noexcept { return external_; }
     /// The same of attempts to reach the hosts.
     [[nodiscard]] success_rates local_origin_rates() const noexcept { return local_; }
-    /// The rate of success of a host in its last interval, in percent; nothing below the volume needed: -1.
-    [[nodiscard]] double success_rate(std::uint32_t node) const noexcept {
+    /// The rate of success of a host in its last interval, in percent.
+    /// @return `status::insufficient_evidence` below the volume needed
+    [[nodiscard]] outcome<double> success_rate(std::uint32_t node) const noexcept {
         host const* const h = hosts_.find(node);
-        return h == nullptr ? -1.0 : h->external.rate;
+        if (h == nullptr || h->external.rate < 0) return status::insufficient_evidence;
+        return h->external.rate;
     }
     /// What has happened.
     [[nodiscard]] envoy_counts const& counts() const noexcept { return counts_; }
@@ -160,7 +163,7 @@ class envoy_outlier_detection {
   private:
     struct bucket {
         std::uint64_t good = 0, all = 0, last = 0;
-        double rate = -1; // of the last interval
+        double rate = -1; // of the last interval; below 0: not known
     };
     struct host {
         bucket external, local;
