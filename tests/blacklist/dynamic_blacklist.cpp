@@ -377,7 +377,7 @@ TEST_CASE("after a restart it decides as it would have; damage changes nothing")
     CHECK(b.serialize() == before);
 }
 
-TEST_CASE("shards that began at other times share what they learnt") {
+TEST_CASE("shards that began at other times share what they learned") {
     fleet f(10);
     f.factors[2] = 2;
     by_attempts one(fields), other(fields), whole(fields);

@@ -238,7 +238,7 @@ class Detectors(Folder):
                        "node_aware:start_up=10", "late_with_caps:lag=10", "late_with_caps:mr1=1")
         self.assertEqual(d["late"], d["late:alpha=1,over=running"])
         self.assertEqual(d["node_aware"], d["node_aware:warm=0"])
-        self.assertEqual(d["node_aware"], d["node_aware:start_up=0"])  # cold, nothing can be learnt of it
+        self.assertEqual(d["node_aware"], d["node_aware:start_up=0"])  # cold, nothing can be learned of it
         self.assertLess(d["node_aware:start_up=10"]["detected"], d["node_aware"]["detected"])
         self.assertGreater(d["late:alpha=0.5"]["detected"], d["late"]["detected"])
         self.assertGreater(d["late:task_lag=30"]["latency"], d["late"]["latency"])

@@ -392,7 +392,7 @@ class Damage(Watch):
 
 
 class State(Watch):
-    def test_what_was_learnt_survives(self):
+    def test_what_was_learned_survives(self):
         events, state = cluster(jobs=20), self.at / "deep" / "state"
         whole = of("plan", self.told(events))
         cut = len(events) // 2

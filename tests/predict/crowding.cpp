@@ -66,7 +66,7 @@ TEST_CASE("crowding: where company costs nothing, next to nothing is believed") 
     CHECK(crowding().cost(3, 4) == 1);
 }
 
-TEST_CASE("crowding: what has changed is learnt anew, and what makes no sense changes nothing") {
+TEST_CASE("crowding: what has changed is learned anew, and what makes no sense changes nothing") {
     std::mt19937_64 engine(seed);
     crowding c;
     run(c, 100, 1, 1, engine);

@@ -170,7 +170,7 @@ TEST_CASE("is_soon_by_both: never says so where left_by_both does not, and mostl
     }
     CHECK(not_soon > 5000);
     CHECK(told > 0.4 * soon);
-    // Without a promise, or anything it was learnt from, there is nothing to say.
+    // Without a promise, or anything it was learned from, there is nothing to say.
     predict::time_outlook out;
     CHECK_FALSE(predict::is_soon_by_both(out, 1, 1, {}, 2, {0, 1, 5}, 10));
 }

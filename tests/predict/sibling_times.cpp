@@ -233,7 +233,7 @@ TEST_CASE(
     CHECK(times.outlook(1049, 1049 % 6, {}, out));
 }
 
-TEST_CASE("sibling_times: what was learnt goes through bytes, and two halves make a whole") {
+TEST_CASE("sibling_times: what was learned goes through bytes, and two halves make a whole") {
     sibling_times a, b, all;
     for (std::uint64_t job = 0; job < 20; ++job) {
         for (int i = 0; i < 30; ++i) {

@@ -220,7 +220,7 @@ TEST_CASE("the index of a tail is that of its heaviest part, and heavy until som
     CHECK(tail.value() <= detail::tail_index::most);
 }
 
-TEST_CASE("how steep the tail is, is learnt from by how much the longest leads") {
+TEST_CASE("how steep the tail is, is learned from by how much the longest leads") {
     double evidence_of[2] = {0, 0};
     for (double const shape : {1.8, 4.0}) {
         std::mt19937_64 engine(straggle_test::seed_or(20261123));

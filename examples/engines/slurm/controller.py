@@ -53,7 +53,7 @@ class Controller:
         self.usual = 0  # how long tasks take
         self.recall()
 
-    # What was told already outlives this process, as what was learnt of it does.
+    # What was told already outlives this process, as what was learned of it does.
     def recall(self):
         if not self.options.state:
             return
@@ -333,7 +333,7 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="the default")
     parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options")
     parser.add_argument("--state", default="/var/lib/straggle-slurm",
-                        help="folder for what was learnt, what was told, and for the lock")
+                        help="folder for what was learned, what was told, and for the lock")
     parser.add_argument("--every", type=float, default=5, help="seconds between decisions")
     parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with")
     parser.add_argument("--drain", action="store_true", help="drain with a reason instead of reserving")

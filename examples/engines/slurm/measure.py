@@ -11,7 +11,7 @@ with slow nodes reserved by hand exactly while they are slow, and with the contr
 
 In a cell `good`, two nodes run at 30 % for good; in `third`, one does from a third of the run to two thirds; in `none` all
 are well. The number is the load, in percent of what the nodes that are well can do. Tasks sleep rather than work, so that
-it says little of the machine; job times are taken by the tasks themselves. The controller keeps what it learnt from one
+it says little of the machine; job times are taken by the tasks themselves. The controller keeps what it learned from one
 repetition to the next; the first is part of the result.
 """
 import argparse
@@ -49,7 +49,7 @@ class Cluster:
                 self.log = self.folder + "/controller.log"
                 self.controller = subprocess.Popen(
                     [sys.executable, HERE + "/controller.py", "--apply", "--every", "2", "--state",
-                     self.folder + "/learnt", "--watch", options.watch, *more], env=self.environment,
+                     self.folder + "/learned", "--watch", options.watch, *more], env=self.environment,
                     stdout=open(self.log, "w"), stderr=subprocess.STDOUT)
         except BaseException:
             self.close()

@@ -28,8 +28,8 @@ straggle::mitigate::mitigator_counts watch::mitigator_counts() const {
 
 std::vector<std::byte> watch::serialize() const {
     straggle::byte_writer out;
-    auto const learnt = mitigator_.serialize();
-    out.text({reinterpret_cast<char const*>(learnt.data()), learnt.size()});
+    auto const learned = mitigator_.serialize();
+    out.text({reinterpret_cast<char const*>(learned.data()), learned.size()});
     cluster_.write(out);
     history_.write(out);
     auto const c = mitigator_counts();
@@ -58,8 +58,9 @@ straggle::status watch::restore(std::span<std::byte const> bytes) {
     auto const opened = straggle::open_frame(bytes, frame, 1);
     if (!opened) return opened.reason();
     straggle::byte_reader in = opened->payload;
-    std::string_view const learnt = in.text();
-    if (auto const s = mitigator_.restore({reinterpret_cast<std::byte const*>(learnt.data()), learnt.size()});
+    std::string_view const learned = in.text();
+    if (auto const s =
+            mitigator_.restore({reinterpret_cast<std::byte const*>(learned.data()), learned.size()});
         s != straggle::status::ok)
         return s;
     if (!cluster_.read(in)) return in.ok() ? straggle::status::out_of_range : in.reason();

@@ -32,9 +32,9 @@ struct cooldown_options {
 /// A blacklist learns of a weak node when its window is over, and asks for evidence that a single task cannot
 /// give; a node that has just become slow gets tasks until then. Here two late tasks are enough, and a wrong
 /// exclusion is over when a task could have ended. Tell the node of a task as its copy is launched: then a
-/// detector has suspected it, and the assigner finds that another node would do the work sooner. To tell the
-/// node of every suspect is too much for a detector that also names those that are a little late: on the
-/// simulated cluster of the experiments it made jobs a third longer. A node that stays slow makes its next
+/// detector has suspected the task, and the assigner finds that another node would do the work sooner. Do not
+/// tell the node of every suspect if the detector also names tasks that are a little late: on the simulated
+/// cluster of the experiments that made jobs a third longer. A node that stays slow makes its next
 /// task late and is blocked again, until the blacklist knows it. While tasks wait none is blocked: a slow
 /// slot is better than none.
 ///

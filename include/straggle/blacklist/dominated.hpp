@@ -98,8 +98,8 @@ struct dominated {
 /// as they are.
 ///
 /// An interval takes the scores of a node for independent. Tasks of one job that run on a node together share
-/// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones, the
-/// interval is too short: of thirty nodes looked at every hour, a healthy one is avoided every few hours.
+/// its disk and its ups and downs: then n of them say as much as n / `design_effect` independent ones. The
+/// interval is too short: of thirty nodes judged every hour, a healthy one is avoided every few hours.
 ///
 /// Source: the design effect of Kish 1965, Survey Sampling, 8.2: 1 + (m - 1) rho for groups of m with the
 /// correlation rho; tasks that come by fours with rho = 1/3 have 2. The constant is ours. On the simulated

@@ -52,7 +52,7 @@ struct dynamic_blacklist_counts {
 
 /// Decides which nodes to avoid, by all that was seen of them so far.
 ///
-/// A node is found weak when its tasks provably take longer than elsewhere, by more than is worth a word
+/// A node is found weak when its tasks provably take longer than elsewhere, by enough to matter
 /// (`slowdown_evidence_options::least_slowdown`), when they do not end, or when they fail. It is excluded
 /// where the others can carry its work, else it is a last resort. See `node_decisions`, which decides here
 /// and in a `mitigator`; `ranked_blacklist` takes rules and limits of your own.
@@ -206,7 +206,7 @@ class dynamic_blacklist {
     /// What became of all records.
     [[nodiscard]] dynamic_blacklist_counts const& counts() const noexcept { return counts_; }
 
-    /// Takes over what another one has learnt, as shards of one cluster do; its decisions stay its own.
+    /// Takes over what another one has learned, as shards of one cluster do; its decisions stay its own.
     /// @pre the same options, and not this one
     void merge(dynamic_blacklist const& other) {
         STRAGGLE_EXPECTS(&other != this);
@@ -215,7 +215,7 @@ class dynamic_blacklist {
         decisions_.merge(other.decisions_, nodes_.ids().take_in(other.nodes_.ids(), later), later);
     }
 
-    /// All that was learnt and decided, as bytes that `restore` reads on any machine.
+    /// All that was learned and decided, as bytes that `restore` reads on any machine.
     [[nodiscard]] std::vector<std::byte> serialize() const
         requires base::storable_identifier<node_id>
     {
@@ -300,7 +300,7 @@ class dynamic_blacklist {
         decisions_.decide(clock_.now(), attempts_running_, nodes_.rows(), load);
         write();
         std::swap(decision_, next_);
-        // What was learnt of a node that is gone has lost its weight by then.
+        // What was learned of a node that is gone has lost its weight by then.
         double const gone = 384 * decisions_.evidence().window_length();
         if (gone > 0)
             nodes_.forget_before(clock_.now() - gone, [this](std::uint32_t node) {

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Nodes that are provably slower by more than is worth a word: what rankings are decided on by default.
+/// Nodes that are provably slower, and by enough to matter: what rankings are decided on by default.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -29,9 +29,9 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// ranking knows neither running attempts nor failures, and forgets between windows: where attempts can be
 /// told, decide by a `dynamic_blacklist`.
 ///
-/// An interval of 95 % is wrong in one ranking of twenty. To decide again and again, ask for a `margin`: a
-/// `ranked_blacklist` by itself has `over_windows()`, as it does not know either whether the others can carry
-/// what a node does.
+/// An interval of 95 % is wrong in one ranking of twenty. To decide again and again, ask for a `margin`. A
+/// `ranked_blacklist` uses `over_windows()` by default: it also does not know whether the other nodes can
+/// carry a node's work.
 ///
 /// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
 /// @par Cost

@@ -95,7 +95,8 @@ struct slot_times {
 /// task and 2 units in the last place of the result, for any number of tasks below 2^40
 /// @par Guarantees
 /// merging gives what streaming gives, in any split and order: counts exactly, times and
-/// means but for a last bit in 2^-10 of a billion cases. Deterministic; usable in constant expressions
+/// means but for a last bit where the sum of n tasks lies within n 2^-103 of the middle of two doubles, which
+/// is one sum in a thousand for n = 2^40. Deterministic; usable in constant expressions
 class detection_metrics {
   public:
     /// @pre `how.valid()`

@@ -78,9 +78,9 @@ class starting_job {
     detect::job_progress<std::uint32_t, Time>* progress_;
 };
 
-/// What the scheduler has learnt by itself while the history goes on: `begins(job)` is called with a
+/// What the scheduler has learned by itself while the history goes on: `begins(job)` is called with a
 /// `starting_job`, `finished(row)` with the place of an attempt in the user's range that has finished its
-/// task just now. Calls come in order of time, so whatever is learnt is of the past.
+/// task just now. Calls come in order of time, so whatever is learned is of the past.
 template <class Knowledge, class JobId, class NodeId, class Time>
 concept replay_knowledge = requires(Knowledge& k, starting_job<JobId, NodeId, Time>& job, std::size_t row) {
     k.begins(job);
@@ -125,7 +125,8 @@ struct replay_counts {
 /// which tasks they would have named.
 ///
 /// @par Example
-/// `straggle::replayer player(history, {.interval = 1s});  auto metrics = player.run(late, mantri);`
+/// `straggle::evaluate::replayer player(history, {.interval = 1s});  auto metrics = player.run(late,
+/// mantri);`
 /// @par Cost
 /// O(attempts + readings), for each look O(running tasks of the job) and what the detectors take,
 /// for each moment of looking O(jobs that run then); at most 1000 + 1000 ln(length of the quiet time by 1000

@@ -26,8 +26,8 @@ struct mapreduce_blacklist_options {
     std::uint32_t max_nodes = 1 << 20; ///< nodes that are remembered
 };
 
-/// A node where as many attempts failed gets no more of the job's, until so large a part of the cluster is
-/// blacklisted that the whole blacklist is ignored. One per job. Nothing but that ever releases a node.
+/// A node where too many attempts of a job failed gets no more of them, until so large a part of the cluster
+/// is blacklisted that the whole blacklist is ignored. One per job. Nothing but that ever releases a node.
 ///
 /// Source: Hadoop 3.3, `RMContainerRequestor`. The parts of the list that the resource manager is told are
 /// here too: each `heartbeat` sends what changed since the last, then looks at the size of the cluster.

@@ -35,10 +35,10 @@ enum class mr1_reason : std::uint8_t {
     node_unhealthy = 2,     ///< its health script says so
 };
 
-/// A job avoids trackers where as many of its tasks failed, at most a quarter of them. A job that succeeds
-/// leaves a fault with each it avoided; a tracker with enough faults, and half as many again as the mean, is
-/// out for all, unless half of the cluster is. A fault is forgiven a day, and with it the failures as a
-/// reason.
+/// A job avoids trackers where too many of its tasks failed, at most a quarter of all trackers. A job that
+/// succeeds leaves a fault with each tracker that it avoided. A tracker with enough faults, half as many
+/// again as the mean, is out for all jobs, unless half of the cluster is. A fault is forgiven each day, and
+/// with it the failures as a reason.
 ///
 /// Source: Hadoop 1.2, `JobTracker.FaultyTrackersInfo` and `JobInProgress`.
 /// @par Cost

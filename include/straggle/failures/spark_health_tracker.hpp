@@ -123,7 +123,8 @@ class spark_health_tracker {
         if (e != nullptr && !e->is_excluded) exclude_executor(*e, executor_key(executor, node), node, now);
     }
 
-    /// Takes back what excluded ones have sat out. They begin anew: what failed then has run out as well.
+    /// Ends the exclusions whose time is over. Their nodes begin anew: what failed before has run out as
+    /// well.
     void advance(double now) {
         if (!(now > next_expiry_)) return;
         next_expiry_ = never;

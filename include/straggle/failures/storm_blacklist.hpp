@@ -34,14 +34,14 @@ struct storm_supervisor {
     std::uint32_t free_slots = 0; ///< slots without work
 };
 
-/// A supervisor that was missing, or did not take its work, in as many rounds of the last is out for a fixed
+/// A supervisor that was missing, or did not take its work, in too many of the last rounds is out for a fixed
 /// time. Where slots are short, supervisors are released before their time and used last.
 ///
 /// Source: Storm 2.6, `BlacklistScheduler` and `DefaultBlacklistStrategy`. Left out: single slots that are
 /// bad on supervisors that are not. An attempt that failed stands for an assignment that could not be sent.
 ///
-/// Rounds are what time is made of here: `schedule` is one; `advance` is one, too, of a cluster where none is
-/// missing and no slot is short.
+/// Time is counted in rounds here. `schedule` is a round; `advance` is one, too, in a cluster where no
+/// supervisor is missing and no slot is short.
 /// @par Cost
 /// `schedule` O(nodes known)
 /// @pre `monitor_freq_secs >= 1`

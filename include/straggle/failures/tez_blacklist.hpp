@@ -32,7 +32,7 @@ enum class tez_node_state : std::uint8_t {
     forced_active, ///< would be blacklisted, but so many would be that the list is ignored
 };
 
-/// A node where as many different attempts failed is blacklisted, unless too large a part of the cluster
+/// A node where too many different attempts failed is blacklisted, unless too large a part of the cluster
 /// would be: then all of them are used again until the cluster has grown.
 ///
 /// Source: Tez 0.10, `AMNodeTracker` and `AMNodeImpl`: nodes times percent over 100 is not rounded, and the

@@ -45,7 +45,7 @@ struct feature_use {
 /// 16 bytes per node, 8 per tree. Asking allocates nothing
 /// @par Guarantees
 /// any number of threads may ask at once; the same trees give the same probabilities on every
-/// machine but for what the platform's `exp` differs in the last place
+/// machine, up to the last place of the platform's `exp`
 template <class = void>
 class basic_boosted_trees {
   public:

@@ -38,8 +38,8 @@ struct boosted_trees_options {
     double gamma = 0;             ///< the least gain of a last split, not negative
     double min_child_weight = 1;  ///< the least sum of curvatures of a child, not negative
     double base_score = 0.5;      ///< the probability to begin with, within (0, 1)
-    std::uint32_t patience = 0;   ///< rounds without a better validation loss before training ends; 0: none
-                                  ///< ends it (early_stopping_rounds)
+    std::uint32_t patience = 0; ///< rounds without a better validation loss before training ends; 0: it never
+                                ///< ends early (early_stopping_rounds)
     friend constexpr bool operator==(boosted_trees_options const&, boosted_trees_options const&) = default;
 };
 

@@ -48,11 +48,11 @@ struct node_forecast {
     friend bool operator==(node_forecast const&, node_forecast const&) = default;
 };
 
-/// Whether forecasts are better than "as it was before": right where that was wrong more often than wrong
-/// where that was right, and not by chance (one-sided sign test at 5 %). A forecast that is not is no reason
-/// to do anything.
-/// @param better nodes of which the forecast alone was right
-/// @param worse nodes of which "as it was before" alone was right
+/// Whether forecasts are better than "as it was before". Of the nodes about which only one of the two was
+/// right, the forecast has to be right about more, and by more than chance (one-sided sign test at 5 %). A
+/// forecast that is no better is no reason to do anything.
+/// @param better nodes about which the forecast alone was right
+/// @param worse nodes about which "as it was before" alone was right
 /// @par Cost
 /// O(1)
 /// @par Guarantees

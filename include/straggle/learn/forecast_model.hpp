@@ -37,7 +37,7 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// that of the trees
 /// @par Guarantees
 /// any number of threads may ask at once, each with memory of its own; the same model and
-/// days give the same forecast on every machine but for what the platform's `exp` differs in the last place
+/// days give the same forecast on every machine, up to the last place of the platform's `exp`
 template <class = void>
 struct basic_forecast_model {
     std::uint32_t days = 30; ///< of a period, which the forecast looks at and which it is for

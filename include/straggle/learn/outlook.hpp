@@ -55,8 +55,8 @@ struct forecast_record {
 /// A forecast that was no better so far than "as it was before" is not given: `forecast` says
 /// `status::insufficient_evidence`, and `so_far` how it has done. So no node is avoided for it.
 ///
-/// Source: ML-NA (Ouyang et al. 2017) in a loop. Ours: what is forecast is the future, the few last days tell
-/// it, and the comparison with a forecast that needs no learning.
+/// Source: ML-NA (Ouyang et al. 2017) in a loop. Ours: it forecasts the future, by the last few days, and
+/// compares itself with a forecast that needs no learning.
 /// @tparam NodeId how nodes are named: `std::string` for text
 /// @tparam Classifier any `classifier`
 /// @par Example

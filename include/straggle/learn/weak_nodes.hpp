@@ -64,8 +64,9 @@ struct weak_nodes_options {
     std::size_t least_groups = 2; ///< fewest groups tried
     std::size_t most_groups = 10; ///< most groups tried; never as many as there are nodes
     double most_weak = 0.25;      ///< largest share of nodes that may be weak
-    /// Never more groups than the square root of the number of nodes, but two: a group is then as large as
-    /// there are groups, and none is an accident. Source: ours; the paper finds 9 groups of 65 nodes.
+    /// No more groups than the square root of the number of nodes (but two are always tried): a group has
+    /// then on average as many nodes as there are groups, and none is an accident. Source: ours; the paper
+    /// finds 9 groups of 65 nodes.
     bool up_to_square_root = true;
     kmeans_options grouping{}; ///< how nodes are grouped
 };

@@ -66,9 +66,9 @@ struct predicted_range {
 ///
 /// **Answers that come late.** A scheduler asks when a task starts and hears when it ends, hundreds of others
 /// having been asked about meanwhile. Were each of them held against the range given then, one bad guess
-/// would be paid for hundreds of times, and the range would be as wide as the sky. What the range would be
-/// *now* is what counts here: moved as its levels have moved since. Only the count is about the range that
-/// was given. Nothing can be promised then; see the chapter on predicting for what was measured.
+/// would be paid for hundreds of times, and ranges would grow without bound. So each is held against what the
+/// range would be *now*: the one given, moved as its levels have moved since. Only the counts are about the
+/// range that was given. Nothing can be promised then; docs/guide/predicting.md has what was measured.
 ///
 /// Source: I. Gibbs and E. Candes, Adaptive conformal inference under distribution shift (2021), whose rule
 /// this is for each end. Ours: the two ends (a one-sided error cannot be mended by a wider middle), log-odds

@@ -80,10 +80,10 @@ class crowding {
         double const others = static_cast<double>((std::min)(beside, slots - 1));
         return std::exp(step * others) + others / 2 * (std::exp(step) - 1);
     }
-    /// Tasks it was learnt from that still count.
+    /// Tasks it was learned from that still count.
     [[nodiscard]] double tasks() const noexcept { return tasks_; }
 
-    /// Appends what was learnt.
+    /// Appends what was learned.
     void write(byte_writer& out) const {
         for (double const x : {tasks_, xx_, xy_, yy_}) out.real(x);
     }
@@ -93,7 +93,7 @@ class crowding {
         in.expect(tasks_ >= 0 && tasks_ <= remembered + 1 && xx_ >= 0 && xx_ <= tasks_ && yy_ >= 0 &&
                   yy_ <= widest * widest * tasks_ && detail::is_finite(xy_));
     }
-    /// Takes in what another one has learnt.
+    /// Takes in what another one has learned.
     void merge(crowding const& other) noexcept {
         double const all = tasks_ + other.tasks_, kept = all > remembered ? remembered / all : 1.0;
         xx_ = kept * (xx_ + other.xx_);

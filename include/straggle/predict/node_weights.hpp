@@ -87,7 +87,7 @@ class node_weights {
         return i == ids_.none ? nullptr : &nodes_[i].fit;
     }
     /// How many pairs on nodes were taken in for the fleet only, as there were `most_nodes` others.
-    [[nodiscard]] std::uint64_t over_capacity() const noexcept { return crowded_out_; }
+    [[nodiscard]] std::uint64_t over_capacity() const noexcept { return over_capacity_; }
 
     /// Takes in a pair of tasks that ran on different nodes, for the fleet.
     /// @return and preconditions as `weight_fit::observe`
@@ -113,7 +113,7 @@ class node_weights {
         fleet_.observe(similarities, real);
         fit_fleet_if_due();
         if (i == ids_.none) {
-            ++crowded_out_;
+            ++over_capacity_;
         } else {
             entry& e = nodes_[i];
             e.fit.observe(similarities, real);
@@ -163,14 +163,14 @@ class node_weights {
         ids_.clear();
         for (entry& e : nodes_) e.clear();
         fleet_.clear();
-        crowded_out_ = 0;
+        over_capacity_ = 0;
         fit_fleet();
     }
 
     /// Takes in all that another one holds, of the same factors, and fits all weights.
     /// @pre `other.factors() == factors()`
     /// @par Cost
-    /// O(factors^2) and `weight_fit::fit` for each node; a node of the other may be crowded out.
+    /// O(factors^2) and `weight_fit::fit` for each node; a node of the other may find no room.
     /// Takes a copy of this one meanwhile, for the strong guarantee
     void merge(node_weights const& other) {
         STRAGGLE_EXPECTS(other.factors() == factors());
@@ -187,7 +187,7 @@ class node_weights {
     {
         out.tag(base::identifier_form<owned_identifier_t<NodeId>>);
         fleet_.write(out);
-        out.varint(crowded_out_);
+        out.varint(over_capacity_);
         out.count(ids_.size());
         for (std::uint32_t i = 0; i < ids_.bound(); ++i) {
             if (!ids_.contains(i)) continue;
@@ -204,7 +204,7 @@ class node_weights {
         node_weights read(factors(), options_);
         in.tag(base::identifier_form<owned_identifier_t<NodeId>>);
         read.fleet_.restore(in);
-        read.crowded_out_ = in.varint();
+        read.over_capacity_ = in.varint();
         std::size_t const nodes = in.count(8);
         if (nodes > options_.most_nodes) in.fail(status::out_of_range);
         owned_identifier_t<NodeId> id{};
@@ -247,12 +247,12 @@ class node_weights {
         for (std::uint32_t i = 0; i < other.ids_.bound(); ++i)
             if (other.ids_.contains(i)) place_of(other.ids_[i]);
         fleet_.merge(other.fleet_);
-        crowded_out_ += other.crowded_out_;
+        over_capacity_ += other.over_capacity_;
         for (std::uint32_t i = 0; i < other.ids_.bound(); ++i) {
             if (!other.ids_.contains(i)) continue;
             auto const mine = ids_.find(other.ids_[i]);
             if (mine == ids_.none)
-                crowded_out_ += other.nodes_[i].fit.pairs();
+                over_capacity_ += other.nodes_[i].fit.pairs();
             else
                 nodes_[mine].fit.merge(other.nodes_[i].fit);
         }
@@ -312,7 +312,7 @@ class node_weights {
     std::uint64_t epoch_ = never + 1;
     std::size_t outdated_ = 0; // nodes to look at after the fleet was fitted
     std::size_t next_ = 0;     // the one looked at last
-    std::uint64_t crowded_out_ = 0;
+    std::uint64_t over_capacity_ = 0;
 };
 
 } // namespace straggle::predict

@@ -68,7 +68,7 @@ struct progress_track {
 struct progress_worth {
     double bias = 0;     ///< promised more than was left where this is above 0
     double variance = 0; ///< of the logarithm
-    double tasks = 0;    ///< that it was learnt from
+    double tasks = 0;    ///< that it was learned from
 };
 
 /// Learns, by kind and part of the way, how what progress promised compares with what came.
@@ -118,7 +118,7 @@ class basic_progress_trust {
         return out;
     }
 
-    /// Appends what was learnt.
+    /// Appends what was learned.
     void write(byte_writer& out) const {
         write(out, all_);
         out.count(kinds_.size());
@@ -142,7 +142,7 @@ class basic_progress_trust {
             tables_.push_back(t);
         }
     }
-    /// Takes in what another one has learnt.
+    /// Takes in what another one has learned.
     void merge(basic_progress_trust const& other) {
         for (std::size_t i = 0; i < progress_track::parts; ++i) all_[i].merge(other.all_[i]);
         for (entry const& e : other.kinds_) {

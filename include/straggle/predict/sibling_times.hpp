@@ -54,7 +54,7 @@ struct sized_task {
 /// estimate when half of what was started has been seen to end, or when its kind is known.
 ///
 /// **Node and input.** A duration is divided by the slowdown of its node. Where inputs are told, the exponent
-/// of time in input is learnt within jobs (0: time does not depend on it) and joined with what other kinds
+/// of time in input is learned within jobs (0: time does not depend on it) and joined with what other kinds
 /// show; as long as it is not known, a task is taken to need more for more input, so that large inputs are no
 /// stragglers.
 ///
@@ -80,7 +80,7 @@ class basic_sibling_times {
     /// @param duration above 0
     /// @param slowdown of its node, above 0
     /// @param input its size; NaN: not known
-    /// @return false, and nothing learnt, for what is no time
+    /// @return false, and nothing learned, for what is no time
     bool observe(std::uint64_t job, std::uint32_t kind, double duration, double slowdown = 1,
                  double input = std::numeric_limits<double>::quiet_NaN()) {
         return take(job, kind, {duration, slowdown, input}, true);
@@ -150,7 +150,7 @@ class basic_sibling_times {
         jobs_.erase(job);
     }
 
-    /// Appends what was learnt of kinds and of the cluster; jobs that are not over are left out.
+    /// Appends what was learned of kinds and of the cluster; jobs that are not over are left out.
     void write(byte_writer& out) const {
         detail::basic_kind_times<Void>::write(out, all_);
         all_input_.write(out);
@@ -172,7 +172,7 @@ class basic_sibling_times {
             if (in.ok()) kind_of(id) = k;
         }
     }
-    /// Takes in what another one has learnt of kinds and of the cluster.
+    /// Takes in what another one has learned of kinds and of the cluster.
     void merge(basic_sibling_times const& other) {
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));

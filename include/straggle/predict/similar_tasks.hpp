@@ -48,8 +48,8 @@ struct similar_tasks_options {
     /// With so many earlier tasks is a finished one compared to learn the weights of the factors; 0: all
     /// factors weigh the same for ever.
     std::size_t pairs = 4;
-    /// Share of the weight that goes to all factors evenly, whatever has been learned: what has been found
-    /// not to matter still decides between tasks that are alike in all that does.
+    /// Share of the weight that goes to all factors evenly, whatever has been learned: a factor that was
+    /// found not to matter still decides between tasks that are alike in all that do.
     double even_share = 0.1;
     /// The usual time of a task on a good node is this quantile of the times of similar ones on all nodes:
     /// the median of the good ones, where four nodes of five are good (as `node_aware` has it).
@@ -88,7 +88,7 @@ class prediction_scratch {
 /// those of the fleet; an even share of the weight.
 ///
 /// **Why 10.** Predicting the tasks of real histories before they were learned, the error of a few quantiles
-/// is least for 4 to 8 neighbours and grows slowly from there (see the chapter on predicting); `range` of a
+/// is least for 4 to 8 neighbours and grows slowly from there (docs/guide/predicting.md); `range` of a
 /// distribution needs 9 for its 80 %.
 ///
 /// @tparam Record the user's record of a task

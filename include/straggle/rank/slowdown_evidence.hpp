@@ -75,7 +75,7 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// task usually takes, or as the time between two calls of `update`; time in which nothing happens on any
 /// node is none.
 ///
-/// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learnt
+/// Nodes are small numbers, jobs and tasks any keys, times in any one unit: all lengths of time are learned
 /// from the tasks, so all times multiplied by 1000 give the same answers.
 /// @par Cost
 /// `observe` O(1); `update` O(a log a) for a attempts of jobs that go on, and O(cells); allocates
@@ -215,7 +215,7 @@ class basic_slowdown_evidence {
     /// A node is gone; its number may be given to another.
     void forget_node(std::uint32_t node) { store_.forget_node(node); }
 
-    /// How long a task usually takes: the unit of everything that is learnt; 0 before the first.
+    /// How long a task usually takes: the unit of everything that is learned; 0 before the first.
     [[nodiscard]] double usual_duration() const noexcept { return store_.usual_duration(); }
     /// Tasks of a job, on average; 0 before the first.
     [[nodiscard]] double usual_tasks() const noexcept { return store_.usual_tasks(); }
@@ -232,7 +232,7 @@ class basic_slowdown_evidence {
     /// Nodes there is something about are numbered below this.
     [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
 
-    /// Takes over what another one has learnt, as shards of one cluster do. A job that both have seen is
+    /// Takes over what another one has learned, as shards of one cluster do. A job that both have seen is
     /// compared within each, unless it goes on.
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out

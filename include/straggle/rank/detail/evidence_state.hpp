@@ -312,7 +312,7 @@ class basic_evidence_state {
     bool seen_ = false, seen_in_window_ = false; // an attempt, since the last update and in this window
     basic_group_builder<Void> builder_;
     score_prices prices_;
-    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learnt last
+    score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learned last
 };
 using evidence_state = basic_evidence_state<>;
 

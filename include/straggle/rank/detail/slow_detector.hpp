@@ -25,7 +25,7 @@ inline constexpr score_rates rates_of_scores{0.1, 0.2, 0.3, 0.5, 0.8, 1.2};
 // The largest score of a task that counts, in standard deviations.
 inline constexpr double widest_score = 3.5;
 
-// What a score costs: the logarithm of its moment generating function where nothing is wrong, learnt from
+// What a score costs: the logarithm of its moment generating function where nothing is wrong, learned from
 // tasks of jobs that are over. It begins with that of a clipped exponential variable (logarithms of Pareto
 // times are exponential) and never falls below that of a normal one.
 class score_prices {
@@ -71,8 +71,8 @@ class score_prices {
         score_rates result;
         for (std::size_t k = 0; k < result.size(); ++k) {
             double const rate = rates_of_scores[k], normal = rate * rate / 2;
-            double const learnt = std::log(means[k]);
-            result[k] = 1.05 * (learnt > normal ? learnt : normal);
+            double const learned = std::log(means[k]);
+            result[k] = 1.05 * (learned > normal ? learned : normal);
         }
         return result;
     }
@@ -124,7 +124,7 @@ class log_evidences {
 //
 // Source: Shin, Ramdas, Rinaldo, "E-detectors" (2022). Where nothing is wrong the sum over all windows in
 // which a change may have begun has mean (number of windows), so a threshold of m is passed once in m windows
-// or less often. Ours: scores come clipped, and prices are learnt.
+// or less often. Ours: scores come clipped, and prices are learned.
 class slow_detector : public log_evidences<6, -50> {
   public:
     // Scores of some tasks, and how many tasks they are worth.

@@ -11,7 +11,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The index of a Pareto tail, learnt from spacings of the longest times: exponential with mean 1/index, in
+// The index of a Pareto tail, learned from spacings of the longest times: exponential with mean 1/index, in
 // logarithms (Renyi 1953). A mixture has the index of its heaviest part: hence the third moment over the
 // second.
 class tail_index {
