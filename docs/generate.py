@@ -41,7 +41,7 @@ KERNELS = (("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.
            ("snapshot and `late`, 1e3 tasks", "plain"))
 # Rivals that do less: a bound, and an assignment that is not the best.
 LESSER = {"two bare passes, a bound", "greedy, not optimal"}
-FACELESS = {"papers": ("each paper to the letter, its misprints included", "")}
+FACELESS = {"papers": ("each paper to the letter, its misprints included", "`papers/dsb_2019.hpp`, `papers/riski_2014.hpp`")}
 # A type with one of these functions, or with a member of these, is a rule; and so are options.
 FUNCTIONS = {"select", "admits", "advance", "detect", "normalize", "remaining", "per_input"}
 MEMBERS = {"name", "min_tasks"}

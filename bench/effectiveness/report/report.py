@@ -19,7 +19,7 @@ import results as r
 TITLES = {"library": "the mitigator with its defaults", "library_copies_only": "its copies alone",
           "library_nodes_only": "its exclusions alone", "library_places_only": "its placement alone",
           "parts_blacklist": "`cluster_watch` alone", "parts_copies": "`node_aware` and `assigner` alone",
-          "parts_together": "these older parts together", "late": "LATE", "hadoop": "Hadoop MRv2",
+          "parts_together": "`cluster_watch`, `node_aware` and `assigner` together", "late": "LATE", "hadoop": "Hadoop MRv2",
           "spark": "Spark 3", "spark4": "Spark 4", "flink": "Flink, as it is",
           "flink_limited": "Flink, a fifth of the nodes blocked at most", "dolly": "Dolly's clones",
           "dsb": "blacklisting to the letter", "oracle": "the oracle, a yardstick"}

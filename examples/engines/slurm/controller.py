@@ -329,20 +329,20 @@ class Controller:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--apply", action="store_true", help="do it; without, it says what it would do (--dry-run)")
+    parser.add_argument("--apply", action="store_true", help="act; without this it only says what it would do")
     parser.add_argument("--dry-run", action="store_true", help="the default")
-    parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options")
+    parser.add_argument("--watch", default="straggle-watch", help="the command that decides, with its options (default: %(default)s)")
     parser.add_argument("--state", default="/var/lib/straggle-slurm",
-                        help="folder for what was learned, what was told, and for the lock")
-    parser.add_argument("--every", type=float, default=5, help="seconds between decisions")
-    parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with")
+                        help="folder for what was learned, what was told, and for the lock (default: %(default)s)")
+    parser.add_argument("--every", type=float, default=5, help="seconds between decisions (default: %(default)s)")
+    parser.add_argument("--history", type=float, default=3600, help="seconds of accounting to begin with (default: %(default)s)")
     parser.add_argument("--drain", action="store_true", help="drain with a reason instead of reserving")
-    parser.add_argument("--account", default="root", help="who may use the reservations")
-    parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a usual task")
-    parser.add_argument("--never", default="", help="nodes that are never taken out, with commas")
-    parser.add_argument("--copies", action="store_true", help="copies of tasks that run under straggle-attempt")
-    parser.add_argument("--requeue", action="store_true", help="requeues of tasks whose comment is straggle:requeue")
-    parser.add_argument("--release", action="store_true", help="give all nodes back that are ours, and end")
+    parser.add_argument("--account", default="root", help="who may use the reservations (default: %(default)s)")
+    parser.add_argument("--cpus-per-task", type=int, default=1, help="processors of a usual task (default: %(default)s)")
+    parser.add_argument("--never", default="", help="nodes that are never taken out, with commas between them")
+    parser.add_argument("--copies", action="store_true", help="copy tasks that run under straggle-attempt")
+    parser.add_argument("--requeue", action="store_true", help="requeue tasks whose comment is straggle:requeue")
+    parser.add_argument("--release", action="store_true", help="give back all nodes that an earlier run took out, and end")
     options = parser.parse_args()
     options.never = set(options.never.split(",")) - {""}
     if options.dry_run:

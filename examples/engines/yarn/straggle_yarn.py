@@ -139,16 +139,16 @@ class Yarn:
 
 def command_line(arguments=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--exclude", metavar="FILE")
-    p.add_argument("--include", metavar="FILE", help="needs --members")
+    p.add_argument("--exclude", metavar="FILE", help="excluded hosts, for YARN to read")
+    p.add_argument("--include", metavar="FILE", help="all other hosts, for YARN to read; needs --members")
     p.add_argument("--members", metavar="FILE", help="all hosts of the cluster; read, never written")
     p.add_argument("--keep-out", metavar="FILE", help="hosts that administrators exclude; read, never written")
-    p.add_argument("--health", metavar="FILE", help="on a file system that all nodes see")
+    p.add_argument("--health", metavar="FILE", help="for straggle-health; on a file system that all nodes see")
     p.add_argument("--refresh", metavar="COMMAND", default="yarn rmadmin -refreshNodes",
                    help="add '-g 3600 -server' to let containers end first (default: %(default)s)")
-    p.add_argument("--most", metavar="SHARE", type=float, default=0.1, help="of the nodes, at most one at least (default 0.1)")
-    p.add_argument("--expire", metavar="SECONDS", type=float, default=120, help="release all without a plan for so long (default 120)")
-    p.add_argument("--act", action="store_true", help="do it; else it is only said")
+    p.add_argument("--most", metavar="SHARE", type=float, default=0.1, help="largest share of the nodes that is out; one always may be (default 0.1)")
+    p.add_argument("--expire", metavar="SECONDS", type=float, default=120, help="release all when no plan came for so long (default 120)")
+    p.add_argument("--act", action="store_true", help="act; without this it only says what it would do")
     options = p.parse_args(arguments)
     if not (options.exclude or options.include or options.health):
         p.error("one of --exclude, --include and --health is needed")
