@@ -574,6 +574,15 @@ class Inputs(Advisor):
         self.assertEqual(self.advise("job,node,duration_ms\nj,n,-1\nj,n,5\n", running(*self.ROWS))["records"]["history"]["rejected"],
                          [{"reason": "negative_duration", "count": 1, "first_lines": [2]}])
 
+    def test_different_nodes_have_different_names(self):
+        names = (b"n\xff", b"n\xfe", "n\ufffd".encode(), "n\ufffd#2".encode())
+        rows = b"".join(b"j/m,t%d,%s,%d,%d\n" % (i, names[i % 4], 100 * i, 100 * i + 50 + i % 4) for i in range(40))
+        past = self.file("p.csv", b"job,task,node,start_ms,end_ms\n" + rows)
+        now = self.file("r.csv", b"job,task,node,start_ms\n" + b"".join(b"j/m,a,%s,3000\n" % name for name in names))
+        found = document(run("--now", 5000, "--detector", "average_time:factor=0.1", "--format", "json", past, now))
+        self.assertEqual(len({n["node"] for n in found["nodes"]}), 4)
+        self.assertEqual([len(set(s["attempts_on"])) for s in found["suspects"]], [4])
+
     def test_columns_are_read_in_the_unit_of_their_own_names(self):
         def history_in(unit, ticks):
             return f"job,task,node,start{unit},end{unit}\n" + "".join(

@@ -90,8 +90,9 @@ class AnyNumberOfRanks(Folder):
             done = subprocess.run([ONE_PROCESS_PROGRAM, "--every-success", "--format", "json", str(history)],
                                   capture_output=True, timeout=120, check=True)
             expected = json.loads(done.stdout)["nodes"]
-            by_name = {node["node"]: node for node in expected}
-            self.assertEqual({node["node"]: node for node in nodes}, by_name)
+            # What it says of slowdown and failures rests on more than a ranking.
+            ranked = {node["node"]: {key: node[key] for key in nodes[0]} for node in expected}
+            self.assertEqual({node["node"]: node for node in nodes}, ranked)
             self.assertGreater(len(nodes), 7)
 
     def test_the_order_of_the_table(self):
@@ -136,10 +137,10 @@ class DirtyHistories(Folder):
     def test_hostile_names(self):
         names = ['say ""no""', "a,b", "\x1b[31mred", "back\\slash", "tab\t", "Käse 日本語", "\u202egpj.exe"]
         rows = HEADER + "".join(f'j,"{name}",0,{10 + i + 7 * k},ok\n' for i, name in enumerate(names) for k in range(3))
-        file = self.file("hostile.csv", rows.encode() + b"j,\xff\xfe,0,9,ok\n")
+        file = self.file("hostile.csv", rows.encode() + b"j,\xff\xfe,0,9,ok\nj,\xfe\xff,0,9,ok\n")
         text, _ = self.same_for_all("--format", "json", file)
         self.assertEqual({json.loads(line)["node"] for line in text.decode().splitlines()},
-                         {name.replace('""', '"') for name in names} | {"\ufffd\ufffd"})
+                         {name.replace('""', '"') for name in names} | {"\ufffd\ufffd", "\ufffd\ufffd#2"})
         text, _ = self.same_for_all(file)
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", text.decode()))
 

@@ -18,7 +18,7 @@ struct severity {
     double cpu, disk;
 };
 
-/// What is known of a run, by number: of the jobs that arrived, and of whom was out (avoided or on
+/// What is known of a run, by number: of the jobs that arrived, and of which machines were out (avoided or on
 /// probation), in months 5 to 9.
 enum measure : std::size_t {
     mean,          ///< response time, seconds

@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// The schedulers that are compared: all copy as YARN does, and differ in whom they avoid.
+/// The schedulers that are compared: all copy as YARN does, and differ in which machines they avoid.
 #pragma once
 
 #include "../policies/schedulers.hpp"

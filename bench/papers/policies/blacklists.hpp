@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Which machines to avoid: nobody, whom the DSB paper avoids, whom the library's defaults avoid.
+/// Which machines to avoid: none, those that the DSB paper avoids, those that the library's defaults avoid.
 #pragma once
 
 #include "../cluster/draw.hpp"

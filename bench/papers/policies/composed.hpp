@@ -69,7 +69,7 @@ class composed final : public cluster::policy {
     Speculation speculation_;
 };
 
-/// A scheduler of both, with the log of whom the first avoids.
+/// A scheduler of both, with the log of which machines the first avoids.
 template <class Blacklist, class Speculation>
 scheduler compose(Blacklist blacklist, Speculation speculation) {
     auto made =

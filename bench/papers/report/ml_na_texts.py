@@ -75,17 +75,17 @@ def closed_loop(rows):
     yield (f"Does it beside the reactive blacklist, which brings {told(learned)} by itself? Both together {told(both)}; against the reactive one alone {told(more)}. "
            + verdict(more["high"] < 0, "Yes.", "No: what it adds cannot be told from nothing." if more["low"] < 0 else "No, it costs."))
     share = alone["median"] / best["median"], learned["median"] / best["median"]
-    yield (f"How far from the oracle? Who is weak today, always known, brings {told(best)}: of that the forecast gets {percent(max(0, share[0]))}, the reactive blacklist {percent(share[1])}. "
-           f"Who is weak in the mean of the month, known when it begins, brings {told(known)}: one decision a month would do, were it the right one.")
+    yield (f"How far from the oracle? Always to know which machines are weak today brings {told(best)}: of that the forecast gets {percent(max(0, share[0]))}, the reactive blacklist {percent(share[1])}. "
+           f"To know when a month begins which are weak in its mean brings {told(known)}: one decision a month would do, were it the right one.")
     repeat = over(rows, "last month")
-    yield (f"Who was weak last month is weak again, without any learning: {told(repeat)}. "
+    yield (f"'What was weak last month is weak again', without any learning: {told(repeat)}. "
            + verdict(alone["median"] < repeat["median"], "The forecast is better in the median.", "The forecast is no better.")
            + f" It is right more often (precision {avoided(rows, 'forecast', 'precision')} against {avoided(rows, 'last month', 'precision')}) and names fewer.")
-    yield (f"First reason: the future cannot be seen in the past. Somebody who knows for certain who is weak on the first day of a month, and stays with it, is right in {avoided(rows, 'weak on the first day', 'precision')} of the "
-           f"time and finds {avoided(rows, 'weak on the first day', 'recall')} of the weak time. The reactive blacklist has {avoided(rows, 'reactive', 'precision')} and {avoided(rows, 'reactive', 'recall')} without knowing anything: "
-           f"it asks again every quarter of an hour, a week here. In a machine's first week of being weak nobody without an oracle finds it (recall {avoided(rows, 'reactive', 'recall in the first week of being weak')} reactive, "
+    yield (f"First reason: the future cannot be seen in the past. To know for certain which machines are weak on the first day of a month, and to stay with that, is right in {avoided(rows, 'weak on the first day', 'precision')} of the "
+           f"time, and finds {avoided(rows, 'weak on the first day', 'recall')} of the weak time. The reactive blacklist has {avoided(rows, 'reactive', 'precision')} and {avoided(rows, 'reactive', 'recall')} without knowing anything: "
+           f"it asks again every quarter of an hour, a week here. In its first week of being weak a machine is hardly found without an oracle (recall {avoided(rows, 'reactive', 'recall in the first week of being weak')} reactive, "
            f"{avoided(rows, 'forecast', 'recall in the first week of being weak')} forecast); after it the reactive one finds {avoided(rows, 'reactive', 'recall after it')}, the forecast {avoided(rows, 'forecast', 'recall after it')}.")
-    yield (f"Second reason: who is avoided leaves no records. The same forecast in months in which nobody is avoided has recall {avoided(rows, 'forecast where nobody is avoided', 'recall')}, acted on it "
+    yield (f"Second reason: a machine that is avoided leaves no records. In months in which none is avoided the same forecast has recall {avoided(rows, 'forecast where nobody is avoided', 'recall')}, where it is acted on "
            f"{avoided(rows, 'forecast', 'recall')} (the intervals overlap): a machine without a task has no features, and nothing is expected of it in the next month.")
     yield (f"Third: even so it finds much less than the {avoided(rows, 'weak on the first day', 'recall')} that could be known when a month begins; on the months of table III it does better, with three times as many machines to "
            "learn from, each with six times as many tasks. That this is why was not tested.")
@@ -96,9 +96,9 @@ def closed_loop(rows):
            + verdict(gain["high"] < 0, "Yes.", "Not provably: the reactive blacklist remembers, its exclusions do not end with the month." if gain["median"] < 0 else
                      "No: the reactive blacklist remembers, its exclusions do not end with the month."))
     mild = over(rows, "oracle", group=MILD)
-    yield (f"Whether to avoid anybody is another question. Where weak machines take 1.6 times as long at most, as in the made-up months, the oracle itself brings {told(mild)}: "
+    yield (f"Whether to avoid any machine is another question. Where weak machines take 1.6 times as long at most, as in the made-up months, the oracle itself brings {told(mild)}: "
            + verdict(mild["high"] < 0, "worth it.", "copies are enough, and the slots of a slow machine are worth more than none."))
-    yield ("What the compression costs whom: a month has 24 jobs and about 60 tasks on each machine, a sixth of those in the tables above. A window of the reactive blacklist, 15 tasks on a machine, is a week here; on a "
+    yield ("What the compression costs: a month has 24 jobs and about 60 tasks on each machine, a sixth of those in the tables above. A window of the reactive blacklist, 15 tasks on a machine, is a week here; on a "
            "cluster as busy as that of the tables it is little more than a day, so that there the reactive one would be ahead by more. The forecast has 30 machines to learn from instead of 96.")
 
 
@@ -106,7 +106,7 @@ def picture(rows):
     chosen = [dict(r, x=r["x"].replace(" over none's", "")) for r in rows if r["group"] == BAD and r["x"].endswith("over none's") and r["series"] in SCHEDULERS]
     found = [r for r in rows if r["group"] == WHO and r["x"] in ("precision", "recall", "recall in the first week of being weak", "recall after it") and r["series"] in SCHEDULERS]
     return (charts.points(chosen, "Job time against none's: below 0 is shorter", True)
-            + charts.points(found, "Who was out: the share of it that was weak (precision), and of the weak that was out (recall)", True, 0, 1))
+            + charts.points(found, "Machines that were out: the share of them that was weak (precision), and of the weak that was out (recall)", True, 0, 1))
 
 
 CHAPTER = {
@@ -135,7 +135,7 @@ CHAPTER = {
          "lede": "30 simulated machines that get weak and well again day by day as in the made-up months. A day is two minutes and a month an hour, in which 24 WordCount, Sort and BBP jobs of 75 tasks arrive; months 5 to 9 are "
                  "measured. A machine that is weak has the memory fault of the experiments on blacklisting at most, and less of it as it gets weak; also as mild as in the months themselves. All schedulers copy as YARN does. "
                  "Reactive: the default, clearly_dominated with exclusions, probation and a limit, windows of a quarter of an hour. Forecast: the same exclusions and limits, but the machines which a forecast_model names, grown at the end of each month from "
-                 "what this scheduler itself has seen so far. Either: both. Last month: who was called weak in the last one. Month known and oracle know the truth.",
+                 "what this scheduler itself has seen so far. Either: both. Last month: the machines that were called weak in the last one. Month known and oracle know the truth.",
          "picture": lambda rows, _: picture(rows), "findings": closed_loop,
          "percent": is_share(" over ", "precision", "recall")},
     ],

@@ -62,7 +62,7 @@ does. One run is one cluster; after an hour to learn one hour is measured, five 
         f"avoiding {number_range(at(g, 'straggle_blacklist', 'healthy ones avoided'))} machines (`dsb_2019`: Sort {percent_range(at(g, 'dsb_2019', 'Sort improvement'), -1)}, {number_range(at(g, 'dsb_2019', 'healthy ones avoided'))} machines)"
         for by, g in (("10 %", "no weak machine, 10 %"), ("20 %", "no weak machine, 20 %"))) + ". What is avoided is slower by design, and its slots are missed.",
     f"**Figure 8**: of the machines with a memory fault level 0 names {', '.join(percent(r['median']) for r in eight[::2])} in the three clusters, and {', '.join(number(r['median']) for r in eight[1::2])} healthy ones (paper: all, none).",
-    f"**5.2, overhead**: to take in an attempt takes {number_range(over['OpenNebula'][0])} ns, to rank 30 machines and decide {number_range(over['OpenNebula'][1])} µs of the master's time "
+    f"**5.2, overhead**: to take in an attempt costs the master {number_range(over['OpenNebula'][0])} ns, to rank 30 machines and decide {number_range(over['OpenNebula'][1])} µs "
     f"({number_range(over['ExoGENI'][1])} for 20), once in an hour. The paper finds no difference in the time of a job; k = 0 below is that experiment, and equal by construction.",
     "**Figure 7**, as far as it can be had: slots in use with weak machines " + ", ".join(f"{percent_range(r)} ({who})" for who, r in used.items()) + ".")}
 
@@ -70,8 +70,8 @@ Figure 9, how much shorter Sort is than with k = 0; 20 machines, three with a me
 
 {table(ks[0], ks[1:])}
 
-By the text P-Cores with number chooses among level 0, so that k = 4 and 5 change nothing where it holds three. Filled up from
-the next levels the best k is {best}, and k = 5 is {percent(filled[3] - filled[5])} of a job worse than k = 3: {"the paper's direction" if filled[5] < filled[3] - 0.005 else "not the paper's direction"}, by medians{"" if nine("dsb_2019 filled", 5)["high"] < nine("dsb_2019 filled", 3)["low"] else " whose intervals overlap"}; the paper puts it at 16 % of a job.
+By its text, *P-Cores with number* chooses among level 0, so that k = 4 and 5 change nothing where level 0 holds three machines.
+Filled up from the next levels the best k is {best}, and k = 5 is {percent(filled[3] - filled[5])} of a job worse than k = 3: {"the paper's direction" if filled[5] < filled[3] - 0.005 else "not the paper's direction"}, by medians{"" if nine("dsb_2019 filled", 5)["high"] < nine("dsb_2019 filled", 3)["low"] else " whose intervals overlap"}; the paper puts it at 16 % of a job.
 
 Figure 10, copies that win, 30 machines:
 
@@ -235,8 +235,8 @@ Figures 4 and 15, one map again and again on a machine of four cores, by maps th
 
 {table(["maps at once", "time over that alone", "longest over shortest"], alone)}
 
-Figure 16, ranges of ten similar tasks after one and after 32 maps of the kind on the machine; ten samples hold the next in 9 of 11
-cases, were all alike:
+Figure 16, ranges of ten similar tasks after one and after 32 maps of the kind on the machine; if all were alike, ten
+samples would hold the next one in 9 of 11 cases:
 
 {table(["jobs", "in the range, 1", "32", "width over mean, 1", "32"], sixteen)}"""
 
@@ -291,7 +291,7 @@ Table III in short: right, where no learning is right, precision and recall:
 
 {table(["", "right", "all are what most were", "as in the month before", "precision", "recall"], three)}
 
-Figure 6, accuracy in per cent by month over all windows to learn from; (a) the paper's setting, (b) its other one, and (a)
+Figure 6, accuracy in percent by month over all windows to learn from; (a) the paper's setting, (b) its other one, and (a)
 where every idle day is empty:
 
 {table(["", *(m.split()[1] for m in months)], six)}
@@ -300,7 +300,7 @@ Figure 7, month 7, in whose first three days nothing runs, by both readings of a
 
 {table(["", *readings, "paper"], seven)}
 
-Month 7, learned from month 6: {verdict}. The paper lays its 45 % to these days; on made-up months {'its reading shows nothing of the kind' if less[readings[0]]['high'] < 0.2 and less[readings[1]]['high'] < 0.2 else 'one reading shows a loss of that size'}."""
+Month 7, learned from month 6: {verdict}. The paper puts its 45 % down to these days; on made-up months {'its reading shows nothing of the kind' if less[readings[0]]['high'] < 0.2 and less[readings[1]]['high'] < 0.2 else 'one reading shows a loss of that size'}."""
 
 
 # --- Pages -----------------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def caveats(results):
     runs = sorted({results.runs(t) for t in ("table-2", "dsb-settings", "table-6", "riski-settings", "together", "ml-na-table-3")} - {0})
     said = " to ".join(map(str, (runs[0], runs[-1]) if len(runs) > 1 and runs[0] != runs[-1] else runs[:1]))
     return (
-        "**All of it is simulated**, on one simulator (SimGrid), but for the recorded histories. What the four papers ran on nobody else has: their clusters, OpenCloud's "
+        "**All of it is simulated**, on one simulator (SimGrid), but for the recorded histories. Nobody else has what the four papers ran on: their clusters, OpenCloud's "
         "ten months, the production traces of three others.",
         "**Some of a setting was chosen with the paper's number in view**, so that this number proves nothing: how bad the faults of the blacklisting experiments are (so that jobs slow "
         "down as in its table 2), how much equal attempts differ in the evaluation framework (its table 5), how slow RiskI's neighbours are (so that about as many of LATE's copies win as in "
@@ -353,10 +353,10 @@ def experiments(results):
 
 def closed_loop(results):
     at = lambda who, x: results.at("ml-na-closed-loop", "weak as in the experiments on blacklisting", who, x)
-    names = (("reactive", "the reactive blacklist's (the default)"), ("forecast", "the nodes that the forecast names"), ("either", "either"), ("last month", "who was weak last month"),
-             ("month known", "who is weak in the mean of this month (known)"), ("oracle", "who is weak today (oracle)"))
+    names = (("reactive", "the reactive blacklist's (the default)"), ("forecast", "the nodes that the forecast names"), ("either", "either"), ("last month", "those weak last month"),
+             ("month known", "those weak in the mean of this month (known)"), ("oracle", "those weak today (oracle)"))
     lines = [[name, signed_range(at(who, "mean time over none's")), signed_range(at(who, "mean time in first weeks over none's"))] for who, name in names]
-    return table(["who is avoided", "mean", "of jobs in a month's first week"], lines)
+    return table(["nodes avoided", "mean", "of jobs in a month's first week"], lines)
 
 
 def printed_months(results):

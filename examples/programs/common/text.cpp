@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 namespace program {
 
@@ -78,6 +80,17 @@ bool begins_character(char c) {
 
 std::string valid_utf8(std::string_view text) {
     return filtered(text, [](std::string_view) { return true; });
+}
+
+std::vector<std::string> distinct_names(std::span<std::string const> names) {
+    std::vector<std::string> result;
+    std::set<std::string, std::less<>> used;
+    for (std::string const& name : names) {
+        std::string text = valid_utf8(name);
+        for (int n = 2; !used.insert(text).second; ++n) text = valid_utf8(name) + "#" + std::to_string(n);
+        result.push_back(std::move(text));
+    }
+    return result;
 }
 
 std::string printable(std::string_view text) {

@@ -10,11 +10,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace program {
 
 /// Valid UTF-8: every byte that is not part of a character becomes U+FFFD.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
+
+/// Different names in valid UTF-8 that are still different from each other.
+[[nodiscard]] std::vector<std::string> distinct_names(std::span<std::string const> names);
 
 /// Fit for a terminal: valid UTF-8 without control characters and without characters that turn the direction
 /// of writing.

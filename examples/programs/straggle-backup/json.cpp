@@ -35,7 +35,7 @@ ordered_json rows_json(std::string_view reason, unreadable_rows const& rows) {
 
 class document {
   public:
-    explicit document(result const& r) : r_(r) {}
+    explicit document(result const& r) : r_(r), node_names_(distinct_names(r.names.nodes.ids())) {}
 
     [[nodiscard]] ordered_json make() const {
         ordered_json suspects = ordered_json::array();
@@ -56,7 +56,7 @@ class document {
 
   private:
     [[nodiscard]] ordered_json node_name(std::size_t node) const {
-        return valid_utf8(r_.names.nodes[r_.cluster.nodes[node].id]);
+        return node_names_[r_.cluster.nodes[node].id];
     }
 
     [[nodiscard]] ordered_json candidate_json(std::optional<candidate> const& c) const {
@@ -73,13 +73,12 @@ class document {
     [[nodiscard]] ordered_json suspect_json(advice const& a) const {
         running_attempt const& runs = a.task->best();
         ordered_json nodes = ordered_json::array();
-        for (running_attempt const& any : a.task->attempts)
-            nodes.push_back(valid_utf8(r_.names.nodes[any.node]));
+        for (running_attempt const& any : a.task->attempts) nodes.push_back(node_names_[any.node]);
         ordered_json left = a.left ? range_json(*a.left) : ordered_json(nullptr);
         if (a.left) left["from"] = to_string(a.from);
         return {{"job", valid_utf8(r_.names.jobs[a.job])},
                 {"task", a.task->task ? ordered_json(valid_utf8(r_.names.tasks[*a.task->task])) : nullptr},
-                {"node", valid_utf8(r_.names.nodes[runs.node])},
+                {"node", node_names_[runs.node]},
                 {"attempts", a.task->attempts_running()},
                 {"attempts_on", std::move(nodes)},
                 {"elapsed", a.elapsed},
@@ -157,7 +156,7 @@ class document {
         }
         for (spared_node const& s : r_.cluster.spared)
             for (ordered_json& n : list)
-                if (n["node"] == valid_utf8(r_.names.nodes[s.id])) n["spared_by"] = s.limit;
+                if (n["node"] == node_names_[s.id]) n["spared_by"] = s.limit;
         return list;
     }
 
@@ -192,6 +191,7 @@ class document {
     }
 
     result const& r_;
+    std::vector<std::string> node_names_; // by index
 };
 
 } // namespace

@@ -85,10 +85,13 @@ void print_text(std::ostream& out, std::vector<row> const& rows) {
 }
 
 void print_json(std::ostream& out, std::vector<row> const& rows) {
-    for (row const& r : rows) {
-        nlohmann::ordered_json node{{"level", number_json(r.level)}, {"node", program::valid_utf8(r.name)}};
+    std::vector<std::string> names;
+    for (row const& r : rows) names.push_back(r.name);
+    names = program::distinct_names(names);
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+        nlohmann::ordered_json node{{"level", number_json(rows[at].level)}, {"node", names[at]}};
         for (std::size_t i = 0; i < number_names.size(); ++i)
-            node[number_names[i]] = number_json(r.numbers[i]);
+            node[number_names[i]] = number_json(rows[at].numbers[i]);
         out << node.dump() << '\n';
     }
 }

@@ -25,9 +25,6 @@ struct result {
     std::vector<std::string> const* json_names = nullptr;   ///< of nodes
 };
 
-/// The names of nodes in valid UTF-8, and still different from each other.
-[[nodiscard]] std::vector<std::string> distinct_names(std::span<std::string const> names);
-
 /// Records that were rejected, by reason; only reasons that occurred.
 struct rejected_records {
     std::string_view reason;

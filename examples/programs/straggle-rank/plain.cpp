@@ -8,23 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
-#include <set>
 #include <tuple>
 
 namespace straggle_rank {
 
 using namespace program;
-
-std::vector<std::string> distinct_names(std::span<std::string const> names) {
-    std::vector<std::string> result;
-    std::set<std::string, std::less<>> used;
-    for (std::string const& name : names) {
-        std::string text = valid_utf8(name);
-        for (int n = 2; !used.insert(text).second; ++n) text = valid_utf8(name) + "#" + std::to_string(n);
-        result.push_back(std::move(text));
-    }
-    return result;
-}
 
 std::string in_words(rejected_records const& some) {
     return grouped(some.count) + " rejected: " + std::string(some.reason) + in_lines(some.lines, some.count);

@@ -97,8 +97,8 @@ class tree_node {
     constexpr tree_node(float threshold, float worth, std::uint32_t what, std::uint32_t next) noexcept
         : threshold_(threshold), worth_(worth), what_(what), next_(next) {}
 
-    // A leaf asks whether value 0 is less than infinity, and has itself as the child for yes: who walks on
-    // stays.
+    // A leaf asks whether value 0 is less than infinity, and has itself as the child for yes: a walk that
+    // goes on stays there.
     float threshold_ = beyond_all;
     float worth_ = 0; // gain, or value of a leaf
     std::uint32_t what_ = leaf_bit | default_left_bit;
