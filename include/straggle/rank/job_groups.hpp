@@ -10,7 +10,6 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/record/field.hpp>
-#include <straggle/stats/tick_moments.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -130,6 +129,7 @@ class packed_groups {
 
 // Brings together the rows of one job that are of the same node, in time linear in the rows and with nothing
 // to clear between jobs. Most rows are alone, and cost one comparison.
+template <class Moments>
 class node_joiner {
   public:
     // Nodes are numbered below `nodes`.
@@ -142,50 +142,41 @@ class node_joiner {
         last_[node] = static_cast<std::uint32_t>(row);
     }
 
-    // Then: calls alone(row) for each row that has its node to itself, together(node, moments) for each node
-    // with more, into whose moments `add(moments, row)` has put all of its rows. A row is what `read` makes
+    // Then: the places of the rows that have their node to themselves, in order. A row is what `read` makes
     // of an element of `rows`: something with a `node`.
-    template <class Rows, class Read, class Add, class Alone, class Together>
-    STRAGGLE_ALWAYS_INLINE void join(Rows const& rows, Read read, Add&& add, Alone&& alone,
-                                     Together&& together) {
-        std::uint32_t* const shared = room_for(rows.size());
+    template <class Rows, class Read>
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::span<std::uint32_t const> alone(Rows const& rows, Read read) {
+        make_room_for(rows.size());
         std::uint32_t* const last = last_.data();
-        std::uint32_t others = 0;
+        std::uint32_t *one = alone_.data(), *more = shared_.data();
         std::uint32_t const size = static_cast<std::uint32_t>(rows.size());
         for (std::uint32_t i = 0; i < size; ++i) {
-            auto const& row = read(rows[i]);
-            if (last[row.node] == i) [[likely]] {
-                alone(row);
-                continue;
+            std::uint32_t const node = read(rows[i]).node;
+            if (last[node] == i) [[likely]] {
+                *one++ = i;
+            } else {
+                last[node] = is_shared;
+                *more++ = i;
             }
-            last[row.node] = is_shared;
-            shared[others++] = i; // later, so that this loop stays short
         }
-        if (others != 0) join_shared(rows, read, others, add, together);
+        others_ = static_cast<std::uint32_t>(more - shared_.data());
+        return span_of(alone_.data(), static_cast<std::size_t>(one - alone_.data()));
+    }
+    // And the others.
+    [[nodiscard]] std::span<std::uint32_t const> shared() const noexcept {
+        return span_of(shared_.data(), others_);
     }
 
-  private:
-    static constexpr std::uint32_t is_group = 0x80000000u;
-    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found
-    struct group {
-        stats::tick_moments moments;
-        std::uint32_t node;
-    };
-
-    [[nodiscard]] std::uint32_t* room_for(std::size_t rows) {
-        STRAGGLE_EXPECTS(rows < is_group);
-        if (rows > shared_.size()) shared_.resize(rows);
-        return shared_.data();
-    }
-
+    // In the end: calls together(node, moments) for each node with more rows than one, into whose moments
+    // `add(moments, row)` has put all of them.
     template <class Rows, class Read, class Add, class Together>
-    STRAGGLE_ALWAYS_INLINE void join_shared(Rows const& rows, Read read, std::uint32_t others, Add&& add,
-                                            Together&& together) {
+    STRAGGLE_ALWAYS_INLINE void join(Rows const& rows, Read read, Add&& add, Together&& together) {
         std::uint32_t* const last = last_.data();
-        groups_.resize(others);
+        std::size_t const most = others_ / 2 < last_.size() ? others_ / 2 : last_.size();
+        if (most > groups_.size()) groups_.resize(most);
         std::uint32_t groups = 0;
-        for (std::uint32_t i = 0; i < others; ++i) {
-            auto const& row = read(rows[shared_[i]]);
+        for (std::uint32_t const i : shared()) {
+            auto const& row = read(rows[i]);
             std::uint32_t& place = last[row.node];
             if (place == is_shared) {
                 groups_[groups] = {{}, row.node};
@@ -196,8 +187,25 @@ class node_joiner {
         for (std::uint32_t g = 0; g < groups; ++g) together(groups_[g].node, groups_[g].moments);
     }
 
+  private:
+    static constexpr std::uint32_t is_group = 0x80000000u;
+    static constexpr std::uint32_t is_shared = 0xffffffffu; // its group is yet to be found
+    struct group {
+        Moments moments;
+        std::uint32_t node;
+    };
+
+    void make_room_for(std::size_t rows) {
+        STRAGGLE_EXPECTS(rows < is_group);
+        if (rows <= shared_.size()) return;
+        alone_.resize(rows);
+        shared_.resize(rows);
+    }
+
     std::vector<std::uint32_t> last_;   // by node: the last row it has in the job, is_shared, or its group
-    std::vector<std::uint32_t> shared_; // rows that do not have their node to themselves
+    std::vector<std::uint32_t> alone_;  // rows that have their node to themselves
+    std::vector<std::uint32_t> shared_; // and those that do not
+    std::uint32_t others_ = 0;          // of them
     std::vector<group> groups_;
 };
 

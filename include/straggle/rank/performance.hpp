@@ -36,7 +36,7 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 class score_moments {
   public:
     /// Takes in one score. @pre it is finite
-    void add(double score) noexcept { ticks_.add(to_ticks(score)); }
+    STRAGGLE_ALWAYS_INLINE void add(double score) noexcept { ticks_.add(to_ticks(score)); }
     /// Takes in what one job has on the node: the moments of its durations, to be scored by the job's scale.
     /// The same as `add` for a single duration.
     void add_group(stats::tick_moments const& durations, affine_scale<std::int64_t> const& scale) {

@@ -152,12 +152,17 @@ class node_ranker {
                    rank::affine_scale<std::int64_t> const& scale) {
             self.scores_.add_group(node, durations, scale);
         }
-        STRAGGLE_ALWAYS_INLINE void times(detail::job_yardstick const& job, std::size_t node,
-                                          std::size_t first, std::uint64_t n, double mean,
-                                          double squared_deviations) {
+        STRAGGLE_ALWAYS_INLINE void times(detail::job_yardstick const& job, std::size_t node, std::uint64_t n,
+                                          double mean, double squared_deviations) {
             self.times_[node].add(job, n, mean, squared_deviations);
-            self.ranking_scratch_.slowdowns.links.join(static_cast<std::uint32_t>(node),
-                                                       static_cast<std::uint32_t>(first));
+        }
+        STRAGGLE_ALWAYS_INLINE void time(detail::lone_yardstick const& job, std::size_t node,
+                                         double duration) {
+            self.times_[node].add(job, duration);
+        }
+        template <class Siblings, class Read>
+        STRAGGLE_ALWAYS_INLINE void link(Siblings const& siblings, Read read) {
+            self.ranking_scratch_.slowdowns.links.join_all(siblings, read);
         }
         template <class Table>
         void end(Table const& table) {

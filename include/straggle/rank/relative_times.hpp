@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct job_yardstick {
         bool const sound = mean > 0 && per_mean > 0 && per_mean < 1e300;
         return {tasks, sound ? per_mean : 0.0};
     }
+    // Whether tasks on a node can be compared with siblings elsewhere.
+    [[nodiscard]] bool compares() const noexcept { return tasks > 1 && per_mean > 0; }
 };
 
 // One node, as jobs with siblings elsewhere see it. Each of its pairs with a job is two numbers: the mean of
@@ -49,6 +52,30 @@ struct time_sums {
     friend bool operator==(time_sums const&, time_sums const&) = default;
 };
 
+// Relative times in whole steps, so that they are the same bits wherever they are reckoned: exact sums add
+// them up as they are.
+struct time_grid {
+    static constexpr int bits = 24;
+    static constexpr double steps = 0x1p24;
+    static constexpr double most = 256, most_worth = 4096; // relative times, and weights
+};
+
+// By what a task is measured that is the only one of its job on its node, as most are: what the job alone
+// decides is reckoned once.
+struct lone_yardstick {
+    double steps_per_unit = 0; // of a duration
+    double worth = 0;          // m
+    double others = 0;         // N - 1
+    std::int64_t whole = 0;    // N, in steps
+
+    // @pre job.compares()
+    [[nodiscard]] static lone_yardstick of(job_yardstick const& job) noexcept {
+        double const others = static_cast<double>(job.tasks - 1);
+        return {job.per_mean * time_grid::steps, others / static_cast<double>(job.tasks), others,
+                static_cast<std::int64_t>(job.tasks << time_grid::bits)};
+    }
+};
+
 // Those sums. Exact ones are integers, so that order and merging change no bit. They are made by products and
 // quotients alone: there is nothing that a compiler may contract on one machine and not on another.
 template <bool Exact>
@@ -66,13 +93,13 @@ class relative_times {
         auto const rest = job.tasks - n;
         // n r is at most N but for rounding.
         auto const left =
-            static_cast<std::int64_t>(job.tasks << grid_bits) - static_cast<std::int64_t>(n) * r;
+            static_cast<std::int64_t>(job.tasks << time_grid::bits) - static_cast<std::int64_t>(n) * r;
         double const here = static_cast<double>(r) / grid;
         double const others = left > 0 ? static_cast<double>(left) / (static_cast<double>(rest) * grid) : 0.0;
         double const elsewhere = others < most ? others : most;
         double const worth =
             static_cast<double>(n) * static_cast<double>(rest) / static_cast<double>(job.tasks);
-        double const m = worth < most_worth ? worth : most_worth;
+        double const m = worth < time_grid::most_worth ? worth : time_grid::most_worth;
         double const m_here = m * here, m_elsewhere = m * elsewhere;
         bring(sums_.weight, m);
         bring(sums_.here, m_here);
@@ -88,6 +115,27 @@ class relative_times {
         sums_.tasks += n;
         ++sums_.jobs;
     }
+    // The same for one task, to the bit: powers of two are multiplied in where that is once a job, and no sum
+    // can be too large.
+    STRAGGLE_ALWAYS_INLINE void add(lone_yardstick const& job, double duration) noexcept {
+        double const raw = duration * job.steps_per_unit, top = most * grid;
+        auto const r = static_cast<std::int64_t>(raw < top ? raw : top);
+        auto const left = job.whole - r;
+        double const others = left > 0 ? static_cast<double>(left) / job.others : 0.0;
+        // In steps where sums are exact, else in means of the job.
+        double const m = Exact ? job.worth : job.worth * (1 / grid);
+        double const here = m * static_cast<double>(r), elsewhere = m * (others < top ? others : top);
+        constexpr double root = Exact ? 0x1p-12 : 1.0; // so that products are in steps, too
+        double const h = here * root, e = elsewhere * root;
+        plus(sums_.weight, static_cast<sum_type>(Exact ? job.worth * grid : job.worth));
+        plus(sums_.here, static_cast<sum_type>(here));
+        plus(sums_.elsewhere, static_cast<sum_type>(elsewhere));
+        plus(sums_.here_squared, static_cast<sum_type>(h * h));
+        plus(sums_.both, static_cast<sum_type>(h * e));
+        plus(sums_.elsewhere_squared, static_cast<sum_type>(e * e));
+        ++sums_.tasks;
+        ++sums_.jobs;
+    }
     void merge(relative_times const& other) noexcept {
         for (auto const member : sums::members) plus(sums_.*member, other.sums_.*member);
         sums_.tasks += other.sums_.tasks;
@@ -97,7 +145,7 @@ class relative_times {
     [[nodiscard]] time_sums<double> in_tasks() const noexcept {
         time_sums<double> s;
         for (std::size_t k = 0; k < sums::members.size(); ++k)
-            s.*time_sums<double>::members[k] = static_cast<double>(sums_.*sums::members[k]) / unit;
+            s.*time_sums<double>::members[k] = static_cast<double>(told(sums_.*sums::members[k])) / unit;
         s.tasks = sums_.tasks;
         s.jobs = sums_.jobs;
         return s;
@@ -107,7 +155,7 @@ class relative_times {
     void write(Writer& out) const {
         for (auto const member : sums::members) {
             if constexpr (Exact)
-                out.i64(sums_.*member);
+                out.i64(told(sums_.*member));
             else
                 out.real(sums_.*member);
         }
@@ -129,20 +177,29 @@ class relative_times {
         sums_.tasks = in.varint();
         sums_.jobs = in.varint();
     }
-    friend bool operator==(relative_times const&, relative_times const&) = default;
+    friend bool operator==(relative_times const& a, relative_times const& b) noexcept {
+        for (auto const member : sums::members)
+            if (told(a.sums_.*member) != told(b.sums_.*member)) return false;
+        return a.sums_.tasks == b.sums_.tasks && a.sums_.jobs == b.sums_.jobs;
+    }
 
   private:
-    static constexpr int grid_bits = 24;
-    static constexpr double grid = 0x1p24, most = 256, most_worth = 4096;
+    static constexpr double grid = time_grid::steps, most = time_grid::most;
     static constexpr double unit = Exact ? grid : 1.0;
 
     static void plus(sum_type& to, sum_type x) noexcept {
         // Wraps rather than overflows: of tasks by the billion at the bound nobody asks for an average.
         if constexpr (Exact)
-            to = static_cast<std::int64_t>((static_cast<std::uint64_t>(to) + static_cast<std::uint64_t>(x)) &
-                                           ~(std::uint64_t{1} << 63));
+            to = static_cast<std::int64_t>(static_cast<std::uint64_t>(to) + static_cast<std::uint64_t>(x));
         else
             to += x;
+    }
+    // Modulo 2^63, so that what wrapped is not negative.
+    static sum_type told(sum_type x) noexcept {
+        if constexpr (Exact)
+            return x & (std::numeric_limits<std::int64_t>::max)();
+        else
+            return x;
     }
     static void bring(sum_type& to, double x) noexcept {
         if constexpr (Exact) {
@@ -193,6 +250,21 @@ class node_links {
         if (parent_[place(a)] == parent_[place(b)]) return; // nearly always, soon
         std::uint32_t const x = component(a), y = component(b);
         parent_[x < y ? y : x] = x < y ? x : y;
+    }
+    // The nodes of all attempts of a job: each is what `read` makes of an element, and has a `node`.
+    // @pre there is one
+    template <class Attempts, class Read>
+    STRAGGLE_ALWAYS_INLINE void join_all(Attempts const& attempts, Read read) noexcept {
+        std::uint32_t const* const parent = parent_.data();
+        std::uint32_t const first = read(attempts[0]).node;
+        std::uint32_t known = parent[place(first)]; // linked with the first, whatever joined it meanwhile
+        for (auto const& a : attempts) {
+            std::uint32_t const node = read(a).node;
+            if (parent[place(node)] == known) [[likely]]
+                continue;
+            join(node, first);
+            known = parent[place(first)];
+        }
     }
     // A number that linked nodes have in common, from 0 to the number of nodes.
     [[nodiscard]] std::uint32_t component(std::uint32_t node) noexcept {

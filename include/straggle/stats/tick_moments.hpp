@@ -48,7 +48,7 @@ template <class Wide = detail::default_wide>
 class basic_tick_moments {
   public:
     /// Takes in one value.
-    constexpr void add(std::int64_t ticks) noexcept {
+    STRAGGLE_ALWAYS_INLINE constexpr void add(std::int64_t ticks) noexcept {
         ++n_;
         detail::add(sum_, sign_extended(ticks));
         square_top_ += detail::add_square(square_, Wide::square(ticks));
@@ -57,7 +57,7 @@ class basic_tick_moments {
     /// Takes in the value of every item of a range, value(item, place): the same as adding them one by one,
     /// and faster.
     template <class Items, class Value>
-    constexpr void add_all(Items const& items, Value&& value) {
+    STRAGGLE_ALWAYS_INLINE constexpr void add_all(Items const& items, Value&& value) {
         // As long as no sum can leave its low words, they stay in registers and nobody asks about carries.
         std::uint64_t low_sum = 0, bits = 0;
         detail::uint128 low_square{};
@@ -72,7 +72,7 @@ class basic_tick_moments {
             merge(from({size, {low_sum, 0}, {low_square, 0}}));
             return;
         }
-        for (std::size_t i = 0; i < size; ++i) add(value(items[i], i));
+        for (std::size_t i = 0; i < size; ++i) add_apart(value(items[i], i));
     }
 
     /// Takes out a value that was added before.
@@ -199,6 +199,7 @@ class basic_tick_moments {
     friend constexpr bool operator==(basic_tick_moments const&, basic_tick_moments const&) = default;
 
   private:
+    STRAGGLE_NEVER_INLINE constexpr void add_apart(std::int64_t ticks) noexcept { add(ticks); }
     constexpr double fraction(std::uint64_t rest) const noexcept {
         return static_cast<double>(rest) / static_cast<double>(n_);
     }

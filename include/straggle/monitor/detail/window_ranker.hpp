@@ -219,11 +219,13 @@ class evidence_ranker {
             auto const fitted = norm.fit(whole);
             if (!fitted) return fitted.reason();
             auto const by = job_yardstick::of(tell_times_ ? total_ : 0, whole.mean());
+            bool const compares = by.compares();
+            auto const lone = compares ? lone_yardstick::of(by) : lone_yardstick{};
             auto const alone = [&, scale = *fitted](pair const& p) STRAGGLE_INLINE_LAMBDA {
                 scores_type& to = scores[p.node];
                 if (p.is_single()) {
                     to.add(scale(p.single()));
-                    to.times().add(by, 1, static_cast<double>(p.single()), 0);
+                    if (compares) to.times().add(lone, static_cast<double>(p.single()));
                 } else {
                     add_group(to, p.moments(wide), *fitted, by);
                 }
@@ -232,9 +234,11 @@ class evidence_ranker {
                 for_each_prefetched(e.pairs, scores, alone);
                 return scored;
             }
+            auto const itself = [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; };
+            for (std::uint32_t const i : joiner_.alone(e.pairs, itself)) alone(e.pairs[i]);
             joiner_.join(
-                e.pairs, [](pair const& p) STRAGGLE_INLINE_LAMBDA -> pair const& { return p; },
-                [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); }, alone,
+                e.pairs, itself,
+                [&](stats::tick_moments& together, pair const& p) { together.merge(p.moments(wide)); },
                 [&](std::size_t node, stats::tick_moments const& together) {
                     add_group(scores[node], together, *fitted, by);
                 });
@@ -249,6 +253,7 @@ class evidence_ranker {
             auto const scale = norm.fit(all);
             if (!scale) return scale.reason();
             auto const by = job_yardstick::of(tell_times_ ? total_ : 0, all.mean());
+            auto const lone = by.compares() ? lone_yardstick::of(by) : lone_yardstick{};
             // Of durations less the origin.
             double const shift = (scale->origin - origin) + scale->shift, factor = scale->factor;
             std::uint64_t scored = 0;
@@ -257,7 +262,10 @@ class evidence_ranker {
                 scores_type& to = scores[p.node];
                 double const squares = p.sum_of_squared_deviations();
                 to.add_group(p.count(), (p.mean() - shift) * factor, squares * factor * factor);
-                to.times().add(by, p.count(), origin + p.mean(), squares);
+                if (p.count() != 1)
+                    to.times().add(by, p.count(), origin + p.mean(), squares);
+                else if (by.compares())
+                    to.times().add(lone, origin + p.mean());
             });
             return scored;
         }
@@ -301,7 +309,7 @@ class evidence_ranker {
         }
     }
 
-    node_joiner joiner_;
+    node_joiner<stats::tick_moments> joiner_;
     std::vector<scores_type> scores_;    // by node
     std::vector<unsigned char> present_; // by node: has evidence in the window
     std::vector<use_of_slot> slots_;     // by slot: what its bucket is there for

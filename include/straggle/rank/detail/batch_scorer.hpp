@@ -15,6 +15,7 @@
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/rank/relative_times.hpp>
+#include <straggle/stats/tick_moments.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -54,46 +55,54 @@ struct job_tally {
     [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
 };
 
+// Tells the tasks that are the only ones of their job on their nodes. A row is what `read` makes of a
+// sibling.
+template <class Siblings, class Read, class Sink>
+STRAGGLE_ALWAYS_INLINE void time_alone(job_yardstick const& job, std::span<std::uint32_t const> alone,
+                                       Siblings const& siblings, Read read, Sink& sink) {
+    if (!job.compares()) return;
+    auto const lone = lone_yardstick::of(job);
+    for (std::uint32_t const i : alone) {
+        auto const& a = read(siblings[i]);
+        sink.time(lone, a.node, static_cast<double>(a.value));
+    }
+}
+
+// Welford's.
+struct running_moments {
+    std::uint64_t n = 0;
+    double mean = 0, squares = 0;
+    void add(double x) noexcept {
+        double const d = x - mean;
+        mean += d / static_cast<double>(++n);
+        squares += d * (x - mean);
+    }
+};
+
 // Brings together how long the tasks of one job took on each node, in means of the job.
 template <class Void = void>
 class basic_pair_times {
   public:
-    void prepare(std::size_t nodes) {
-        if (nodes > rows_.size()) rows_.resize(nodes);
-    }
-    // Calls sink.times for each node of the job.
+    void prepare(std::size_t nodes) { joiner_.prepare(nodes); }
+    // Calls sink.time or sink.times for each node of the job, and sink.link for all of them.
     template <class Siblings, class Sink>
     void time(Siblings const& siblings, double mean, Sink& sink) {
         auto const job = job_yardstick::of(siblings.size(), mean);
         if (siblings.empty() || !(job.per_mean > 0)) return;
-        ++job_;
-        nodes_.clear();
-        for (auto const& a : siblings) {
-            row& r = rows_[a.node];
-            if (r.job != job_) {
-                r = {job_, 0, 0, 0};
-                nodes_.push_back(a.node);
-            }
-            double const x = static_cast<double>(a.value), d = x - r.mean;
-            ++r.n;
-            r.mean += d / static_cast<double>(r.n);
-            r.squares += d * (x - r.mean);
-        }
-        for (std::uint32_t const node : nodes_) {
-            row const& r = rows_[node];
-            sink.times(job, node, nodes_[0], r.n, r.mean, r.squares);
-        }
+        auto const itself = [](auto const& a) STRAGGLE_INLINE_LAMBDA -> auto const& { return a; };
+        for (std::size_t i = 0; i < siblings.size(); ++i) joiner_.note(siblings[i].node, i);
+        time_alone(job, joiner_.alone(siblings, itself), siblings, itself, sink);
+        joiner_.join(
+            siblings, itself,
+            [](running_moments& together, auto const& a) { together.add(static_cast<double>(a.value)); },
+            [&](std::size_t node, running_moments const& together) {
+                sink.times(job, node, together.n, together.mean, together.squares);
+            });
+        sink.link(siblings, itself);
     }
 
   private:
-    struct row {
-        std::uint64_t job = 0; // of which the rest tells
-        std::uint64_t n = 0;
-        double mean = 0, squares = 0;
-    };
-    std::vector<row> rows_; // by node
-    std::vector<std::uint32_t> nodes_;
-    std::uint64_t job_ = 0;
+    when_used<Void, node_joiner<running_moments>> joiner_;
 };
 
 using pair_times = basic_pair_times<>;
@@ -258,22 +267,23 @@ class batch_scorer {
         auto const fitted = norm.fit(durations);
         if (!fitted) return fitted.reason();
         auto const by = job_yardstick::of(durations.count(), durations.mean());
-        bool const timed = tell_times_ && !siblings.empty();
-        std::uint32_t const first = timed ? read(siblings[0]).node : 0;
+        auto const alone = joiner_.alone(siblings, read);
+        for (std::uint32_t const i : alone) {
+            auto const& a = read(siblings[i]);
+            sink.score(0, job, a.node, (*fitted)(a.value));
+        }
+        if (tell_times_) time_alone(by, alone, siblings, read, sink);
         joiner_.join(
             siblings, read,
             [](stats::tick_moments& together, auto const& a)
                 STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
-            [&, scale = *fitted](auto const& a) STRAGGLE_INLINE_LAMBDA {
-                sink.score(0, job, a.node, scale(a.value));
-                if (timed) sink.times(by, a.node, first, 1, static_cast<double>(a.value), 0);
-            },
             [&](std::size_t node, stats::tick_moments const& together) {
                 sink.group(node, together, *fitted);
-                if (timed)
-                    sink.times(by, node, first, together.count(), together.mean(),
+                if (tell_times_)
+                    sink.times(by, node, together.count(), together.mean(),
                                together.sum_of_squared_deviations());
             });
+        if (tell_times_ && !siblings.empty()) sink.link(siblings, read);
         scored += siblings.size();
         return status::ok;
     }
@@ -312,7 +322,7 @@ class batch_scorer {
     std::vector<job_scale<value_type>> scales_;
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
-    node_joiner joiner_;
+    node_joiner<stats::tick_moments> joiner_;
     when_used<Record, pair_times> pairs_;
     bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
