@@ -101,8 +101,8 @@ class interner {
     [[nodiscard]] index_type find(key_type id) const {
         if (bound_ == 0) return none;
         std::uint64_t const hash = hash_of(id);
-        if constexpr (detail::text<Id>)
-            if (index_type const known = glance(id, hash); known != none) return known;
+        if (index_type const known = glance(id, hash); known != none) [[likely]]
+            return known;
         return further(id, hash);
     }
 
@@ -218,17 +218,16 @@ class interner {
         slots_[hole].index = none;
     }
 
-    // The index if the identifier is in one of the first two slots where it may be, as nearly all are. Which
-    // of them is reckoned without a branch: one that depends on the hash would often be taken by surprise,
-    // and that would come out only after several trips to memory. A slot whose hash fits but that is empty
-    // says `none`.
+    // The index if the identifier is where nearly all are: in its first slot, text in one of the first two.
+    // Which of these is reckoned without a branch: one that depends on the hash would often be taken by
+    // surprise, and that would come out only after several trips to memory. A slot whose hash fits but that
+    // is empty says `none`.
     [[nodiscard]] index_type glance(key_type id, std::uint64_t hash) const {
-        if constexpr (!detail::text<Id>) return further(id, hash);
         slot const* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
         std::uint32_t const tag = static_cast<std::uint32_t>(hash);
         std::size_t i = detail::to_size(hash) & mask;
-        i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
+        if constexpr (detail::text<Id>) i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
         slot const s = slots[i];
         return s.hash == tag && s.index != none && identifiers::same(ids_[s.index], id) ? s.index : none;
     }

@@ -45,12 +45,13 @@ class intake {
         : fields_(std::move(record_fields)),
           options_(std::move(how)),
           clock_(step_length(options_)),
-          evidence_(steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)) {}
+          evidence_(steps_of_window(options_) + (clock_.is_running() ? 1 : 0), memory(options_)),
+          bounds_{options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished} {}
 
     // Takes in an attempt as `fields` say it is to be read, whose end moves the window. `known`: what
     // `look_up` found before.
-    template <class Read>
-    bool observe_by(Read const& fields, Record const& attempt, looked_up const& known = {}) {
+    template <class Read, class Known = not_looked_up>
+    bool observe_by(Read const& fields, Record const& attempt, Known const& known = {}) {
         std::optional<std::int64_t> number = 0;
         if constexpr (given<decltype(Fields::end)>)
             number = bucket_of_end(attempt);
@@ -60,8 +61,8 @@ class intake {
         return take(fields, attempt, number, known);
     }
     // The same where the caller's clock moves the window.
-    template <class Read>
-    bool observe_at(Time now, Read const& fields, Record const& attempt, looked_up const& known = {}) {
+    template <class Read, class Known = not_looked_up>
+    bool observe_at(Time now, Read const& fields, Record const& attempt, Known const& known = {}) {
         std::optional<std::int64_t> const present = clock_.bucket_of(now);
         STRAGGLE_EXPECTS(present.has_value());
         evidence_.advance(*present);
@@ -81,9 +82,7 @@ class intake {
         return {held.jobs().find(unwrap(job)), held.nodes().find(unwrap(node)), held.erasures()};
     }
 
-    [[nodiscard]] store_bounds bounds() const noexcept {
-        return {options_.max_pairs, options_.max_jobs, options_.max_nodes, options_.max_finished};
-    }
+    [[nodiscard]] store_bounds const& bounds() const noexcept { return bounds_; }
     // How many units of time a unit of durations is.
     static constexpr double durations_in_time() noexcept {
         return units_in<typename duration_of<Fields, Record>::type, span_type>();
@@ -111,45 +110,63 @@ class intake {
     }
 
     // `number`: the step the attempt belongs to, nothing if that is not known.
-    template <class Read>
+    template <class Read, class Known>
     STRAGGLE_ALWAYS_INLINE bool take(Read const& fields, Record const& attempt,
-                                     std::optional<std::int64_t> number, looked_up const& known) {
-        attempt_counts tally;
-        bool entered = false;
-        judge_attempt(fields, attempt, tally, [&](auto const& job, auto const& node, reading value) {
-            if (!number) {
-                ++tally.rejected[rejection::missing_time];
-                return;
+                                     std::optional<std::int64_t> number, Known const& known) {
+        attempt_counts* used_in = nullptr;
+        judge_attempt(fields, attempt, tally_,
+                      [&](auto const& job, auto const& node, reading value) STRAGGLE_INLINE_LAMBDA {
+                          if (!number) {
+                              ++tally_.rejected[rejection::missing_time];
+                              return;
+                          }
+                          if (evidence_.empty() || *number > evidence_.head()) {
+                              ++counts_.value.early;
+                          } else if (!evidence_.holds(*number)) {
+                              ++counts_.value.too_old;
+                          } else {
+                              auto& held = evidence_.held();
+                              std::uint32_t j = looked_up::none, n = looked_up::none;
+                              if constexpr (std::same_as<Known, looked_up>) {
+                                  if (known.erasures == held.erasures()) {
+                                      j = known.job;
+                                      n = known.node;
+                                  }
+                              }
+                              if (j == looked_up::none) j = held.jobs().find(job);
+                              if (n == looked_up::none) n = held.nodes().find(node);
+                              std::uint32_t const slot = evidence_.slot(*number);
+                              if (held.add(j, n, job, node, slot, value, bounds_)) [[likely]]
+                                  used_in = &evidence_.in_slot(slot).counts;
+                              else
+                                  ++counts_.value.over_capacity;
+                          }
+                      });
+        if (used_in != nullptr) [[likely]] {
+            for (attempt_counts* const counts : {&counts_.value.attempts, used_in}) {
+                ++counts->seen;
+                ++counts->used;
             }
-            if (evidence_.empty() || *number > evidence_.head()) {
-                ++counts_.value.early;
-            } else if (!evidence_.holds(*number)) {
-                ++counts_.value.too_old;
-            } else {
-                auto& held = evidence_.held();
-                bool const fresh = known.erasures == held.erasures();
-                std::uint32_t const j =
-                    fresh && known.job != looked_up::none ? known.job : held.jobs().find(job);
-                std::uint32_t const n =
-                    fresh && known.node != looked_up::none ? known.node : held.nodes().find(node);
-                entered = held.add(j, n, job, node, evidence_.slot(*number), value, bounds());
-                if (!entered) ++counts_.value.over_capacity;
-            }
-        });
-        if (entered) [[likely]] {
-            ++counts_.value.attempts.seen;
-            ++counts_.value.attempts.used;
-            evidence_.count_used(*number);
             return true;
         }
-        tally.seen = 1;
+        drop(number);
+        return false;
+    }
+
+    // Counts an attempt that did not enter the statistics.
+    STRAGGLE_NEVER_INLINE void drop(std::optional<std::int64_t> number) {
+        tally_.seen = 1;
+        attempt_counts const tally = std::exchange(tally_, {});
         counts_.value.attempts += tally;
         // What was dropped belongs to no window; what has no time of its own, to the step going on.
         bool const dropped = tally.failed + tally.killed + tally.total_rejected() == 0;
         bool const placed = number ? evidence_.holds(*number) : !evidence_.empty();
         if (!dropped && placed) evidence_.at(number.value_or(evidence_.head())).counts += tally;
-        return false;
     }
+
+    store_bounds bounds_;
+    attempt_counts
+        tally_; // of the attempt that is taken in: 0 between any two, so that nobody has to clear it
 };
 
 } // namespace straggle::detail

@@ -7,9 +7,11 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/pair_table.hpp>
 #include <straggle/monitor/detail/used_nodes.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -25,6 +27,11 @@ struct job_span {
     pair_table<Pair> table;
     std::uint32_t next = none; // of the same job, among those that are not the first of theirs
     float longest = 0;         // attempt
+
+    void lengthen(double attempt) noexcept {
+        float const length = as_length(attempt);
+        if (length > longest) longest = length;
+    }
 };
 // Spans that are not the first of their jobs: each job has a list of them.
 template <class Pair>
@@ -104,6 +111,18 @@ struct job_past {
     bool is_finished = false;
     bool is_idle = false; // has a row among those that will be forgotten
 };
+
+// The live jobs of a store in order of first appearance.
+template <class Store>
+[[nodiscard]] std::vector<std::uint32_t> jobs_in_order(Store const& held) {
+    std::vector<std::uint32_t> order;
+    order.reserve(held.jobs().size());
+    for (std::uint32_t job = 0; job < held.jobs().bound(); ++job)
+        if (held.jobs().contains(job)) order.push_back(job);
+    std::sort(order.begin(), order.end(),
+              [&held](std::uint32_t a, std::uint32_t b) { return held.past(a).seen < held.past(b).seen; });
+    return order;
+}
 
 // Gives identifiers their numbers, and takes the numbers back unless told to keep them: so a failed
 // allocation leaves no trace.

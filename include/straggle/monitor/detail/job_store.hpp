@@ -125,9 +125,10 @@ class job_store {
             if (r.first.table.slot == slot) [[likely]] {
                 if (Pair* const pair = r.first.table.find(known_node)) [[likely]] {
                     pair->add(value, r.origin, wide_);
-                    lengthen(r.first, value);
+                    r.first.lengthen(static_cast<double>(value));
                     return true;
                 }
+                if (r.first.table.size() != 0) return add_pair(known_job, known_node, value, bounds);
             }
         }
         return add_rarely(known_job, known_node, job, node, slot, value, bounds);
@@ -176,11 +177,6 @@ class job_store {
     void use_node(std::uint32_t node) noexcept { nodes_.use(node); }
     void leave_node(std::uint32_t node) noexcept {
         if (nodes_.leave(node)) ++n_.erasures;
-    }
-
-    static void lengthen(job_span& span, value_type value) noexcept {
-        float const length = as_length(static_cast<double>(value));
-        if (length > span.longest) span.longest = length;
     }
 
     // What all jobs have in a slot becomes their past: it was step `number`.
@@ -234,17 +230,6 @@ class job_store {
     // Puts the nodes in another order. @pre it is a permutation
     void set_order(std::vector<std::uint32_t> order) noexcept { nodes_.set_order(std::move(order)); }
 
-    // The live jobs in order of first appearance.
-    [[nodiscard]] std::vector<std::uint32_t> jobs_in_order() const {
-        std::vector<std::uint32_t> order;
-        order.reserve(jobs_.size());
-        for (std::uint32_t job = 0; job < jobs_.bound(); ++job)
-            if (jobs_.contains(job)) order.push_back(job);
-        std::sort(order.begin(), order.end(),
-                  [this](std::uint32_t a, std::uint32_t b) { return pasts_[a].seen < pasts_[b].seen; });
-        return order;
-    }
-
     void clear() noexcept {
         for (std::uint32_t job = 0; job < jobs_.bound(); ++job)
             if (jobs_.contains(job)) erase(job);
@@ -263,6 +248,21 @@ class job_store {
         std::uint64_t jobs_seen = 0, forgotten = 0, evicted = 0, erasures = 0;
     };
 
+    // A duration of a new pair of a job and a node that are both known, in the step of time that the job
+    // began last. False when it would be one too many. Strong guarantee.
+    STRAGGLE_NEVER_INLINE bool add_pair(std::uint32_t job, std::uint32_t node, value_type value,
+                                        store_bounds const& bounds) {
+        job_row& r = rows_[job];
+        if (n_.pairs >= bounds.pairs || r.first.table.size() >= pair_table<Pair>::most) return false;
+        Pair& pair = r.first.table.insert(node, arena_);
+        nodes_.use(node);
+        ++n_.pairs;
+        pasts_[job].is_finished = false; // it goes on
+        pair.add(value, r.origin, wide_);
+        r.first.lengthen(static_cast<double>(value));
+        return true;
+    }
+
     STRAGGLE_NEVER_INLINE bool add_rarely(std::uint32_t known_job, std::uint32_t known_node, job_key job,
                                           node_key node, std::uint32_t slot, value_type value,
                                           store_bounds const& bounds) {
@@ -270,7 +270,7 @@ class job_store {
             find_or_insert(known_job, known_node, job, node, slot, origin_type::at(value), bounds);
         if (at.pair == nullptr) return false;
         at.pair->add(value, rows_[at.job].origin, wide_); // throws for no new pair
-        lengthen(*at.span, value);
+        at.span->lengthen(static_cast<double>(value));
         return true;
     }
 

@@ -23,6 +23,9 @@ struct looked_up {
     [[nodiscard]] constexpr bool both() const noexcept { return job != none && node != none; }
 };
 
+// Where nobody has looked yet.
+struct not_looked_up {};
+
 // In blocks: all look-ups of a block first, each step asking for what the next one needs. Returns how often
 // observe(record, indices) is true.
 template <class Store, class Record, class LookUp, class Observe>

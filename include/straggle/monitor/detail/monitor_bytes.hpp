@@ -51,7 +51,7 @@ struct monitor_bytes {
         }
         for (std::int64_t number = e.oldest(); number <= e.head(); ++number)
             write_bucket(out, e.at(number), held.order(), place);
-        std::vector<std::uint32_t> const jobs = held.jobs_in_order();
+        std::vector<std::uint32_t> const jobs = jobs_in_order(held);
         out.count(jobs.size());
         for (std::uint32_t const job : jobs) write_job(out, e, job, place);
         return std::move(out).seal(kind, version);

@@ -145,6 +145,7 @@ class window_store {
         std::int64_t const place = static_cast<std::int64_t>(head_slot_) - (head_ - number);
         return static_cast<std::uint32_t>(place < 0 ? place + static_cast<std::int64_t>(ring()) : place);
     }
+    [[nodiscard]] bucket& in_slot(std::uint32_t its_slot) { return ring_[its_slot]; }
     [[nodiscard]] bucket& at(std::int64_t number) { return ring_[slot(number)]; }
     [[nodiscard]] bucket const& at(std::int64_t number) const { return ring_[slot(number)]; }
     // The number of the bucket that is now in a slot.
@@ -160,29 +161,9 @@ class window_store {
     [[nodiscard]] std::size_t finished() const noexcept { return finished_; }
 
     // Makes `number` the latest bucket; what falls off the ring is only remembered as the past of its job.
-    void advance(std::int64_t number) {
-        if (started_ && number <= head_) [[likely]]
-            return;
-        if (!started_) {
-            if (ring_.size() < ring()) ring_.resize(ring());
-            started_ = true;
-            set_head(number);
-            return;
-        }
-        // Unsigned: from one end of time to the other is further than a signed number goes.
-        bool const all = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(head_) >= ring();
-        std::int64_t const last = all ? head_ : oldest() + (number - head_) - 1;
-        for (std::int64_t old = oldest(); old <= last; ++old) expire(old);
-        set_head(number);
-        store_.forget_until(number);
-        store_.tidy();
-    }
-
-    // For what was seen in a bucket and entered: the usual case of counting. @pre holds(number)
-    void count_used(std::int64_t number) noexcept {
-        attempt_counts& counts = ring_[slot(number)].counts;
-        ++counts.seen;
-        ++counts.used;
+    STRAGGLE_ALWAYS_INLINE void advance(std::int64_t number) {
+        if (!started_ || number > head_) [[unlikely]]
+            move_on(number);
     }
 
     // A job was seen to run for so long in a step of time. False if it is not known.
@@ -238,7 +219,7 @@ class window_store {
             });
             link_as(other, theirs, mine);
         }
-        for (std::uint32_t const job : other.store_.jobs_in_order()) dropped += merge_job(other, job, bounds);
+        for (std::uint32_t const job : jobs_in_order(other.store_)) dropped += merge_job(other, job, bounds);
         store_.count_lost_jobs(other.store_.forgotten(), other.store_.evicted());
         store_.forget_until(head_);
         store_.tidy();
@@ -253,6 +234,22 @@ class window_store {
     }
 
   private:
+    STRAGGLE_NEVER_INLINE void move_on(std::int64_t number) {
+        if (!started_) {
+            if (ring_.size() < ring()) ring_.resize(ring());
+            started_ = true;
+            set_head(number);
+            return;
+        }
+        // Unsigned: from one end of time to the other is further than a signed number goes.
+        bool const all = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(head_) >= ring();
+        std::int64_t const last = all ? head_ : oldest() + (number - head_) - 1;
+        for (std::int64_t old = oldest(); old <= last; ++old) expire(old);
+        set_head(number);
+        store_.forget_until(number);
+        store_.tidy();
+    }
+
     void set_head(std::int64_t number) noexcept {
         std::int64_t const size = static_cast<std::int64_t>(ring()), rest = number % size;
         head_ = number;
