@@ -87,11 +87,12 @@ struct welford {
     [[nodiscard]] double sd() const { return std::sqrt(m2 / n); }
 };
 
-template <class Duration, order How>
+// `Slowdowns`: as usual; without them it tells levels and scores alone, which is what the rivals are after.
+template <class Duration, order How, bool Slowdowns = true>
 void BM_straggle(benchmark::State& state) {
     auto const records = history<Duration>(state, 1000, How);
     straggle::node_ranker<record<Duration>, std::remove_const_t<decltype(fields<Duration>)>> ranker(
-        fields<Duration>);
+        fields<Duration>, {.slowdowns = Slowdowns});
     for (auto _ : state) benchmark::DoNotOptimize(ranker.rank(records).levels());
     state.SetItemsProcessed(state.iterations() * state.range(0));
     state.SetComplexityN(state.range(0));
@@ -321,6 +322,10 @@ void with_map(std::string const& name) {
 [[maybe_unused]] bool const registered = [] {
     named("straggle_double_by_time", BM_straggle<double, order::by_time>, fitted);
     named("straggle_ticks_by_time", BM_straggle<std::int64_t, order::by_time>, fitted);
+    named("straggle_double_scores_by_time", BM_straggle<double, order::by_time, false>, sizes);
+    named("straggle_ticks_scores_by_time", BM_straggle<std::int64_t, order::by_time, false>, sizes);
+    named("straggle_double_scores_random", BM_straggle<double, order::random, false>, large);
+    named("straggle_ticks_scores_random", BM_straggle<std::int64_t, order::random, false>, large);
     named("bare_passes_by_time", BM_bare_passes<order::by_time>, sizes);
     named("sort_by_time", BM_sort<order::by_time>, sizes);
     named("straggle_double_random", BM_straggle<double, order::random>, fitted);
