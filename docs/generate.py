@@ -35,7 +35,7 @@ from declarations import declarations  # noqa: E402
 
 EFFECTS = ("library", "parts_together", "late", "hadoop", "spark4", "flink_limited", "dsb", "oracle")
 KERNELS = (("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
-           ("records to ranked nodes, 1e6 in order of time, 100 tasks a job", "std::unordered_map"),
+           ("scores alone, 1e6 in order of time, 100 tasks a job", "robin_map"),
            ("all levels, 1000 nodes, realistic", "sort sweep"),
            ("rank 1e6 pairs", "std::map"),
            ("snapshot and `late`, 1e3 tasks", "plain"))
