@@ -47,11 +47,7 @@ class scheduler {
   public:
     void ended(attempt const& a) { watch_.observe(a); }
     auto const& decide(std::chrono::sys_time<std::chrono::milliseconds> now) { return watch_.decide(now); }
-    // Any thread, at any time; the snapshot lives as long as the question.
-    bool may_run_on(std::string const& host) const {
-        if (auto const now = watch_.latest(); now->avoids(host)) return false;
-        return true;
-    }
+    bool may_run_on(std::string const& host) const { return !watch_.avoids(host); } // any thread, at any time
 
   private:
     decltype(make_watch()) watch_ = make_watch();

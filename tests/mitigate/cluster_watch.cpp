@@ -67,6 +67,7 @@ TEST_CASE("a cluster_watch decides like its parts") {
         CHECK(decision.window() == begin / 100);
         auto const latest = watch.latest();
         CHECK(latest->window() == decision.window());
+        for (char const* const node : {"n0", "n1"}) CHECK(watch.avoids(node) == latest->avoids(node));
         for (auto const& v : decision.blacklisted()) CHECK(v.id == "n0");
         avoided += decision.blacklisted().size();
     }

@@ -93,6 +93,11 @@ class cluster_watch {
 
     /// The latest decision, for any thread: never waits, and never makes `decide` wait.
     [[nodiscard]] snapshot latest() const noexcept { return latest_.read(); }
+    /// Whether new work should stay away from a node, by the latest decision; any thread, as `latest`.
+    [[nodiscard]] bool avoids(typename interner<node_id>::key_type node) const {
+        auto const now = latest();
+        return now->avoids(node);
+    }
     /// The latest decision, for the thread that decides.
     [[nodiscard]] decision_type const& decision() const& noexcept { return keeper_.decision(); }
     void decision() const&& = delete; // keep the watch in a variable first
