@@ -283,7 +283,9 @@ void watch::on_rank_places() {
             }
         } else {
             auto at = std::ranges::begin(nodes);
-            for (auto const& p : mitigator_.rank_places(task, nodes)) {
+            straggle::cluster_load others = load_; // without the task itself
+            others.waiting -= others.waiting > 0 ? 1 : 0;
+            for (auto const& p : mitigator_.rank_places(task, nodes, others)) {
                 if (out.places.size() == most) break;
                 out.places.emplace_back(at[static_cast<std::ptrdiff_t>(p.row)].name, p.time);
             }
