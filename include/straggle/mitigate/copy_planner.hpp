@@ -100,10 +100,10 @@ class basic_copy_planner {
         scan_.look(now, running, places, options_.give_up > 0 && supply.missing > 0, book_);
         supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
-        healthy_busy_ = 0;
+        healthy_ = {};
         for (place_row const& p : places) {
             slots += p.state != node_state::away ? p.slots : 0;
-            healthy_busy_ += healthy_busy(p);
+            healthy_.add(p);
         }
         price_.observe(now, load.waiting, slots, supply.free, scan_.usual(), scan_.tasks_per_job());
         supply.price = price_.price();
@@ -137,21 +137,23 @@ class basic_copy_planner {
     void rank_places(new_task const& task, std::span<place_row const> places, cluster_load const& load,
                      std::vector<assign::ranked_place>& out) {
         free_.clear();
-        double busy = 0;
+        healthy_slots told;
         for (place_row const& p : places) {
             free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow),
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
-            busy += healthy_busy(p);
+            told.add(p);
         }
-        // Busy healthy slots come free once in usual / busy, for all that wait; those that were given a task
-        // since the last plan come free together, after a whole task. A caller that tells only nodes with a
-        // free slot has others.
-        double const all_busy = (std::max)(busy, healthy_busy_);
-        bool const waits = task.only_here ? busy > 0 : all_busy > 0;
-        double tasks = (static_cast<double>(load.waiting) + 1) / all_busy; // one after the other on each slot
-        if (task.queue_is_now && busy > healthy_busy_)
-            tasks += (std::ceil(tasks) - tasks) * (busy - healthy_busy_) / busy;
-        double const wait = waits ? scan_.usual() * tasks : std::numeric_limits<double>::infinity();
+        // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
+        double const busy = (std::max)(told.busy, healthy_.all() - told.free);
+        double wait = std::numeric_limits<double>::infinity();
+        if (task.only_here ? told.busy > 0 : busy > 0) {
+            // They come free once in usual / busy, for all that wait; those that were given a task since the
+            // last plan come free together, after a whole task.
+            double tasks = (static_cast<double>(load.waiting) + 1) / busy;
+            if (task.queue_is_now && busy > healthy_.busy)
+                tasks += (std::ceil(tasks) - tasks) * (busy - healthy_.busy) / busy;
+            wait = scan_.usual() * tasks;
+        }
         assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
                             turn_++, out);
     }
@@ -210,9 +212,15 @@ class basic_copy_planner {
         races_.observe(n.kind, n.claim, took, first && e.is_copy);
         n.counted = true;
     }
-    [[nodiscard]] static double healthy_busy(place_row const& p) noexcept {
-        return detail::is_open(p) && p.slots > p.free ? p.slots - p.free : 0;
-    }
+    struct healthy_slots {
+        double free = 0, busy = 0;
+        void add(place_row const& p) noexcept {
+            if (!detail::is_open(p)) return;
+            free += p.free;
+            busy += p.slots > p.free ? p.slots - p.free : 0;
+        }
+        [[nodiscard]] double all() const noexcept { return free + busy; }
+    };
     [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
                                                 cluster_load const& load) const noexcept {
         detail::slot_supply supply;
@@ -250,7 +258,7 @@ class basic_copy_planner {
     detail::basic_task_book<Void> book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time
     double planned_ = 1e300;                       // when it last planned
-    double healthy_busy_ = 0;                      // slots of healthy nodes that were busy then
+    healthy_slots healthy_;                        // at the last plan
     bool begun_ = false;
     std::uint64_t turn_ = 0;
     detail::when_used<Void, std::vector<assign::free_place>> free_{};

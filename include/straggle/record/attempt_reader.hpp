@@ -107,7 +107,7 @@ class attempt_reader {
     // How it ended, and whether it was a copy: as told, or as the attempts of its task that ran beside say.
     void judge(Attempt const& attempt, when_used<Attempt, race_book> const& races, ended_attempt& out) const {
         auto const* const race = races.find(out.task);
-        out.copy = race != nullptr && out.start > race->first_start;
+        out.copy = race != nullptr && out.start > race->copies_after;
         if constexpr (has_is_copy<Fields>) out.copy = read_flag(fields_.is_copy, attempt, out.copy);
         bool is_outrun = race != nullptr;
         if constexpr (has_outrun<Fields>) is_outrun = read_flag(fields_.outrun, attempt, is_outrun);

@@ -26,19 +26,28 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Tasks that run more than once, of this round and the one before: an attempt that was killed while another
-// one of its task ran was outrun, and the one that began later is the copy.
+// one of its task ran was outrun, and the one that began later is the copy. `copies_after` lies half way
+// between the first two starts: a start that is reckoned from a duration comes out late by what the end was
+// told late.
 template <class Void = void>
 class basic_race_book {
   public:
     struct race {
         std::uint64_t task;
-        double first_start;
+        double copies_after;
     };
     void begin_round() {
         before_.swap(now_);
         now_.clear();
+        next_ = 0;
     }
-    void add(std::uint64_t task, double first_start) { now_.push_back({task, first_start}); } // in order
+    void add(std::uint64_t task, double copies_after) { now_.push_back({task, copies_after}); } // in order
+    // A task of which one attempt runs; in order, with those that are added. A race is known until its last
+    // attempt has ended: what was killed may be told much later than what won, many rounds on.
+    void keep(std::uint64_t task) {
+        while (next_ < before_.size() && before_[next_].task < task) ++next_;
+        if (next_ < before_.size() && before_[next_].task == task) now_.push_back(before_[next_]);
+    }
     [[nodiscard]] race const* find(std::uint64_t task) const noexcept {
         race const* const r = find_in(now_, task);
         return r != nullptr ? r : find_in(before_, task);
@@ -49,7 +58,7 @@ class basic_race_book {
             out.count(races->size());
             for (race const& r : *races) {
                 out.u64(r.task);
-                out.real(r.first_start);
+                out.real(r.copies_after);
             }
         }
     }
@@ -58,7 +67,7 @@ class basic_race_book {
             races->resize(in.count(16));
             for (std::size_t i = 0; i < races->size() && in.ok(); ++i) {
                 (*races)[i] = {in.u64(), in.real()};
-                in.expect(is_finite((*races)[i].first_start) &&
+                in.expect(is_finite((*races)[i].copies_after) &&
                           (i == 0 || (*races)[i - 1].task < (*races)[i].task));
             }
         }
@@ -71,6 +80,7 @@ class basic_race_book {
         return at != races.end() && at->task == task ? &*at : nullptr;
     }
     std::vector<race> now_, before_; // by task
+    std::size_t next_ = 0;           // of `before_`, to be looked at
 };
 
 using race_book = basic_race_book<>;
@@ -195,7 +205,12 @@ class task_reader {
             std::size_t end = i + 1;
             while (end < order_.size() && order_[end].task == order_[i].task) ++end;
             auto const together = static_cast<std::uint32_t>(end - i);
-            if (together > 1) races_.add(order_[i].task, rows_[order_[i].at].start);
+            if (together > 1) {
+                double const first = rows_[order_[i].at].start, second = rows_[order_[i + 1].at].start;
+                races_.add(order_[i].task, first + (second - first) / 2);
+            } else {
+                races_.keep(order_[i].task);
+            }
             for (std::size_t k = i; k < end; ++k) {
                 read_running_row& r = rows_[order_[k].at];
                 if (r.attempts < together) r.attempts = together;
