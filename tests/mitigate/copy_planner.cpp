@@ -796,7 +796,7 @@ TEST_CASE("copy_planner: slots that were just taken come free together, after a 
     CHECK_FALSE(offered(0.75, true)); // it begins in the first wave
     CHECK(offered(1.75, false));
     // Nodes without a free slot need not be told.
-    b.planner.rank_places({.job = 7, .kind = 1, .input = 0}, {&last, 1}, {}, out);
+    b.planner.rank_places({.job = 7, .kind = 1, .input = 0, .queue_is_now = true}, {&last, 1}, {}, out);
     CHECK(out.empty());
     // Those that were busy at the last plan are at different points of their tasks.
     b.plan(101);

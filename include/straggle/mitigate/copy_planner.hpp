@@ -143,8 +143,11 @@ class basic_copy_planner {
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             told.add(p);
         }
-        // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
-        double const busy = (std::max)(told.busy, healthy_.all() - told.free);
+        // Nodes without a free slot may be left out. Where the queue is of now, so are the slots: what was
+        // there at the last plan and is not told is full. Else both are as they were then, as few tasks that
+        // wait for many slots would keep every job from slow nodes that came since.
+        double const busy =
+            (std::max)(told.busy, task.queue_is_now ? healthy_.all() - told.free : healthy_.busy);
         double wait = std::numeric_limits<double>::infinity();
         if (task.only_here ? told.busy > 0 : busy > 0) {
             // They come free once in usual / busy, for all that wait; those that were given a task since the
