@@ -442,6 +442,7 @@ using straggle::blacklist::node_limit;
 using straggle::blacklist::slots_projection;
 using straggle::blacklist::one_slot;
 using straggle::blacklist::at_most;
+using straggle::blacklist::share_of_slots;
 using straggle::blacklist::at_most_slot_fraction;
 using straggle::blacklist::at_least_healthy_slots;
 using straggle::blacklist::one_per_domain;

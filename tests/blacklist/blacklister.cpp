@@ -170,7 +170,7 @@ TEST_CASE("an empty ranking, and a ranking in which nobody is weak") {
     CHECK(inert.note() == blacklist::selection_note::unreachable_threshold);
 }
 
-TEST_CASE("the defaults: slower by a tenth, and never more than a fifth") {
+TEST_CASE("the defaults: slower by a tenth, and a fifth of the slots") {
     std::vector<stats::interval> intervals(10, stats::interval{0, 2});
     for (std::size_t i : {2u, 5u, 8u})
         intervals[i] = {10.0 + static_cast<double>(i), 13.0 + static_cast<double>(i)};
@@ -178,7 +178,7 @@ TEST_CASE("the defaults: slower by a tenth, and never more than a fifth") {
     CHECK(names(decision) == std::vector{name_of(8), name_of(5)});
     REQUIRE(decision.spared().size() == 1);
     CHECK(decision.spared()[0].id == name_of(2));
-    CHECK(decision.spared()[0].spared_by == "at_most_slot_fraction");
+    CHECK(decision.spared()[0].spared_by == "share_of_slots");
 }
 
 TEST_CASE("a decision that is filled again holds nothing of the one before") {

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -108,6 +109,7 @@ struct no_verdict {
 static_assert(blacklist::node_limit<straggle::record::unlimited> &&
               blacklist::node_limit<blacklist::at_most> && blacklist::node_limit<blacklist::fail_open> &&
               blacklist::node_limit<blacklist::at_most_slot_fraction<>> &&
+              blacklist::node_limit<blacklist::share_of_slots<>> &&
               blacklist::node_limit<blacklist::at_least_healthy_slots<>> &&
               blacklist::node_limit<one_per_rack>);
 static_assert(!blacklist::node_limit<no_take> && !blacklist::node_limit<no_verdict> &&
@@ -168,7 +170,10 @@ TEST_CASE("limits take projections without a default, such as a lambda with capt
     static_assert(std::move_constructible<decltype(decide)>);
     blacklist::release_on_demand const demand([] { return 1; }, slots);
     static_assert(blacklist::node_limit<std::remove_const_t<decltype(demand)>, std::uint64_t>);
-    static_assert(std::default_initializable<blacklist::at_most_slot_fraction<>>);
+    static_assert(std::default_initializable<blacklist::at_most_slot_fraction<>> &&
+                  std::default_initializable<blacklist::share_of_slots<>>);
+    blacklist::share_of_slots const share(0.5, slots);
+    static_assert(blacklist::node_limit<std::remove_const_t<decltype(share)>, std::uint64_t>);
 }
 
 TEST_CASE("at_most_slot_fraction never exceeds the fraction, and a whole number is whole") {
@@ -192,8 +197,33 @@ TEST_CASE("at_most_slot_fraction never exceeds the fraction, and a whole number 
     CHECK(taken(0.1, 10) == 1);
 }
 
+TEST_CASE("share_of_slots: a share, or one node from three on") {
+    auto const taken = [](double share, std::size_t nodes) {
+        return guarded(ranking_of(weak(nodes, nodes)), blacklist::share_of_slots(share)).blacklisted.size();
+    };
+    for (std::size_t nodes = 1; nodes <= 60; ++nodes)
+        for (std::size_t percent = 0; percent <= 100; ++percent) {
+            std::size_t const share = percent * nodes / 100, one = percent > 0 ? 1 : 0;
+            CHECK(taken(static_cast<double>(percent) / 100, nodes) == (nodes < 3 ? 0 : std::max(share, one)));
+        }
+    auto const o = guarded(ranking_of(weak(4, 4)), blacklist::share_of_slots<>{});
+    CHECK(o.blacklisted == ids{0}); // the worst
+    CHECK(o.spared == ids{1, 2, 3});
+    CHECK(o.spared_by[0] == "share_of_slots");
+    // Unranked nodes are part of the fleet.
+    CHECK(guarded(ranking_of(weak(2, 2)), blacklist::share_of_slots<>{}).blacklisted.empty());
+    CHECK(guarded(ranking_of(weak(2, 2), 1), blacklist::share_of_slots<>{}).blacklisted == ids{0});
+    CHECK(guarded(ranking_of(weak(5, 5), 5), blacklist::share_of_slots<>{}).blacklisted == ids{0, 1});
+    // Slots count, not nodes: one node may hold half of them, and no more than a share once it is out.
+    auto const half = [](std::uint64_t id) { return id == 0 ? 9 : 1; }; // of 18
+    CHECK(guarded(ranking_of(weak(10, 10)), blacklist::share_of_slots(0.2, half)).blacklisted == ids{0});
+    auto const more = [](std::uint64_t id) { return id == 0 ? 10 : 1; }; // of 19
+    CHECK(guarded(ranking_of(weak(10, 10)), blacklist::share_of_slots(0.2, more)).blacklisted ==
+          ids{1, 2, 3});
+}
+
 TEST_CASE("the default is a fifth") {
-    CHECK(guarded(ranking_of(weak(10, 10)), blacklist::at_most_slot_fraction<>{}).blacklisted == ids{0, 1});
+    CHECK(guarded(ranking_of(weak(10, 10)), blacklist::share_of_slots<>{}).blacklisted == ids{0, 1});
     blacklister by_default(slower_than{5});
     auto const decision = by_default.decide(ranking_of(weak(10, 10)));
     CHECK(decision.blacklisted().size() == 2);
@@ -336,6 +366,8 @@ TEST_CASE("limits start anew with every decision") {
 TEST_CASE("limits that make no sense break the contract") {
     throwing_contracts const handler;
     double const nan = std::nan("");
+    CHECK_THROWS_AS(blacklist::share_of_slots(-0.1), broken);
+    CHECK_THROWS_AS(blacklist::share_of_slots(20.0), broken);
     CHECK_THROWS_AS(blacklist::at_most_slot_fraction(-0.1), broken);
     CHECK_THROWS_AS(blacklist::at_most_slot_fraction(1.1), broken);
     CHECK_THROWS_AS(blacklist::at_most_slot_fraction(20.0), broken); // per cent

@@ -313,6 +313,15 @@ TEST_CASE("limits: a fifth of the slots, one node of three, none of two") {
     cluster two({1, 3});
     for (int i = 0; i < 60; ++i) two.step();
     CHECK(two.decisions.state(1) != node_state::excluded);
+
+    // A share of nothing is no node, not one.
+    cluster none({1, 1, 3}, {.share_of_slots = 0});
+    CHECK(none.until(2, node_state::last_resort, 60) <= 60);
+    for (int i = 0; i < 20; ++i) {
+        none.step();
+        CHECK(none.decisions.state(2) == node_state::last_resort);
+        CHECK(none.verdict(2).spared_by == spared::by_limit);
+    }
 }
 
 TEST_CASE("the operator has the last word") {

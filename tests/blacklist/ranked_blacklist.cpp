@@ -501,7 +501,7 @@ TEST_CASE("nodes that are out and silent are part of the fleet") {
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({2, 3}));
     keeper.decide(ten({{2, silent}, {3, silent}, {1, 2.0}}), 2);
     CHECK(ids_of(keeper.decision().blacklisted()) == nodes({2, 3}));
-    CHECK(keeper.decision().spared()[0].spared_by == "at_most_slot_fraction");
+    CHECK(keeper.decision().spared()[0].spared_by == "share_of_slots");
     // Racks {0,1} {2,3}...: node 3 is out and silent, node 2 has to stay.
     auto const rack = [](std::string const& id) {
         return (std::stoul(id.substr(id.size() - 6)) - 100000) / 2;

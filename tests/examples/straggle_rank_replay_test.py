@@ -53,12 +53,12 @@ class Replay(Folder):
 
     def test_slots(self):
         text = "job,node,end_ms,duration,slots\n" + "".join(
-            f"j{j},n{n},{1000 * j + n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{20 if n == 3 else 4}\n"
+            f"j{j},n{n},{1000 * j + n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{40 if n == 3 else 4}\n"
             for j in range(20) for n in range(10))
         log = self.logged("-", "--window", "5s", stdin=text.encode())
         self.replays(log)
-        self.assertIn(b'"spared_by":"at_most_slot_fraction"', log.read_bytes())
-        log.write_bytes(log.read_bytes().replace(b'"slots":20.0', b'"slots":1.0'))
+        self.assertIn(b'"spared_by":"share_of_slots"', log.read_bytes())
+        log.write_bytes(log.read_bytes().replace(b'"slots":40.0', b'"slots":1.0'))
         self.assertEqual(run("--replay", log).returncode, 1)
 
     def test_what_was_there_stays_until_all_is_written(self):
@@ -97,7 +97,7 @@ class Replay(Folder):
                 for v in line[key]:
                     self.assertEqual(table[line["window"], v["node"]]["decision"], word)
                     self.assertEqual(v["rule"], "dominated")
-                    self.assertEqual(v["spared_by"], "at_most_slot_fraction" if key == "spared" else None)
+                    self.assertEqual(v["spared_by"], "share_of_slots" if key == "spared" else None)
             self.assertLessEqual({v["node"] for v in line["blacklisted"] + line["on_probation"]},
                                  {s["node"] for s in line["exclusions"]})
 

@@ -191,7 +191,7 @@ class Ranking(unittest.TestCase):
             decision = rank(text, *arguments, *select)["decision"]
             return len(decision["blacklisted"]), {v["spared_by"] for v in decision["spared"]}
         self.assertEqual(outcome("--select", "weakest_level", "--no-limits"), (3, set()))
-        self.assertEqual(outcome(), (2, {"at_most_slot_fraction"}))
+        self.assertEqual(outcome(), (2, {"share_of_slots"}))
         self.assertEqual(outcome("--max-fraction", 1), (3, set()))
         self.assertEqual(outcome("--max-nodes", 1), (1, {"at_most"}))
         self.assertEqual(outcome("--max-fraction", 1, "--min-healthy", 9), (1, {"at_least_healthy_slots"}))
@@ -201,11 +201,11 @@ class Ranking(unittest.TestCase):
 
     def test_slots(self):
         text = "job,node,duration,slots\n" + "".join(
-            f"j{j},n{n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{20 if n == 3 else 4}\n"
+            f"j{j},n{n},{(300 if n == 3 else 100) + (7 * j + 3 * n) % 11},{40 if n == 3 else 4}\n"
             for j in range(20) for n in range(10))
-        decision = rank(text, "--select", "dominated:0.5")["decision"]  # n3 holds 20 of 56 slots
-        self.assertEqual([v["spared_by"] for v in decision["spared"]], ["at_most_slot_fraction"])
-        self.assertEqual(len(rank(text, "--select", "dominated:0.5", "--max-fraction", 0.4)["decision"]["blacklisted"]), 1)
+        decision = rank(text, "--select", "dominated:0.5")["decision"]  # n3 holds 40 of 76 slots
+        self.assertEqual([v["spared_by"] for v in decision["spared"]], ["share_of_slots"])
+        self.assertEqual(len(rank(text, "--select", "dominated:0.5", "--max-fraction", 0.6)["decision"]["blacklisted"]), 1)
 
     def test_work_rate_forgives_large_inputs(self):
         text = "job,node,duration,input_bytes\n" + "".join(

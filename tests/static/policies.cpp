@@ -76,6 +76,7 @@ static_assert(!blacklist::selection_policy<selection_without_name> &&
 // --- node_limit ----------------------------------------------------------------------------------------
 using rack_of = decltype([](auto const&) { return std::string(); });
 static_assert(blacklist::node_limit<record::unlimited> && blacklist::node_limit<blacklist::at_most> &&
+              blacklist::node_limit<blacklist::share_of_slots<>> &&
               blacklist::node_limit<blacklist::at_most_slot_fraction<>> &&
               blacklist::node_limit<blacklist::at_least_healthy_slots<>> &&
               blacklist::node_limit<blacklist::one_per_domain<rack_of>> &&

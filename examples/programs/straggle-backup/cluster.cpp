@@ -245,7 +245,7 @@ void avoid(cluster& c, options const& o, history const& past, name_table const& 
     auto const one_per_rack =
         racks ? std::optional<by_rack>(by_rack(rack_of{&by_id})) : std::optional<by_rack>();
     straggle::blacklister decider(straggle::blacklist::slower_by{}, one_per_rack,
-                                  straggle::blacklist::at_most_slot_fraction(0.2, slots_of{&by_id}));
+                                  straggle::blacklist::share_of_slots(0.2, slots_of{&by_id}));
     auto const decision = decider.decide(rank(past));
     for (auto const& v : decision.blacklisted()) mark(v.id, exclusion::by_history);
     for (auto const& v : decision.spared()) c.spared.push_back({v.id, v.spared_by});

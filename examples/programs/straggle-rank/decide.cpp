@@ -137,8 +137,9 @@ std::string limit_reason(std::string_view limit, options const& o) {
     if (limit == "by_domain") return "it is the last one of its failure domain";
     if (limit == "by_action_cap") return "too many nodes were excluded lately";
     if (limit == "by_fail_open") return "so many nodes look weak at once: rather distrust the measurement";
-    if (limit == "at_most_slot_fraction")
-        return "at most " + percent(g.max_fraction.value_or(0)) + " of all slots may be taken out";
+    if (limit == "share_of_slots")
+        return "at most " + percent(g.max_fraction.value_or(0)) +
+               " of all slots may be taken out, or one node";
     if (limit == "at_most")
         return "at most " + counted(g.max_nodes.value_or(0), "node") + " may be taken out";
     if (limit == "at_least_healthy_slots")

@@ -49,7 +49,7 @@ struct domain_of {
         wanted(g.min_healthy.has_value(), straggle::blacklist::at_least_healthy_slots<slots_of>(
                                               g.min_healthy.value_or(0), slots_of{&f.slots})),
         wanted(g.max_nodes.has_value(), straggle::blacklist::at_most(g.max_nodes.value_or(0))),
-        wanted(g.max_fraction.has_value(), straggle::blacklist::at_most_slot_fraction<slots_of>(
+        wanted(g.max_fraction.has_value(), straggle::blacklist::share_of_slots<slots_of>(
                                                g.max_fraction.value_or(0), slots_of{&f.slots})));
 }
 

@@ -159,7 +159,9 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("--select", a.select, "which nodes are weak; see below (default slowdown:1.1)")
         ->type_name("POLICY")
         ->group(deciding);
-    app.add_option("--max-fraction", a.max_fraction, "most slots to take out (default 0.2)")
+    app.add_option("--max-fraction", a.max_fraction,
+                   "most slots to take out (default 0.2); from three nodes on,\n"
+                   "one may go that holds no more than half of them")
         ->type_name("F")
         ->group(deciding);
     app.add_option("--max-nodes", a.max_nodes, "most nodes to take out")->type_name("K")->group(deciding);

@@ -9,6 +9,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/blacklist/detail/slot_share.hpp>
 #include <straggle/rank/ranking.hpp>
 #include <straggle/record/limit.hpp>
 
@@ -101,11 +102,6 @@ double total_slots(Fleet const& fleet, Slots const& slots) {
     return total;
 }
 
-// Sums of slots may be off by rounding where slots are fractions.
-inline bool at_most_with_rounding(double x, double limit) noexcept {
-    return x <= limit + 1e-9 * (limit + 1.0);
-}
-
 // How many slots are left in service while nodes are taken out.
 template <class Slots>
 class slots_in_service {
@@ -159,11 +155,55 @@ class at_most {
     std::size_t taken_ = 0;
 };
 
-/// At most a fraction of all slots of the fleet; the library's default limit, with a fifth. The taken slots
-/// never exceed the fraction: of 8 equal nodes a fifth is one node.
+/// At most a share of all slots of the fleet, but one node in any case, from three nodes on, if it holds no
+/// more than half of them; the library's default limit, with a fifth: two of ten equal nodes, one of three to
+/// nine, none of two. It is what `node_decisions_options::share_of_slots` says. A share of 0 takes none.
 ///
 /// The fleet is every node of the ranking, ranked or not, and every node that is out already. What is taken
 /// is what is avoided or on probation.
+template <class Slots = one_slot>
+class share_of_slots {
+  public:
+    static constexpr std::string_view name = "share_of_slots";
+
+    /// @param share of the slots, in [0, 1]
+    /// @param slots projection from a node's identifier to its slots
+    constexpr share_of_slots(double share, Slots slots) : share_(share), slots_(std::move(slots)) {
+        STRAGGLE_EXPECTS(share >= 0.0 && share <= 1.0);
+    }
+    /// The same where no projection has to be given. No default argument: clang would look into it for a
+    /// projection that has no default, such as a lambda with captures.
+    explicit constexpr share_of_slots(double share = 0.2)
+        requires std::default_initializable<Slots>
+        : share_of_slots(share, Slots{}) {}
+
+    template <class Fleet>
+    void begin(Fleet const& fleet, std::size_t) {
+        fleet_size_ = fleet.fleet_size();
+        total_ = detail::total_slots(fleet, slots_);
+        taken_ = 0;
+        nodes_ = 0;
+    }
+    template <class NodeId>
+    bool admits(NodeId const& id) const {
+        return detail::is_in_share(share_, fleet_size_, total_, nodes_, taken_,
+                                   static_cast<double>(slots_(id)));
+    }
+    template <class NodeId>
+    void take(NodeId const& id) {
+        taken_ += static_cast<double>(slots_(id));
+        ++nodes_;
+    }
+
+  private:
+    double share_;
+    [[no_unique_address]] Slots slots_;
+    double total_ = 0, taken_ = 0;
+    std::size_t fleet_size_ = 0, nodes_ = 0;
+};
+
+/// At most a fraction of all slots of the fleet, as `share_of_slots`, but the taken slots never exceed it: of
+/// eight equal nodes a fifth is one node, of four it is none.
 template <class Slots = one_slot>
 class at_most_slot_fraction {
   public:

@@ -13,6 +13,7 @@
 #include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/detail/failure_bytes.hpp>
 #include <straggle/blacklist/detail/node_trials.hpp>
+#include <straggle/blacklist/detail/slot_share.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
@@ -226,13 +227,13 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
             double const p = pace(c.node);
             double const more = c.slots * (1 / p - 1);
             spared by = spared::no;
-            bool const few = out_slots + c.slots <= options_.share_of_slots * total_slots_ ||
-                             (out == 0 && 2.0 * c.slots <= total_slots_);
+            bool const few =
+                detail::is_in_share(options_.share_of_slots, present, total_slots_, out, out_slots, c.slots);
             if (c.word == condition::pinned)
                 by = spared::by_operator;
             else if (open)
                 by = spared::by_fail_open;
-            else if (present < 3 || !few || out >= options_.most_out ||
+            else if (!few || out >= options_.most_out ||
                      total_slots_ - out_slots - c.slots < options_.least_slots)
                 by = spared::by_limit;
             else if (is_last_of_domain(rows, c))

@@ -61,7 +61,7 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// @par Example
 /// `ranked_blacklist<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
-/// and never more than a fifth of the slots. `ranked_blacklist_of<std::string>(weakest_level{},
+/// and at most a fifth of the slots or one node (`share_of_slots`). `ranked_blacklist_of<std::string>(weakest_level{},
 /// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
 /// `unlimited{}` removes it.
 ///
