@@ -115,6 +115,35 @@ TEST_CASE(
     CHECK(half.blacklisted() <= 3);
 }
 
+TEST_CASE("mr1_blacklist: four faults are out of the ordinary where the others have two, not where they have "
+          "three") {
+    for (std::uint64_t const others : {2u, 3u}) {
+        mr1_blacklist list;
+        list.set_nodes(8);
+        for (std::uint32_t node = 1; node < 8; ++node)
+            for (std::uint64_t k = 0; k < others; ++k) avoid(list, node, 100 * node + k, 0);
+        for (std::uint64_t k = 0; k < 4; ++k) avoid(list, 0, k, 0);
+        CHECK(list.faults(0) == 4);
+        CHECK(list.is_out(0) == (others == 2)); // 4 > 1.5 * 18 / 8, 4 < 1.5 * 25 / 8
+        CHECK(list.blacklisted() == (others == 2 ? 1u : 0u));
+    }
+}
+
+TEST_CASE("mr1_blacklist: a fault a day is forgiven, and the tracker is back with the first") {
+    mr1_blacklist list;
+    list.set_nodes(10);
+    for (std::uint64_t job = 0; job < 5; ++job) avoid(list, 0, job, 0);
+    CHECK(list.faults(0) == 5);
+    CHECK(list.is_out(0));
+    list.advance(day + 0.001);
+    CHECK(list.faults(0) == 4);
+    CHECK(!list.is_out(0));
+    list.advance(2 * day);
+    CHECK(list.faults(0) == 4);
+    list.advance(2 * day + 0.003);
+    CHECK(list.faults(0) == 3);
+}
+
 TEST_CASE("mr1_blacklist: a job avoids a tracker after four failures, and at most a quarter of them") {
     mr1_blacklist list;
     list.set_nodes(8);
