@@ -549,9 +549,12 @@ TEST_CASE("quiet windows") {
     CHECK(ids_of(informed.decision().blacklisted()) == nodes({8}));
     CHECK(informed.decision().spared().empty()); // a fifth of nine is one: node 9 was not spared, it is gone
     CHECK(informed.exclusion_of(name_of(9)) == blacklist::exclusion{});
-    // A cluster that shrinks to four: the rest has room for nobody.
+    // A cluster that shrinks to four: one of them may be out. Of two none may.
     fleet.assign({name_of(0), name_of(1), name_of(2), name_of(8)});
     informed.decide(out_of_four({0, 0, 0}), 5, fleet);
+    CHECK(ids_of(informed.decision().blacklisted()) == nodes({8}));
+    fleet.assign({name_of(0), name_of(8)});
+    informed.decide(window_of({0}), 6, fleet);
     CHECK(informed.decision().blacklisted().empty());
     CHECK(ids_of(informed.decision().spared()) == nodes({8}));
 }
