@@ -94,12 +94,14 @@ class library final : public policy {
         out.nodes.assign(hosts_.size(), service::normal);
         for (auto const& n : plan.nodes())
             if (use_.excludes) out.nodes[n.row] = service_of(n.state);
-        if (!use_.copies) return;
         for (auto const& c : plan.copies()) {
+            // Probes are part of exclusions: without them nobody knows whether a node has recovered.
+            if (!use_.copies && !(use_.excludes && c.is_probe)) continue;
             running_attempt const& a = view.running[c.row];
             out.copies.push_back({a.job, a.task, hosts_[c.node_row].id});
             ++hosts_[c.node_row].busy;
         }
+        if (!use_.copies) return;
         for (auto const& k : plan.kills()) {
             running_attempt const& a = view.running[k.row];
             out.kills.push_back({a.job, a.task, a.node});
@@ -180,7 +182,8 @@ std::unique_ptr<policy> make_free(setup const&) {
 add_policy const all({"library", "the mitigator with its defaults, obeyed in all", false,
                       &make<true, true, true>});
 add_policy const copies({"library_copies_only", "its copies alone", false, &make<false, true, false>});
-add_policy const exclusions({"library_nodes_only", "its exclusions alone", false, &make<true, false, false>});
+add_policy const exclusions({"library_nodes_only", "its exclusions alone, and the probes that end them",
+                             false, &make<true, false, false>});
 add_policy const placements({"library_places_only", "its placement alone", false, &make<false, false, true>});
 add_policy const without_kinds({"library_without_kinds",
                                 "the mitigator, told nothing of which jobs are alike", false,
