@@ -143,18 +143,15 @@ class basic_copy_planner {
                              crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
             told.add(p);
         }
-        // Nodes without a free slot may be left out. Where the queue is of now, so are the slots: what was
-        // there at the last plan and is not told is full. Else both are as they were then, as few tasks that
-        // wait for many slots would keep every job from slow nodes that came since.
-        double const busy =
-            (std::max)(told.busy, task.queue_is_now ? healthy_.all() - told.free : healthy_.busy);
+        // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
+        double const busy = (std::max)(told.busy, task.only_here ? 0.0 : healthy_.all() - told.free);
         double wait = std::numeric_limits<double>::infinity();
-        if (task.only_here ? told.busy > 0 : busy > 0) {
+        if (busy > 0) {
             // They come free once in usual / busy, for all that wait; those that were given a task since the
             // last plan come free together, after a whole task.
-            double tasks = (static_cast<double>(load.waiting) + 1) / busy;
-            if (task.queue_is_now && busy > healthy_.busy)
-                tasks += (std::ceil(tasks) - tasks) * (busy - healthy_.busy) / busy;
+            double const taken = task.only_here ? 0.0 : (std::max)(busy - healthy_.busy, 0.0);
+            double tasks = (waiting_now(task, load, taken) + 1) / busy;
+            if (taken > 0) tasks += (std::ceil(tasks) - tasks) * taken / busy;
             wait = scan_.usual() * tasks;
         }
         assign::rank_places(detail::span_of(free_), scan_.usual_of(task.job, task.kind, task.input), wait,
@@ -224,6 +221,15 @@ class basic_copy_planner {
         }
         [[nodiscard]] double all() const noexcept { return free + busy; }
     };
+    // Tasks that come before a new one. Where nobody tells the queue of now: slots that were taken since the
+    // last plan and for which no task waited then went to jobs that came since, whose other tasks follow.
+    [[nodiscard]] double waiting_now(new_task const& task, cluster_load const& load, double taken) const {
+        double const told = static_cast<double>(load.waiting);
+        if (task.queue_is_now || task.only_here) return told;
+        if (taken <= told) return told - taken;
+        double const begun = taken - told, of_a_job = (std::max)(scan_.tasks_per_job(), 1.0);
+        return std::ceil((begun + 1) / of_a_job) * of_a_job - begun - 1;
+    }
     [[nodiscard]] detail::slot_supply supply_of(std::span<place_row const> places,
                                                 cluster_load const& load) const noexcept {
         detail::slot_supply supply;

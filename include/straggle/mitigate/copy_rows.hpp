@@ -55,7 +55,7 @@ struct new_task {
     std::uint32_t kind = not_known;                          ///< as in `running_row`
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
     bool only_here = false;    ///< no node can run it but those that are told, the full ones among them
-    bool queue_is_now = false; ///< the load it is ranked with is of now, not of the last plan
+    bool queue_is_now = false; ///< the load is of now; else it is of the last plan, and what came is guessed
 };
 
 /// How an attempt ended.

@@ -203,8 +203,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
         return rank(this->waiting_task(task), nodes, [](Node const&) { return true; });
     }
-    /// The same with the queue as it is now: where many tasks are placed between two decisions, those that
-    /// are placed or came since then would not count.
+    /// The same with the queue as it is now. Otherwise it is guessed from the last decision, the slots that
+    /// were taken since then, and how many tasks jobs have.
     /// @param load of now; `waiting` tasks come before this one
     template <base::identifier Job, std::ranges::forward_range Nodes>
         requires std::convertible_to<Job const&, job_key>

@@ -119,9 +119,14 @@ class basic_node_trials {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
             if (evidence_.take_outrun(row.node)) weigh_verdict(r, true);
-            if (r.state == node_state::excluded || r.state == node_state::on_probation) continue;
-            slowdown const s = evidence_.estimate_of(row.node);
             double const stuck = evidence_.stuck_for(row.node);
+            if (r.state == node_state::excluded || r.state == node_state::on_probation) {
+                // What it was excluded for goes on: it was not slow, it hangs.
+                if (r.why.rule == "running_time" && stuck > hung_from(row.node))
+                    r.causes |= static_cast<std::uint8_t>(cause::hung);
+                continue;
+            }
+            slowdown const s = evidence_.estimate_of(row.node);
             bool const hangs = evidence_.is_hung(row.node, threshold);
             if (evidence_.is_slow(row.node, plain) && is_plain(row.node, s))
                 accuse(row.node, cause::slow, s,

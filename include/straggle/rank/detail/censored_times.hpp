@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/rank/detail/pooled_times.hpp>
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,14 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // The Kaplan-Meier and Nelson-Aalen estimates of logarithms of times.
 //
 // Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); what is left beyond the last attempt that is
-// still running is put there (Efron 1967).
+// still running is put there (Efron 1967). Hazards have the times of other jobs as their prior (Susarla and
+// Van Ryzin 1976, Hjort 1990).
 template <class = void>
 class basic_censored_times {
   public:
     void clear() noexcept {
         times_.clear();
         events_ = 0;
-        is_summed_ = {};
         longest_ = second_ = {-1e300, 0};
     }
     // An attempt that ended, or that has taken so long so far.
@@ -69,18 +70,14 @@ class basic_censored_times {
         variance_ = squares - sum * sum;
         if (!(variance_ > 0)) variance_ = 0;
     }
-    // The same where only hazards will be asked for.
-    void fit_hazards() {
+    // The same where only hazards will be asked for. Other jobs stand behind those few siblings that take
+    // long, each as so many attempts as `pool` is worth.
+    // @param spread the usual standard deviation of one time
+    void fit_hazards(pooled_times const& pool, double spread) {
         sort();
         find_suspects();
-        std::size_t const n = times_.size();
-        double hazard = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            // With few siblings the estimate is uncertain: rather too little.
-            if (times_[i].ended) hazard += 1 / (static_cast<double>(n - i) + 1);
-            points_[i].hazard[everybody] = hazard;
-        }
-        for (std::size_t which = everybody + 1; which <= suspects_; ++which) leave_out(which);
+        find_prior(pool, spread);
+        for (std::size_t which = everybody; which <= suspects_; ++which) sum_hazards(which);
     }
 
     [[nodiscard]] std::size_t events() const noexcept { return events_; }
@@ -127,25 +124,8 @@ class basic_censored_times {
         std::size_t const i = after(log_time), which = view_of(node);
         double const known = i == 0 ? 0.0 : points_[i - 1].hazard[which];
         double const elsewhere = longest_without_[which];
-        return elsewhere > -1e299 && log_time > elsewhere ? known + index * (log_time - elsewhere) : known;
-    }
-
-    // Which share of the attempts that run on a node is older, at any time where starts are spread evenly, or
-    // of those that began together if that is more. O(n) exponentials once, then O(log n).
-    [[nodiscard]] double share_older(double log_time, std::uint32_t node, double index) {
-        std::size_t const which = view_of(node);
-        double const elsewhere = longest_without_[which];
-        if (!(log_time > 0) || !(elsewhere > -1e299)) return 1; // in the younger half, or with no siblings
-        if (!is_summed_[which]) sum_areas(which);
-        areas const& a = areas_[which];
-        double const tail = a.end / (index - 1), all = a.known + tail;
-        double const survival = std::exp(-hazard(log_time, node, index));
-        double const beyond = elsewhere - log_time;
-        if (!(beyond > 0)) return (std::max)(survival, tail * std::exp((index - 1) * beyond) / all);
-        std::size_t const next = after(log_time);
-        double const until = (std::min)(times_[next].at, elsewhere);
-        double const area = survival * (std::exp(until) - std::exp(log_time)) + points_[next].area[which];
-        return (std::max)(survival, (area + tail) / all);
+        if (elsewhere > -1e299 && log_time > elsewhere) return known + index * (log_time - elsewhere);
+        return i == 0 ? known : known + grown(points_[i - 1], which, prior(log_time));
     }
 
   private:
@@ -158,10 +138,6 @@ class basic_censored_times {
     // With everybody, and without one suspect or the other.
     static constexpr std::size_t everybody = 0, views = 3;
 
-    struct areas {
-        double known = 0; // under the survival curve, up to the longest time
-        double end = 0;   // survival there times the time
-    };
     struct time {
         double at;
         std::uint32_t node;
@@ -170,35 +146,12 @@ class basic_censored_times {
     // What is known at one of the times.
     struct point {
         double mass = 0;
-        double survival = 0;                // after it
-        std::array<double, views> hazard{}; // up to and with it
-        std::array<double, views> area{};   // under the curve, from here to the longest
-        double sum_from = 0;                // of mass times place, from here on
+        double survival = 0;                 // after it
+        std::array<double, views> hazard{};  // up to and with it
+        std::array<double, views> at_risk{}; // behind it
+        double prior = 0;                    // attempts of other jobs that take longer, as many as they count
+        double sum_from = 0;                 // of mass times place, from here on
     };
-
-    void sum_areas(std::size_t which) noexcept {
-        double const elsewhere = longest_without_[which];
-        std::size_t const i = after(elsewhere);
-        areas& a = areas_[which];
-        // Hazards only rise where an attempt has ended.
-        double hazard = i == 0 ? 0.0 : points_[i - 1].hazard[which], survival = std::exp(-hazard);
-        double sum = 0, next = elsewhere, end = std::exp(elsewhere);
-        a.end = survival * end;
-        for (std::size_t k = points_.size(); k-- > 0;) {
-            double const at = times_[k].at;
-            if (at < next) {
-                if (double const h = points_[k].hazard[which]; h != hazard)
-                    survival = std::exp(-(hazard = h));
-                double const begin = std::exp(at);
-                sum += survival * (end - begin);
-                next = at;
-                end = begin;
-            }
-            points_[k].area[which] = sum;
-        }
-        a.known = sum + end;
-        is_summed_[which] = true;
-    }
 
     // The first that takes longer.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
@@ -227,19 +180,52 @@ class basic_censored_times {
         }
         longest_without_ = {longest_.at, second_.at, longest_.at};
     }
-    // The hazard as all but a suspect show it.
-    void leave_out(std::size_t which) noexcept {
-        std::uint32_t const node = suspect_[which - 1];
-        std::size_t at_risk = 0;
-        for (time const& t : times_) at_risk += t.node != node ? 1 : 0;
-        double hazard = 0;
+    // Half of the attempts are longer (Kaplan and Meier), and from there on those of other jobs are known;
+    // not where that is doubtful, or where the job has more long attempts than others do.
+    void find_prior(pooled_times const& pool, double spread) {
+        pool_ = &pool;
+        weight_ = (std::min)(pool.weight(), static_cast<double>(events_));
+        std::size_t const n = times_.size();
+        double survival = 1;
+        std::size_t i = 0;
+        for (; i < n && survival > 0.5; ++i)
+            if (times_[i].ended) survival -= survival / static_cast<double>(n - i);
+        if (survival > 0.5) weight_ = 0;
+        if (!(weight_ > 0)) return;
+        // The median of few is off by so much, or more in one case of six; then it takes longer.
+        middle_ = times_[i - 1].at + 1.25 * spread / std::sqrt(static_cast<double>(events_));
+        auto const longer = [&](double by) { return static_cast<double>(n - after(middle_ + by)); };
+        if (!pool.explains(static_cast<double>(n), longer)) weight_ = 0;
+    }
+    [[nodiscard]] double prior(double log_time) const noexcept {
+        return weight_ > 0 ? weight_ * pool_->survival(log_time - middle_) : 0.0;
+    }
+    // How much the hazard grows by other jobs from a point on, while nothing ends here.
+    [[nodiscard]] static double grown(point const& from, std::size_t which, double prior) noexcept {
+        double const at_risk = from.at_risk[which];
+        return at_risk > 0 && prior < from.prior ? std::log((from.prior + at_risk) / (prior + at_risk)) : 0.0;
+    }
+    // The hazard as everybody, or all but a suspect, show it.
+    void sum_hazards(std::size_t which) noexcept {
+        bool const all = which == everybody;
+        std::uint32_t const node = all ? 0 : suspect_[which - 1];
+        double at_risk = 0, hazard = 0;
+        for (time const& t : times_) at_risk += all || t.node != node ? 1 : 0;
+        point before;
+        before.prior = weight_;
+        before.at_risk[which] = at_risk;
         for (std::size_t i = 0; i < times_.size(); ++i) {
             time const& t = times_[i];
-            if (t.node != node) {
-                if (t.ended) hazard += 1 / static_cast<double>(at_risk + 1);
-                --at_risk;
+            point& p = points_[i];
+            if (all) p.prior = prior(t.at);
+            hazard += grown(i == 0 ? before : points_[i - 1], which, p.prior);
+            if (all || t.node != node) {
+                // With few siblings the estimate is uncertain: rather too little.
+                if (t.ended) hazard += 1 / (p.prior + at_risk + 1);
+                at_risk -= 1;
             }
-            points_[i].hazard[which] = hazard;
+            p.hazard[which] = hazard;
+            p.at_risk[which] = at_risk;
         }
     }
     [[nodiscard]] std::size_t view_of(std::uint32_t node) const noexcept {
@@ -261,9 +247,9 @@ class basic_censored_times {
     std::array<std::uint32_t, views - 1> suspect_{};
     std::size_t suspects_ = 0;
     std::array<double, views> longest_without_{};
-    std::array<areas, views> areas_{};
-    std::array<bool, views> is_summed_{};
-    std::vector<std::uint32_t> old_; // nodes of attempts that go on for long
+    pooled_times const* pool_ = nullptr; // while hazards are asked for
+    double weight_ = 0, middle_ = 0;     // of the pool: attempts it counts for, and where its median is
+    std::vector<std::uint32_t> old_;     // nodes of attempts that go on for long
     double mean_ = 0, variance_ = 0;
 };
 using censored_times = basic_censored_times<>;

@@ -22,6 +22,7 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     batches_.write(out);
     far_tail_.write(out);
     near_tail_.write(out);
+    builder_.pool.write(out);
     prices_.write(out);
     out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
@@ -31,8 +32,8 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
-        for (double const x :
-             {b.log_slowdown, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked, nodes_[i].races})
+        for (double const x : {b.log_slowdown, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked,
+                               nodes_[i].races, nodes_[i].last_ended})
             out.real(x);
         out.flag(b.probing);
         out.flag(nodes_[i].outrun);
@@ -90,6 +91,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     builder_.batch_counts_once = !batches_.holds();
     far_tail_.read(in);
     near_tail_.read(in);
+    builder_.pool.read(in);
     this->use_tails();
     prices_.read(in);
     this->take_prices();
@@ -98,13 +100,13 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     started_ = in.flag();
     seen_ = in.flag();
     seen_in_window_ = in.flag();
-    std::size_t const nodes = in.count(8 * 8 + 1 + 14 * 8);
+    std::size_t const nodes = in.count(9 * 8 + 1 + 14 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
         for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.pace, &b.paced, &b.since,
-                                &nodes_[i].booked, &nodes_[i].races})
+                                &nodes_[i].booked, &nodes_[i].races, &nodes_[i].last_ended})
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
         b.probing = in.flag();

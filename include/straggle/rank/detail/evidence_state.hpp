@@ -61,12 +61,12 @@ class basic_evidence_state {
     }
     [[nodiscard]] bool is_hung(std::uint32_t node, double threshold) const noexcept {
         if (node >= nodes_.size()) return 0 > threshold;
-        return nodes_[node].all_old > threshold || nodes_[node].hung.is_above(threshold);
+        return nodes_[node].survived > threshold || nodes_[node].hung.is_above(threshold);
     }
     [[nodiscard]] double hung_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
-        return (std::max)(n.hung.log_evidence(), n.all_old);
+        return (std::max)(n.hung.log_evidence(), n.survived);
     }
     // Whether all that runs there, of which there is more than one, began together.
     [[nodiscard]] bool is_one_batch(std::uint32_t node) const noexcept {
@@ -113,7 +113,9 @@ class basic_evidence_state {
         nodes_[node].restored.reset();
     }
     void charge_hung(std::uint32_t node) noexcept {
-        if (node < nodes_.size()) nodes_[node].hung.raise(hung_evidence(node));
+        // However sure that is: half a dozen attempts that end there shall be enough to acquit it.
+        constexpr double as_sure = 12;
+        if (node < nodes_.size()) nodes_[node].hung.settle((std::min)(hung_evidence(node), as_sure));
     }
     void begin_trial(std::uint32_t node, double now, bool probing) {
         room_for_node(node);
@@ -167,11 +169,10 @@ class basic_evidence_state {
         double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
-        double all_old = no_evidence;  // log of the evidence that all its slots hold old attempts
-        double young = 0;              // the largest share of attempts older than one that runs there
+        double survived = no_evidence; // log of the evidence that what began last does not end
+        double last_ended = -1e300;    // when the attempt began that began last of those that ended
         std::uint32_t running = 0;     // attempts that are no copies and can be compared
         std::uint32_t company = 0;     // attempts
-        std::uint32_t witnesses = 0;   // of those that can be compared, each batch as one where it is to be
         std::uint32_t batches = 0;
         bool outrun = false; // by a copy
     };
@@ -229,19 +230,29 @@ class basic_evidence_state {
         usual += ((std::min)(builder_.own_variance(), 4.0) - usual) * free / variance_weight_;
     }
 
-    static std::uint32_t slots_of(std::uint32_t node, std::span<std::uint32_t const> slots) noexcept {
-        return node < slots.size() ? slots[node] : 1;
-    }
-    // A node all of whose slots are busy with old attempts: where one of a hundred is as old as the youngest
-    // of four, that is chance once in a hundred million looks.
-    void weigh_ages(std::span<std::uint32_t const> slots) noexcept {
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-            node_watch& n = nodes_[i];
-            n.all_old = n.running != 0 && n.running >= slots_of(i, slots)
-                            ? -static_cast<double>(n.witnesses) * std::log((std::max)(n.young, 1e-300)) - ln2
-                            : no_evidence;
+    struct aged_attempt {
+        std::uint32_t node;
+        double log_ratio;
+        double start;
+        double hazard; // up to now; 0 where it is no witness
+    };
+    // The evidence that a node began to hang at some time since the last attempt began there that has ended:
+    // what has begun since then has survived so much. All of it is judged by what is known now, where
+    // `hung_detector` adds up what was known at the time; either may be the better one.
+    void weigh_ages(node_watch& n, std::span<aged_attempt> ages) const {
+        std::sort(ages.begin(), ages.end(),
+                  [](aged_attempt const& a, aged_attempt const& b) { return a.start > b.start; });
+        double survived = 0;
+        for (std::size_t i = 0; i < ages.size() && ages[i].start > n.last_ended; ++i) {
+            survived += (1 - hung_detector::ratio_of_hung) * ages[i].hazard;
+            double const older = (std::max)(i + 1 < ages.size() ? ages[i + 1].start : -1e300, n.last_ended);
+            double const windows = (ages[i].start - older) / (window_length_ > 0 ? window_length_ : 1.0);
+            if (windows > 1e-9)
+                n.survived = log_sum(n.survived, survived + std::log((std::min)(windows, 1.0)));
         }
+        n.survived -= ln2;
     }
+
     void take_prices() noexcept {
         up_ = prices_.upward();
         down_ = prices_.downward();

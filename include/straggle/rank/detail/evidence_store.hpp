@@ -39,6 +39,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         state::window_began_, state::window_length_, state::windows_, state::book, state::learn_pace,
         state::learn_tasks, state::learn_usual, state::learn_variance, state::room_for_node, state::shrink,
         state::take_prices;
+    using typename state::aged_attempt;
     using typename state::node_watch;
 
   public:
@@ -104,7 +105,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
         this->write_slowdowns();
         sum_scores();
-        watch_hung(now, slots);
+        watch_hung(now);
         this->measure_scatter();
         updated_ = now;
     }
@@ -301,10 +302,13 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
     }
 
-    void watch_hung(double now, std::span<std::uint32_t const> slots) {
-        for (node_watch& n : nodes_) n.young = n.running = n.company = n.witnesses = n.batches = 0;
+    void watch_hung(double now) {
+        for (node_watch& n : nodes_) {
+            n.running = n.company = n.batches = 0;
+            n.survived = state::no_evidence;
+        }
         for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
-        ratios_.clear();
+        ages_.clear();
         double const before = updated_;
         for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
             live_job& job = jobs_[j];
@@ -320,7 +324,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 node_belief const& b = beliefs_[r.node];
                 if (r.copy) continue;
                 double const log_ratio = std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin();
-                ratios_.push_back({r.node, log_ratio});
+                ages_.push_back({r.node, log_ratio, r.start, 0});
                 if (r.start < b.since) continue;
                 double const slow = builder_.slowest(b);
                 node_watch& n = nodes_[r.node];
@@ -333,22 +337,22 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 } else if (!batches_.holds()) {
                     continue;
                 }
-                ++n.witnesses;
-                bool const alone = n.company < 2;
-                if (n.company >= this->slots_of(r.node, slots)) // see `weigh_ages`
-                    n.young = (std::max)(n.young, builder_.share_older(log_ratio, r.node, slow, alone));
+                // Where neighbours are alike, a batch is as one task, which may be larger than any before.
+                bool const alone = n.company < 2 || !batches_.holds();
                 n.exposed += builder_.exposure(r.age, log_ratio, now - before, r.node, slow, alone);
+                ages_.back().hazard = builder_.exposure(r.age, log_ratio, r.age, r.node, slow, alone);
             }
             for (timed_attempt const& a : job.attempts) {
                 if (!(a.end > before) || a.copy) continue;
                 double const length = std::exp(a.ticks * nats_per_tick);
                 node_belief const& b = beliefs_[a.node];
                 if (a.end - length < b.since) continue;
-                nodes_[a.node].exposed +=
-                    builder_.exposure(length, std::log(length) - builder_.origin(), a.end - before, a.node,
-                                      builder_.slowest(b), true);
+                node_watch& n = nodes_[a.node];
+                n.exposed += builder_.exposure(length, std::log(length) - builder_.origin(), a.end - before,
+                                               a.node, builder_.slowest(b), true);
                 if (a.censored) continue;
-                nodes_[a.node].ended += 1;
+                n.ended += 1;
+                n.last_ended = (std::max)(n.last_ended, a.end - length);
                 learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
             }
         });
@@ -356,24 +360,21 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             n.hung.add(n.exposed, n.ended);
             n.exposed = n.ended = n.stuck = 0;
         }
-        this->weigh_ages(slots);
         spread_sort(
-            ratios_, dealt_ratios_, [](ratio const& r) { return std::uint64_t{r.node}; },
-            [](ratio const& a, ratio const& b) {
+            ages_, dealt_ages_, [](aged_attempt const& a) { return std::uint64_t{a.node}; },
+            [](aged_attempt const& a, aged_attempt const& b) {
                 return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
             });
-        for (std::size_t first = 0; first < ratios_.size();) {
+        for (std::size_t first = 0; first < ages_.size();) {
             std::size_t last = first;
-            while (last < ratios_.size() && ratios_[last].node == ratios_[first].node) ++last;
-            nodes_[ratios_[first].node].stuck = std::exp(ratios_[first + (last - first - 1) / 2].log_ratio);
+            while (last < ages_.size() && ages_[last].node == ages_[first].node) ++last;
+            node_watch& n = nodes_[ages_[first].node];
+            n.stuck = std::exp(ages_[first + (last - first - 1) / 2].log_ratio);
+            this->weigh_ages(n, {ages_.data() + first, last - first});
             first = last;
         }
     }
 
-    struct ratio {
-        std::uint32_t node;
-        double log_ratio;
-    };
     // Scratch.
     std::vector<running_row> running_;
     when_used<Void, spread_sort_scratch<running_row>> dealt_;
@@ -381,8 +382,8 @@ class basic_evidence_store : public basic_evidence_state<Void> {
     when_used<Void, std::vector<effect_group>> live_groups_;
     when_used<Void, std::vector<effect_cell>> live_cells_;
     when_used<Void, std::vector<cell_score>> live_scores_;
-    std::vector<ratio> ratios_;
-    spread_sort_scratch<ratio> dealt_ratios_;
+    std::vector<aged_attempt> ages_;
+    spread_sort_scratch<aged_attempt> dealt_ages_;
 };
 using evidence_store = basic_evidence_store<>;
 

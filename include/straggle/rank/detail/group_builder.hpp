@@ -9,8 +9,10 @@
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/censored_times.hpp>
+#include <straggle/rank/detail/group_rows.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/pooled_times.hpp>
 #include <straggle/rank/detail/slow_detector.hpp>
 #include <straggle/rank/detail/tail_index.hpp>
 
@@ -23,41 +25,6 @@
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// What is believed of a node when its attempts are looked at.
-struct node_belief {
-    double log_slowdown = 0; // estimated
-    double usual = 0;        // log of the slowdown that is by design: that of the class of the machine
-    double charge = 0;       // log of the slowdown it was excluded for; recovery is proved against it
-    double pace = 0;         // log of how many times its siblings' usual time an attempt took that ended
-    double paced = 0;        // how many attempts that is told by
-    double since = -1e300;   // attempts that began before count for nothing
-    bool probing = false;    // its copies count
-};
-
-// A score of one job on one node for the detectors, in standard deviations of one task.
-struct cell_score {
-    std::uint32_t node = 0;
-    double slow = 0;     // against the slowdown that is tolerated
-    double restored = 0; // against the charge, the other way round
-    double tasks = 0;    // what both are worth
-};
-
-// What the copies of one task say of a node whose copies count.
-struct race_score {
-    std::uint32_t node = 0;
-    double log_evidence = 0;
-};
-
-// An attempt that runs, of the job that is looked at.
-struct running_time {
-    std::uint32_t node = 0;
-    std::uint64_t task = no_task;
-    double age = 0;
-    double start = 0;
-    bool copy = false;
-    std::int32_t ticks = 0; // of its age, if that is above 0
-};
 
 template <class Void = void>
 class basic_group_builder {
@@ -72,6 +39,9 @@ class basic_group_builder {
     // is compared with the former, for a task may be larger than any before; not so all of a node at once.
     double far_tail = tail_index::least, near_tail = tail_index::least;
     static constexpr double widest = 4.1588830833596715; // ln 64: what lies further off is moved there
+
+    // How the times of other jobs are spread about their median.
+    pooled_times pool;
 
     // Scores of attempts that began together on a node count as one.
     bool batch_counts_once = false;
@@ -95,7 +65,7 @@ class basic_group_builder {
         gather(ended, running, beliefs);
         if (events_ < 2) return false;
         find_origin();
-        siblings_.fit_hazards();
+        siblings_.fit_hazards(pool, std::sqrt(usual_variance));
         return true;
     }
     [[nodiscard]] effect_group const& group() const noexcept { return group_; }
@@ -116,11 +86,6 @@ class basic_group_builder {
         double const index = alone ? far_tail : near_tail, before = age - last;
         return (age > 0 ? siblings_.hazard(log_ratio - slow, node, index) : 0.0) -
                (before > 0 ? siblings_.hazard(std::log(before) - origin_ - slow, node, index) : 0.0);
-    }
-    // Which share of the attempts that run at any time on such a node is older than a logarithm of an age
-    // over the usual time. `alone`: nothing else runs there. @pre as above
-    [[nodiscard]] double share_older(double log_ratio, std::uint32_t node, double slow, bool alone) noexcept {
-        return siblings_.share_older(log_ratio - slow, node, alone ? far_tail : near_tail);
     }
     // The log of how slow a node has been at least with what ended there lately.
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
@@ -279,11 +244,15 @@ class basic_group_builder {
     }
 
   public:
-    // Learns what scores cost from the attempts that were looked at last.
-    void teach(score_prices& prices) const noexcept {
+    // Learns what scores cost, and how times are spread, from the job that was looked at last.
+    void teach(score_prices& prices) {
         double const deviation = std::sqrt(group_.variance);
         for (entry const& e : entries_)
             if (e.ended && !e.copy) prices.learn((e.adjusted - origin_ - mean_) / deviation);
+        medians_.clear();
+        for (entry const& e : entries_)
+            if (e.ended && !e.copy) medians_.push_back(e.adjusted - origin_);
+        pool.learn(span_of(medians_));
     }
     // Variance as this job alone shows it, and by how many tasks.
     [[nodiscard]] double own_variance() const noexcept { return own_variance_; }

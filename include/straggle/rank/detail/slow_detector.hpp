@@ -166,14 +166,15 @@ class slow_detector : public log_evidences<6, -50> {
 // Source: the log-rank statistic as an e-value, ter Schure, Grünwald et al. "The safe log-rank test" (2020).
 class hung_detector : public log_evidences<2, -20> {
   public:
+    // How often the attempts of a hung node end, compared with others.
+    static constexpr double ratio_of_hung = 0.02;
+
     void add(double exposed, double ended) noexcept {
         for (std::size_t k = 0; k < log_ratio.size(); ++k)
             add_to(k, ended * log_ratio[k] + (1 - ratio[k]) * exposed);
     }
     // What has led to a decision stays until attempts end.
-    void raise(double log_evidence) noexcept {
-        for (double& l : log_sum_) l = (std::max)(l, log_evidence);
-    }
+    void settle(double log_evidence) noexcept { log_sum_.fill((std::max)(log_evidence, lowest)); }
     [[nodiscard]] double log_evidence() const noexcept {
         return log_sum(log_sum_[0], log_sum_[1]) - log_of_terms;
     }
@@ -186,8 +187,8 @@ class hung_detector : public log_evidences<2, -20> {
 
   private:
     static constexpr double log_of_terms = 0.6931471805599453; // ln 2
-    // How often the attempts of a hung node end, compared with others.
-    static constexpr std::array<double, 2> ratio{0.02, 0.1};
+    // The same, and less surely.
+    static constexpr std::array<double, 2> ratio{ratio_of_hung, 0.1};
     static constexpr std::array<double, 2> log_ratio{-3.912023005428146, -2.302585092994046};
 };
 
