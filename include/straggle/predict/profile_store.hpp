@@ -18,6 +18,7 @@
 #include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_bytes.hpp>
 #include <straggle/predict/detail/profile_index.hpp>
+#include <straggle/predict/detail/profile_nearest_one.hpp>
 #include <straggle/predict/detail/profile_search.hpp>
 #include <straggle/predict/similarity.hpp>
 
@@ -152,18 +153,23 @@ class basic_profile_store {
                    basic_nearest_scratch<Void>& scratch, std::vector<neighbor>& out) const {
         STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
-        for (double const x : row)
-            if (!is_factor_value(x)) return status::out_of_domain;
-        for (double const w : weights)
-            if (!(w >= 0 && detail::is_finite(w))) return status::out_of_domain;
-        if (detail::is_nan(within) || !(within >= 0)) return status::out_of_domain;
+        bool good = !detail::is_nan(within) && within >= 0;
+        for (std::size_t i = 0; i < row.size(); ++i)
+            good = good && is_factor_value(row[i]) && weights[i] >= 0 && detail::is_finite(weights[i]);
+        if (!good) return status::out_of_domain;
         k = (std::min)(k, size());
         if (k == 0) return status::insufficient_evidence;
-        detail::make_terms(leaves(), row, weights, scratch.terms_);
+        auto const terms = detail::make_terms(leaves(), row, weights, scratch.terms_);
+        if (k == 1 && leaves().slots() < detail::few_slots) {
+            auto const hit = detail::basic_profile_nearest_one<Void>(leaves(), terms, within).find();
+            if (hit.slot == detail::basic_profile_nearest_one<Void>::none)
+                return status::insufficient_evidence;
+            out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
+            return status::ok;
+        }
         scratch.hits_.reserve(k);
-        detail::make_cells(leaves(), scratch.terms_, scratch.cells_);
-        detail::basic_profile_search<Void>(leaves(), scratch.terms_, k, within, scratch.cells_, scratch.hits_)
-            .run();
+        detail::make_cells(leaves(), terms, scratch.cells_);
+        detail::basic_profile_search<Void>(leaves(), terms, k, within, scratch.cells_, scratch.hits_).run();
         out.reserve(scratch.hits_.size());
         for (detail::profile_hit const& hit : scratch.hits_)
             out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});

@@ -37,6 +37,7 @@ struct factor_extent {
         high = inner.high > high ? inner.high : high;
         return grows;
     }
+    [[nodiscard]] double range() const noexcept { return high > low ? high - low : 0.0; }
     [[nodiscard]] bool touched_by(factor_extent const& inner) const noexcept {
         return inner.low == low || inner.high == high;
     }
@@ -141,12 +142,10 @@ class basic_profile_leaves {
     }
     // Around all records that are alive.
     [[nodiscard]] factor_extent const& extent(std::size_t factor) const noexcept { return all_[factor]; }
-    [[nodiscard]] double range(std::size_t factor) const noexcept {
-        factor_extent const& e = all_[factor];
-        return e.high > e.low ? e.high - e.low : 0.0;
-    }
-    // How many of them miss the factor.
-    [[nodiscard]] std::size_t missing(std::size_t factor) const noexcept { return missing_[factor]; }
+    [[nodiscard]] double range(std::size_t factor) const noexcept { return all_[factor].range(); }
+    [[nodiscard]] std::span<factor_extent const> extents() const noexcept { return span_of(all_); }
+    // How many of them miss each factor.
+    [[nodiscard]] std::span<std::size_t const> missing() const noexcept { return span_of(missing_); }
 
     // Level 0 is around leaves, every other around the groups of the one below.
     [[nodiscard]] basic_profile_boxes<Void> const& boxes(std::size_t level) const noexcept {
@@ -183,6 +182,9 @@ class basic_profile_leaves {
     [[nodiscard]] bool is_alive(std::size_t slot) const noexcept {
         return (alive_[slot / leaf_size] >> slot % leaf_size & 1) != 0;
     }
+
+    // A bit for each slot of a leaf that does.
+    [[nodiscard]] unsigned alive(std::size_t l) const noexcept { return alive_[l]; }
 
     void reserve(std::size_t slots) {
         std::size_t n = groups_of(slots);

@@ -32,22 +32,32 @@ struct profile_hit {
 };
 
 // The terms of a query in the order of the factors. Those without weight add nothing.
+// @param terms where they are put
 template <class Unused>
-void make_terms(basic_profile_leaves<Unused> const& leaves, std::span<double const> row,
-                std::span<double const> weights, when_used<Unused, std::vector<factor_term>>& terms) {
-    terms.clear();
+std::span<factor_term const> make_terms(basic_profile_leaves<Unused> const& leaves,
+                                        std::span<double const> row, std::span<double const> weights,
+                                        when_used<Unused, std::vector<factor_term>>& terms) {
+    if (terms.size() < row.size()) terms.resize(row.size());
+    // What a loop that stores terms would read anew for each factor.
+    predict::factor_kind const* const kinds = leaves.kinds().data();
+    factor_extent const* const extents = leaves.extents().data();
+    std::size_t const* const missing = leaves.missing().data();
+    factor_term *const first = terms.data(), *term = first;
     for (std::size_t k = 0; k < row.size(); ++k)
         if (weights[k] > 0)
-            terms.push_back(make_term(k, leaves.is_numeric(k), row[k], leaves.range(k), weights[k],
-                                      leaves.missing(k) != 0));
+            make_term(*term++, k, kinds[k] == predict::factor_kind::numeric, row[k], extents[k].range(),
+                      weights[k], missing[k] != 0);
+    return {first, term};
 }
 
-// Those as the cells see them. What few records have is near to the processor as it is.
+// What so few records have is near to the processor as it is: no cells, and nothing to be fetched before.
+inline constexpr std::size_t few_slots = 2048;
+
+// The terms as the cells see them.
 template <class Unused>
 void make_cells(basic_profile_leaves<Unused> const& leaves, std::span<factor_term const> terms,
                 basic_cell_query<Unused>& cells) {
-    constexpr std::size_t few = 2048;
-    if (leaves.slots() < few)
+    if (leaves.slots() < few_slots)
         cells.clear(terms.size());
     else
         cells.assign(terms, leaves.grids());
@@ -89,18 +99,30 @@ STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_t
 
 // Puts the places of eight squares, counted from the end, into their last bits: so no two are equal, the
 // least one tells its place, and among equals it is the last.
-STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares) noexcept {
+// @param most `largest_square`, from a variable: for a minimum with a constant GCC takes four instructions
+STRAGGLE_ALWAYS_INLINE void mark_places(eight& squares, double most) noexcept {
     using namespace simd;
     alignas(64) static constexpr std::uint64_t places[leaf_size] = {7, 6, 5, 4, 3, 2, 1, 0};
-    squares.each([](lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+    squares.each([most](lanes& v, std::size_t i) STRAGGLE_INLINE_LAMBDA {
         lane_mask place;
         std::memcpy(&place, places + i, sizeof place);
-        v = std::bit_cast<lanes>((bits_of(smaller(v, splat(largest_square))) & ~splat_bits(leaf_size - 1)) |
-                                 place);
+        v = std::bit_cast<lanes>((bits_of(smaller(v, splat(most))) & ~splat_bits(leaf_size - 1)) | place);
     });
 }
 constexpr std::size_t place_of(double marked) noexcept {
     return leaf_size - 1 - (std::bit_cast<std::uint64_t>(marked) & (leaf_size - 1));
+}
+// A bit for each of eight squares that is not more than the limit.
+STRAGGLE_ALWAYS_INLINE unsigned which_squares(eight& squares, double limit) noexcept {
+    using namespace simd;
+    alignas(64) static constexpr std::uint64_t bits[leaf_size] = {1, 2, 4, 8, 16, 32, 64, 128};
+    lane_mask found = splat_bits(0);
+    squares.each([&](lanes const& v, std::size_t i) STRAGGLE_INLINE_LAMBDA {
+        lane_mask bit;
+        std::memcpy(&bit, bits + i, sizeof bit);
+        found = found | (less_equal(v, splat(limit)) & bit);
+    });
+    return static_cast<unsigned>(any_bits(found));
 }
 // The least of eight that is above another, or `no_box`.
 STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) noexcept {
@@ -109,6 +131,44 @@ STRAGGLE_ALWAYS_INLINE double least_above(double above, double const* squares) n
     rest.each([above](lanes& v, std::size_t)
                   STRAGGLE_INLINE_LAMBDA { v = lanes_choose(less(splat(above), v), v, splat(no_box)); });
     return rest.smallest();
+}
+
+// What rounding can do to a sum of as many squares. A square above `above` is that of a larger distance,
+// however it was rounded; below `below` of a smaller.
+class square_slack {
+  public:
+    explicit square_slack(std::span<factor_term const> terms) noexcept
+        : share_(static_cast<double>(terms.size() + 8) * 0x1p-50) {}
+    [[nodiscard]] double above(double distance) const noexcept { return above_square(distance * distance); }
+    [[nodiscard]] double above_square(double square) const noexcept {
+        return square * (1 + share_) + 2 * least_square;
+    }
+    [[nodiscard]] double below(double distance) const noexcept {
+        return distance * distance * (1 - share_) - 2 * least_square;
+    }
+
+  private:
+    double share_;
+};
+
+// Whether nothing in the box is nearer than that. Decided by the distance of a record in the nearest corner,
+// computed as any other: all steps of that are monotonic.
+template <class Void>
+bool is_no_nearer(basic_profile_boxes<Void> const& boxes, std::size_t box, std::span<factor_term const> terms,
+                  double distance) noexcept {
+    double sums[leaf_size] = {};
+    for (factor_term t : terms) {
+        if (t.form == term_form::presence) continue; // can be missing as well
+        factor_extent const e = boxes.get(box, t.factor);
+        double const nearest = t.value < e.low ? e.low : t.value > e.high ? e.high : t.value;
+        double leaf[leaf_size];
+        for (double& value : leaf) value = nearest;
+        if (t.form == term_form::number_or_missing) leaf[0] = encoded_missing;
+        t.factor = 0;
+        double const least = add_squares(leaf, span_of(&t, 1), sums);
+        for (double& sum : sums) sum = least;
+    }
+    return std::sqrt(sums[0]) >= distance;
 }
 
 // Keeps the best in a heap, the worst on top.
@@ -125,19 +185,20 @@ class basic_profile_search {
           hits_(hits),
           k_(k),
           within_(within),
-          slack_(static_cast<double>(terms.size() + 8) * 0x1p-50) {
+          slack_(terms),
+          is_far_(leaves.slots() >= few_slots) {
         hits_.clear();
         if (cells_.step() > 0)
             least_for_cells_ = cells_.least_step() * cells_.least_step() * (least_limit * least_limit);
         next_steps_ = simd::plus_infinity;
         step_ = cells_.step();
-        set_limit(above(within));
+        set_limit(slack_.above(within));
     }
 
     // Nearest first, the youngest of equals first.
     void run() noexcept {
         search(leaves_.top(), 0);
-        std::sort(hits_.begin(), hits_.end(), better{leaves_});
+        if (hits_.size() > 1) std::sort(hits_.begin(), hits_.end(), better{leaves_});
     }
 
   private:
@@ -192,22 +253,18 @@ class basic_profile_search {
     bool search_edges(std::size_t level, std::size_t group, unsigned visited) noexcept {
         basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
         eight distances = box_squares(boxes.group(group), terms_);
-        mark_places(distances);
+        mark_places(distances, most_);
         double next = distances.smallest();
         if (!(next <= limit_)) return true;
         double squares[leaf_size];
         distances.store_to(squares);
-        if (visited != 0) {
-            for (std::size_t i = 0; i < leaf_size; ++i)
-                if ((visited >> i & 1) != 0) squares[i] = no_box;
-            next = eight(squares).smallest();
-        }
         while (next <= limit_ && next < no_box) {
             double const nearest = next;
-            std::size_t const box = group * leaf_size + place_of(nearest);
+            std::size_t const place = place_of(nearest), box = group * leaf_size + place;
             next = least_above(nearest, squares);
+            if ((visited >> place & 1) != 0) continue;
             if (nearest >= tie_ && is_older_tie(boxes, box)) continue;
-            if (next <= limit_) prefetch(level, group * leaf_size + place_of(next));
+            if (is_far_ && next <= limit_) prefetch(level, group * leaf_size + place_of(next));
             visit(level, box);
         }
         return true;
@@ -227,18 +284,24 @@ class basic_profile_search {
     }
 
     void search_leaf(std::size_t l) noexcept {
-        unsigned candidates = 0xff;
+        unsigned candidates = leaves_.alive(l);
+        bool const all_alive = candidates == 0xff;
         if (!by_edges()) {
             auto const [a, b] =
                 cell_squares(leaves_.cells(l), 2 * leaf_size, 0, cells_.constant(), cells_.terms());
-            candidates = which_within(a, b, static_cast<std::int32_t>(cell_limit_));
+            candidates &= which_within(a, b, static_cast<std::int32_t>(cell_limit_));
             if (candidates == 0) return;
         }
         double squares[leaf_size] = {};
-        if (!(add_squares(leaves_.leaf(l), terms_, squares) <= limit_)) return;
+        double const least = add_squares(leaves_.leaf(l), terms_, squares);
+        if (!(least <= limit_)) return;
+        // Of one neighbour only the least counts, and what may be its equal.
+        double const limit = k_ == 1 && all_alive ? (std::min)(limit_, slack_.above_square(least)) : limit_;
+        eight all(squares);
+        candidates &= which_squares(all, limit);
         for (; candidates != 0; candidates &= candidates - 1) {
             auto const i = static_cast<std::size_t>(std::countr_zero(candidates));
-            if (squares[i] <= limit_ && leaves_.is_alive(l * leaf_size + i))
+            if (squares[i] <= limit_)
                 consider({std::sqrt(squares[i]), static_cast<std::uint32_t>(l * leaf_size + i)});
         }
     }
@@ -248,7 +311,7 @@ class basic_profile_search {
             if (!(hit.distance <= within_)) return;
             hits_.push_back(hit);
             if (hits_.size() < k_) return;
-            std::make_heap(hits_.begin(), hits_.end(), better{leaves_});
+            if (k_ > 1) std::make_heap(hits_.begin(), hits_.end(), better{leaves_});
         } else {
             // Of many that are equally near the young ones count: only edges tell which boxes to leave out.
             if (hit.distance == hits_.front().distance && ++ties_ == most_ties) {
@@ -258,8 +321,8 @@ class basic_profile_search {
             if (!better{leaves_}(hit, hits_.front())) return;
             replace_worst(hit);
         }
-        tie_ = below(hits_.front().distance);
-        set_limit(above(hits_.front().distance));
+        tie_ = slack_.below(hits_.front().distance);
+        set_limit(slack_.above(hits_.front().distance));
     }
 
     // Steps shall be small beside the limit, but not so small that the cells cannot tell them.
@@ -297,31 +360,11 @@ class basic_profile_search {
         heap[at] = hit;
     }
 
-    // Whether everything in the box is older than the worst hit and no nearer. Decided by the distance of a
-    // record in the nearest corner, computed as any other: all steps of that are monotonic.
-    [[nodiscard]] bool is_older_tie(basic_profile_boxes<Void> const& boxes, std::size_t box) const noexcept {
-        if (boxes.youngest(box) > leaves_.number(hits_.front().slot)) return false;
-        double sums[leaf_size] = {};
-        for (factor_term t : terms_) {
-            if (t.form == term_form::presence) continue; // can be missing as well
-            factor_extent const e = boxes.get(box, t.factor);
-            double const nearest = t.value < e.low ? e.low : t.value > e.high ? e.high : t.value;
-            double leaf[leaf_size];
-            for (double& value : leaf) value = nearest;
-            if (t.form == term_form::number_or_missing) leaf[0] = encoded_missing;
-            t.factor = 0;
-            double const least = add_squares(leaf, span_of(&t, 1), sums);
-            for (double& sum : sums) sum = least;
-        }
-        return std::sqrt(sums[0]) >= hits_.front().distance;
-    }
-
-    // A square above this is that of a larger distance, however it was rounded; below the other of a smaller.
-    [[nodiscard]] double above(double distance) const noexcept {
-        return distance * distance * (1 + slack_) + 2 * least_square;
-    }
-    [[nodiscard]] double below(double distance) const noexcept {
-        return distance * distance * (1 - slack_) - 2 * least_square;
+    // Whether everything in the box is older than the worst hit and no nearer.
+    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older_tie(basic_profile_boxes<Void> const& boxes,
+                                                          std::size_t box) const noexcept {
+        return boxes.youngest(box) <= leaves_.number(hits_.front().slot) &&
+               is_no_nearer(boxes, box, terms_, hits_.front().distance);
     }
 
     basic_profile_leaves<Void> const& leaves_;
@@ -330,7 +373,9 @@ class basic_profile_search {
     when_used<Void, std::vector<profile_hit>>& hits_;
     std::size_t k_;
     double within_;
-    double slack_;
+    square_slack slack_;
+    double most_ = largest_square;
+    bool is_far_;                                  // from the processor, where records are many
     double limit_;                                 // of squares that are looked at
     double tie_ = simd::plus_infinity;             // of squares that are certainly better than the worst hit
     double least_for_cells_ = simd::plus_infinity; // limits below are for edges

@@ -50,18 +50,30 @@ struct factor_term {
     term_form form;
 };
 
+// Field by field where it is kept: a term that is put together first and then copied would wait for itself.
 // @param gaps whether records miss the factor
+inline void make_term(factor_term& term, std::size_t factor, bool numeric, double value, double range,
+                      double weight, bool gaps) noexcept {
+    bool const missing = is_nan(value);
+    double scale = 0;
+    if (!missing && numeric) {
+        constexpr double largest = (std::numeric_limits<double>::max)();
+        if (range >= least_range) scale = std::sqrt(weight) / range;
+        scale = scale < largest ? scale : largest;
+    }
+    term.value = missing ? encoded_missing : value;
+    term.scale = scale;
+    term.weight = weight;
+    term.factor = static_cast<std::uint32_t>(factor);
+    if (missing)
+        term.form = gaps ? term_form::presence : term_form::constant;
+    else
+        term.form = !numeric ? term_form::code : gaps ? term_form::number_or_missing : term_form::number;
+}
 inline factor_term make_term(std::size_t factor, bool numeric, double value, double range, double weight,
                              bool gaps) noexcept {
-    factor_term term{encode_factor(value), 0, weight, static_cast<std::uint32_t>(factor), term_form::code};
-    if (is_nan(value)) {
-        term.form = gaps ? term_form::presence : term_form::constant;
-    } else if (numeric) {
-        term.form = gaps ? term_form::number_or_missing : term_form::number;
-        constexpr double largest = (std::numeric_limits<double>::max)();
-        double const scale = range >= least_range ? std::sqrt(weight) / range : 0.0;
-        term.scale = scale < largest ? scale : largest;
-    }
+    factor_term term{};
+    make_term(term, factor, numeric, value, range, weight, gaps);
     return term;
 }
 

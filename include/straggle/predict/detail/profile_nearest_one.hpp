@@ -1,0 +1,125 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/profile_store.hpp`: the nearest record of a few, which is what a search for k of
+/// them says, in half the time. There is no heap, edges alone are looked at, and where the top is a pair of
+/// boxes both groups inside are looked at side by side.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/predict/detail/profile_leaves.hpp>
+#include <straggle/predict/detail/profile_search.hpp>
+#include <straggle/predict/detail/similarity_lanes.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class Void = void>
+class basic_profile_nearest_one {
+  public:
+    static constexpr std::uint32_t none = 0xffffffff;
+
+    // @pre there are records
+    basic_profile_nearest_one(basic_profile_leaves<Void> const& leaves, std::span<factor_term const> terms,
+                              double within) noexcept
+        : leaves_(leaves), terms_(terms), slack_(terms), best_{within, none} {
+        limit_ = slack_.above(within);
+    }
+
+    // Its slot is `none` if all are too far away.
+    [[nodiscard]] profile_hit find() noexcept {
+        std::size_t const top = leaves_.top();
+        if (top > 0 && leaves_.boxes(top).size() == 2) {
+            marked_squares first(*this, top - 1, 0), second(*this, top - 1, 1);
+            bool const swapped = second.next < first.next;
+            search(top - 1, swapped ? second : first);
+            search(top - 1, swapped ? first : second);
+        } else {
+            marked_squares all(*this, top, 0);
+            search(top, all);
+        }
+        return best_;
+    }
+
+  private:
+    // Of the boxes of a group, the nearest of them that was not visited first.
+    struct marked_squares {
+        alignas(64) double squares[leaf_size];
+        double next;
+        std::size_t first_box;
+
+        STRAGGLE_ALWAYS_INLINE marked_squares(basic_profile_nearest_one const& all, std::size_t level,
+                                              std::size_t group) noexcept
+            : first_box(group * leaf_size) {
+            eight distances = box_squares(all.leaves_.boxes(level).group(group), all.terms_);
+            mark_places(distances, all.most_);
+            distances.store_to(squares);
+            next = distances.smallest();
+        }
+    };
+
+    void search(std::size_t level, marked_squares& group) noexcept {
+        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
+        while (group.next <= limit_ && group.next < no_box) {
+            double const nearest = group.next;
+            std::size_t const box = group.first_box + place_of(nearest);
+            group.next = least_above(nearest, group.squares);
+            if (box >= boxes.size()) continue;
+            if (nearest >= tie_ && is_older(boxes, box)) continue;
+            if (level == 0) {
+                look_at(box);
+            } else {
+                marked_squares inside(*this, level - 1, box);
+                search(level - 1, inside);
+            }
+        }
+    }
+
+    void look_at(std::size_t leaf) noexcept {
+        double squares[leaf_size] = {};
+        double const least = add_squares(leaves_.leaf(leaf), terms_, squares);
+        if (!(least <= limit_)) return;
+        // Nothing counts but the least of those that are held, and what may be its equal.
+        unsigned found = leaves_.alive(leaf);
+        bool const all_alive = found == 0xff;
+        eight all(squares);
+        found &= which_squares(all, all_alive ? (std::min)(limit_, slack_.above_square(least)) : limit_);
+        for (; found != 0; found &= found - 1) {
+            auto const i = static_cast<std::size_t>(std::countr_zero(found));
+            consider({std::sqrt(squares[i]), static_cast<std::uint32_t>(leaf * leaf_size + i)});
+        }
+    }
+
+    // The youngest of equals.
+    void consider(profile_hit const& hit) noexcept {
+        if (!(hit.distance <= best_.distance)) return;
+        if (hit.distance == best_.distance && best_.slot != none &&
+            leaves_.number(hit.slot) < leaves_.number(best_.slot))
+            return;
+        best_ = hit;
+        limit_ = slack_.above(hit.distance);
+        tie_ = slack_.below(hit.distance);
+    }
+    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older(basic_profile_boxes<Void> const& boxes,
+                                                      std::size_t box) const noexcept {
+        return boxes.youngest(box) <= leaves_.number(best_.slot) &&
+               is_no_nearer(boxes, box, terms_, best_.distance);
+    }
+
+    basic_profile_leaves<Void> const& leaves_;
+    std::span<factor_term const> terms_;
+    square_slack slack_;
+    double most_ = largest_square;
+    profile_hit best_;
+    double limit_;                     // of squares that are looked at
+    double tie_ = simd::plus_infinity; // of squares that are certainly better than the best hit
+};
+
+} // namespace straggle::detail
