@@ -73,15 +73,30 @@ STRAGGLE_ALWAYS_INLINE lanes larger_unless(lane_mask skip, lanes v, lanes best) 
     return c > best ? c : best;
 }
 
-STRAGGLE_ALWAYS_INLINE double largest_lane(lanes v) noexcept {
+// In two or three steps, half of the lanes against the other half: one after the other, each lane would wait
+// for the one before. GCC 11 has no shuffles of vectors.
+// @param better which of two to keep
+template <class Better>
+STRAGGLE_ALWAYS_INLINE double best_lane(lanes v, Better const& better) noexcept {
+#if defined(__AVX__) && (defined(__clang__) || __GNUC__ >= 12)
+#if defined(__AVX512F__)
+    v = better(__builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3), v);
+    v = better(__builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5), v);
+#else
+    v = better(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
+#endif
+    return better(v[1], v[0]);
+#else
     double m = v[0];
-    for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) m = v[i] > m ? v[i] : m;
+    for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) m = better(v[i], m);
     return m;
+#endif
+}
+STRAGGLE_ALWAYS_INLINE double largest_lane(lanes v) noexcept {
+    return best_lane(v, [](auto a, auto b) STRAGGLE_INLINE_LAMBDA { return a > b ? a : b; });
 }
 STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
-    double m = v[0];
-    for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) m = v[i] < m ? v[i] : m;
-    return m;
+    return best_lane(v, [](auto a, auto b) STRAGGLE_INLINE_LAMBDA { return a < b ? a : b; });
 }
 // In order of the lanes.
 STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
@@ -164,6 +179,57 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
+
+// At most 32 bytes, for rows so short that the end of a larger value would mostly be of no use.
+#if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12) && !defined(STRAGGLE_NO_VECTOR_TYPES)
+using short_lanes = double __attribute__((vector_size(32)));
+using short_mask = std::uint64_t __attribute__((vector_size(32)));
+
+STRAGGLE_ALWAYS_INLINE short_lanes load_short(double const* from) noexcept {
+    short_lanes v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+STRAGGLE_ALWAYS_INLINE short_lanes splat_short(double x) noexcept {
+    return x - short_lanes{};
+}
+STRAGGLE_ALWAYS_INLINE short_mask bits_of(short_lanes v) noexcept {
+    return std::bit_cast<short_mask>(v);
+}
+STRAGGLE_ALWAYS_INLINE short_mask less(short_lanes a, short_lanes b) noexcept {
+    return a < b;
+}
+STRAGGLE_ALWAYS_INLINE short_mask less_equal(short_lanes a, short_lanes b) noexcept {
+    return a <= b;
+}
+STRAGGLE_ALWAYS_INLINE short_lanes larger(short_lanes a, short_lanes b) noexcept {
+    return a > b ? a : b;
+}
+STRAGGLE_ALWAYS_INLINE short_lanes smaller(short_lanes a, short_lanes b) noexcept {
+    return a < b ? a : b;
+}
+STRAGGLE_ALWAYS_INLINE double largest_lane(short_lanes v) noexcept {
+    v = larger(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
+    return v[1] > v[0] ? v[1] : v[0];
+}
+STRAGGLE_ALWAYS_INLINE double smallest_lane(short_lanes v) noexcept {
+    v = smaller(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
+    return v[1] < v[0] ? v[1] : v[0];
+}
+STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(short_mask v) noexcept {
+    return (v[0] | v[1]) | (v[2] | v[3]);
+}
+#else
+using short_lanes = lanes;
+using short_mask = lane_mask;
+
+STRAGGLE_ALWAYS_INLINE short_lanes load_short(double const* from) noexcept {
+    return load(from);
+}
+STRAGGLE_ALWAYS_INLINE short_lanes splat_short(double x) noexcept {
+    return splat(x);
+}
+#endif
 
 // Calls `step(i)` for blocks of four values from i on (four independent accumulators hide the latency). The
 // last block overlaps the one before so that nothing is left over: `step` must not mind to see a node twice.

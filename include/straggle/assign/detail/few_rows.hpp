@@ -50,7 +50,9 @@ class basic_few_rows {
     static constexpr double missing = std::numeric_limits<double>::lowest();
     static constexpr double passed = (std::numeric_limits<double>::max)();
     static constexpr double from_waiting = -1; // instead of a row: the best of those that wait
-    static constexpr std::size_t step = simd::lane_count;
+    using lanes = simd::short_lanes;
+    using lane_mask = simd::short_mask;
+    static constexpr std::size_t step = sizeof(lanes) / sizeof(double);
 
     void prepare(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
                  std::vector<assign::assigned_pair>& out) {
@@ -89,7 +91,7 @@ class basic_few_rows {
                 seconds[p.column[i]] = p.second[i];
             }
         }
-        for (std::size_t j = 0; j < width_; j += step) find_most_waiting(j);
+        find_most_waiting();
     }
 
     [[nodiscard]] static std::uint32_t pair_of(assign::assignable_pairs const& p, std::uint32_t row,
@@ -102,33 +104,56 @@ class basic_few_rows {
                                                   columns.begin());
     }
 
-    // What the rows that wait bring at most to some columns.
+    // What the rows that wait bring at most, to four values of columns at a time: so they wait together.
+    void find_most_waiting() noexcept {
+        std::size_t j = 0;
+        for (; j + 4 * step <= width_; j += 4 * step) {
+            lanes a = simd::splat_short(missing), b = a, c = a, d = a;
+            for (std::size_t i = 0; i < waiting_count_; ++i) {
+                double const* const values = values_.data() + waiting_[i] * width_ + j;
+                a = simd::larger(simd::load_short(values), a);
+                b = simd::larger(simd::load_short(values + step), b);
+                c = simd::larger(simd::load_short(values + 2 * step), c);
+                d = simd::larger(simd::load_short(values + 3 * step), d);
+            }
+            store(most_waiting_ + j, a);
+            store(most_waiting_ + j + step, b);
+            store(most_waiting_ + j + 2 * step, c);
+            store(most_waiting_ + j + 3 * step, d);
+        }
+        for (; j < width_; j += step) find_most_waiting(j);
+    }
+    // The same for one.
     void find_most_waiting(std::size_t j) noexcept {
-        simd::lanes most = simd::splat(missing);
+        lanes most = simd::splat_short(missing);
         for (std::size_t i = 0; i < waiting_count_; ++i) // there may be no rows, and no values
-            most = simd::larger(simd::load(values_.data() + waiting_[i] * width_ + j), most);
+            most = simd::larger(simd::load_short(values_.data() + waiting_[i] * width_ + j), most);
         store(most_waiting_ + j, most);
     }
     void wait_no_longer(std::uint32_t row) noexcept {
-        std::uint32_t* const end = waiting_ + waiting_count_--;
-        std::uint32_t* const at = std::find(waiting_, end, row);
-        std::copy(at + 1, end, at);
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < waiting_count_; ++i) {
+            std::uint32_t const other = waiting_[i];
+            waiting_[left] = other;
+            left += other != row ? 1u : 0u;
+        }
+        waiting_count_ = left;
+        if (left <= 8) return find_most_waiting(); // to ask takes as long
         double const* const values = &values_[row * width_];
-        bool const are_few = waiting_count_ <= 8; // to ask takes as long
         for (std::size_t j = 0; j < width_; j += step) {
-            simd::lanes const v = simd::load(values + j), most = simd::load(most_waiting_ + j);
-            if (are_few || simd::any_bits(~simd::less(v, most)) != 0) find_most_waiting(j);
+            lanes const v = simd::load_short(values + j), most = simd::load_short(most_waiting_ + j);
+            if (simd::any_bits(~simd::less(v, most)) != 0) find_most_waiting(j);
         }
     }
 
     bool find_best_path() noexcept {
         passed_count_ = 0;
         end_ = no_place;
-        simd::lanes best = simd::splat(0.0), open = simd::splat(0.0);
+        lanes best = simd::splat_short(0.0), open = simd::splat_short(0.0);
         for (std::size_t j = 0; j < width_; j += step) {
-            simd::lanes const gain = simd::load(most_waiting_ + j) - simd::load(price_ + j);
+            lanes const gain = simd::load_short(most_waiting_ + j) - simd::load_short(price_ + j);
             store(gain_ + j, gain);
-            store(via_ + j, simd::splat(from_waiting));
+            store(via_ + j, simd::splat_short(from_waiting));
             best = simd::larger(of_those(has_room_ + j, gain), best);
             open = simd::larger(of_those(is_open_ + j, gain), open);
         }
@@ -138,17 +163,39 @@ class basic_few_rows {
         return found_ > 0;
     }
 
-    [[nodiscard]] static simd::lanes choose(simd::lane_mask mask, simd::lanes yes, simd::lanes no) noexcept {
-        return std::bit_cast<simd::lanes>((mask & simd::bits_of(yes)) | (~mask & simd::bits_of(no)));
+    [[nodiscard]] static lanes choose(lane_mask mask, lanes yes, lanes no) noexcept {
+        return std::bit_cast<lanes>((mask & simd::bits_of(yes)) | (~mask & simd::bits_of(no)));
     }
     // 0, which is no gain, for the others.
-    [[nodiscard]] static simd::lanes of_those(std::uint64_t const* which, simd::lanes gain) noexcept {
-        simd::lane_mask mask;
+    [[nodiscard]] static lanes of_those(std::uint64_t const* which, lanes gain) noexcept {
+        lane_mask mask;
         std::memcpy(&mask, which, sizeof mask);
-        return std::bit_cast<simd::lanes>(mask & simd::bits_of(gain));
+        return std::bit_cast<lanes>(mask & simd::bits_of(gain));
     }
-    static void store(double* to, simd::lanes const& v) noexcept { std::memcpy(to, &v, sizeof v); }
+    static void store(double* to, lanes const& v) noexcept { std::memcpy(to, &v, sizeof v); }
 
+    // The first and the last of the columns that a mask names whose number is the largest of theirs.
+    // @param most that number
+    struct two_columns {
+        std::uint32_t first, last;
+    };
+    [[nodiscard]] static two_columns columns_with(std::uint64_t const* which, double const* numbers,
+                                                  double most, std::size_t width) noexcept {
+        alignas(64) static constexpr double places[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+        static_assert(step <= 8);
+        lanes const wanted = simd::splat_short(most), none = simd::splat_short(double{most_columns});
+        lanes at = simd::load_short(places), first = none, last = simd::splat_short(0.0);
+        for (std::size_t j = 0; j < width; j += step) {
+            lane_mask mask;
+            std::memcpy(&mask, which + j, sizeof mask);
+            mask = mask & simd::less_equal(wanted, simd::load_short(numbers + j));
+            first = simd::smaller(choose(mask, at, none), first);
+            last = simd::larger(std::bit_cast<lanes>(mask & simd::bits_of(at)), last);
+            at = at + simd::splat_short(double{step});
+        }
+        return {static_cast<std::uint32_t>(simd::smallest_lane(first)),
+                static_cast<std::uint32_t>(simd::largest_lane(last))};
+    }
     [[nodiscard]] std::uint32_t first_with(std::uint64_t const* which, double gain) const noexcept {
         std::uint32_t j = 0;
         while (j + 1 < width_ && (gain_[j] != gain || which[j] == 0)) ++j;
@@ -171,12 +218,12 @@ class basic_few_rows {
     // Reaches all columns from a row by a path that adds so much so far; nobody moves for nothing.
     double reach_from(std::uint32_t row, double so_far) noexcept {
         double const* const values = &values_[row * width_];
-        simd::lanes const begin = simd::splat(so_far), me = simd::splat(static_cast<double>(row));
-        simd::lanes best = simd::splat(0.0), open = simd::splat(0.0);
+        lanes const begin = simd::splat_short(so_far), me = simd::splat_short(static_cast<double>(row));
+        lanes best = simd::splat_short(0.0), open = simd::splat_short(0.0);
         for (std::size_t j = 0; j < width_; j += step) {
-            simd::lanes const gain = begin + (simd::load(values + j) - simd::load(price_ + j));
-            simd::lanes const before = simd::load(gain_ + j), after = simd::larger(gain, before);
-            store(via_ + j, choose(simd::less(before, gain), me, simd::load(via_ + j)));
+            lanes const gain = begin + (simd::load_short(values + j) - simd::load_short(price_ + j));
+            lanes const before = simd::load_short(gain_ + j), after = simd::larger(gain, before);
+            store(via_ + j, choose(simd::less(before, gain), me, simd::load_short(via_ + j)));
             store(gain_ + j, after);
             best = simd::larger(of_those(has_room_ + j, gain), best);
             open = simd::larger(of_those(is_open_ + j, after), open);
@@ -193,9 +240,9 @@ class basic_few_rows {
     [[nodiscard]] std::uint32_t row_at_begin() noexcept {
         std::uint32_t row = no_place, column = end_;
         if (column == no_place) {
-            std::uint32_t const first = next_direct(0);
-            bool const ties = next_direct(first + 1) < width_;
-            std::tie(row, column) = ties ? best_direct() : std::pair{best_waiting(first), first};
+            // Columns with room have no price.
+            auto const [first, last] = columns_with(has_room_, most_waiting_, found_, width_);
+            std::tie(row, column) = first != last ? best_direct() : std::pair{best_waiting(first), first};
             end_ = column;
         } else {
             while (via_[column] != from_waiting) column = column_of_[static_cast<std::size_t>(via_[column])];
@@ -204,20 +251,15 @@ class basic_few_rows {
         via_[column] = static_cast<double>(row);
         return row;
     }
-    // The next column with room in which a row that waits brings what was found.
-    [[nodiscard]] std::uint32_t next_direct(std::uint32_t j) const noexcept {
-        while (j < width_ && (most_waiting_[j] != found_ || has_room_[j] == 0)) ++j;
-        return j;
-    }
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> best_direct() noexcept {
         if (!knows_most_second_) find_most_second();
         std::pair<std::uint32_t, std::uint32_t> best{no_place, no_place};
         double most_second = missing;
         for (std::size_t i = 0; i < waiting_count_; ++i) {
             std::size_t const begin = waiting_[i] * width_;
-            simd::lanes most = simd::splat(0.0);
+            lanes most = simd::splat_short(0.0);
             for (std::size_t j = 0; j < width_; j += step)
-                most = simd::larger(of_those(has_room_ + j, simd::load(&values_[begin + j])), most);
+                most = simd::larger(of_those(has_room_ + j, simd::load_short(&values_[begin + j])), most);
             if (simd::largest_lane(most) < found_) continue;
             for (std::uint32_t j = 0; j < width_; ++j) {
                 if (values_[begin + j] != found_ || has_room_[j] == 0) continue;
@@ -231,10 +273,10 @@ class basic_few_rows {
     }
     // Of all pairs of rows that wait.
     void find_most_second() noexcept {
-        simd::lanes most = simd::splat(missing);
+        lanes most = simd::splat_short(missing);
         for (std::size_t i = 0; i < waiting_count_; ++i)
             for (std::size_t j = 0; j < width_; j += step)
-                most = simd::larger(simd::load(&seconds_[waiting_[i] * width_ + j]), most);
+                most = simd::larger(simd::load_short(&seconds_[waiting_[i] * width_ + j]), most);
         most_second_ = simd::largest_lane(most);
         knows_most_second_ = true;
     }
