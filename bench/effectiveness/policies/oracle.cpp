@@ -16,7 +16,7 @@ namespace {
 
 class oracle final : public policy {
   public:
-    explicit oracle(bool copies) : copies_(copies) {}
+    oracle(bool copies, bool places) : copies_(copies), places_(places) {}
 
     void on_start(truth const& knows) override { truth_ = &knows; }
 
@@ -50,6 +50,7 @@ class oracle final : public policy {
     }
 
     std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double now) override {
+        if (!places_) return 0;
         std::uint32_t best = 0;
         double speed = -1;
         for (std::uint32_t i = 0; i < free.size(); ++i)
@@ -115,7 +116,7 @@ class oracle final : public policy {
         return best;
     }
 
-    bool copies_;
+    bool copies_, places_;
     truth const* truth_ = nullptr;
     std::uint32_t waiting_ = 0;
     std::span<node_view const> nodes_;
@@ -126,10 +127,14 @@ class oracle final : public policy {
 
 add_policy const
     added({"oracle", "knows true speeds and sizes, neither luck nor future; a yardstick", false,
-           [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true); }});
+           [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true, true); }});
 add_policy const placements(
     {"oracle_places_only", "the oracle, without its copies", false,
-     [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(false); }, true});
+     [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(false, true); }, true});
+
+add_policy const copies(
+    {"oracle_copies_only", "the oracle, tasks placed anywhere", false,
+     [](setup const&) -> std::unique_ptr<policy> { return std::make_unique<oracle>(true, false); }, true});
 
 } // namespace
 
