@@ -27,9 +27,10 @@ namespace straggle::inline STRAGGLE_ABI {
 /// remembers, and knows more.
 ///
 /// @par Example
-/// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `slower_by`, and at most
-/// a fifth of the slots or one node (`share_of_slots`). `blacklister{weakest_level{}, at_most{3}, one_per_domain{rack_of}}` names
-/// a policy and limits; naming limits replaces the default one, `unlimited{}` removes it.
+/// `blacklister{}.decide(ranking)` uses the defaults a production scheduler can trust: `slower_by`, and at
+/// most a fifth of the slots or one node (`share_of_slots`). `blacklister{weakest_level{}, at_most{3},
+/// one_per_domain{rack_of}}` names a policy and limits; naming limits replaces the default one, `unlimited{}`
+/// removes it.
 ///
 /// @par Cost
 /// of `decide`: the policy's, plus O(nodes log nodes) when a node is weak; allocates nothing in

@@ -17,7 +17,8 @@ namespace straggle::inline STRAGGLE_ABI {
 struct node_decisions_options {
     slowdown_evidence_options evidence{}; ///< what counts as slow, and the bounds
     /// Largest share of the slots that may be out; a single node that holds no more than half of them may be
-    /// out whatever its share, from three nodes on. 0: none. The limit `blacklist::share_of_slots` is the same.
+    /// out whatever its share, from three nodes on. 0: none. The limit `blacklist::share_of_slots` is the
+    /// same.
     double share_of_slots = 0.2;
     /// Where nothing is wrong, a node of the fleet is excluded at most once in so many windows.
     double windows_per_error = 1000;

@@ -61,9 +61,9 @@ namespace straggle::inline STRAGGLE_ABI {
 ///
 /// @par Example
 /// `ranked_blacklist<std::string> list;` has the defaults: `slower_by`, `probation<escalating>`,
-/// and at most a fifth of the slots or one node (`share_of_slots`). `ranked_blacklist_of<std::string>(weakest_level{},
-/// hysteresis{}, at_most{3})` names policies and limits; naming limits replaces the default one,
-/// `unlimited{}` removes it.
+/// and at most a fifth of the slots or one node (`share_of_slots`).
+/// `ranked_blacklist_of<std::string>(weakest_level{}, hysteresis{}, at_most{3})` names policies and limits;
+/// naming limits replaces the default one, `unlimited{}` removes it.
 ///
 /// What is the fleet? Limits measure by it. Unless the caller names all nodes of the cluster, it is the
 /// nodes that the ranking of the window knows and those that are out. In a window in which most nodes have

@@ -24,8 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // Those that were named, or the default one where none was.
 template <class... Limits>
 using limits_or_default =
-    std::conditional_t<sizeof...(Limits) == 0, limit_row<blacklist::share_of_slots<>>,
-                       limit_row<Limits...>>;
+    std::conditional_t<sizeof...(Limits) == 0, limit_row<blacklist::share_of_slots<>>, limit_row<Limits...>>;
 
 // The sorted ends of all intervals: how many nodes are provably faster or slower than one, in O(log nodes).
 template <class = void>
