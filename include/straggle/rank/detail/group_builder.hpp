@@ -247,11 +247,12 @@ class basic_group_builder {
     // Learns what scores cost, and how times are spread, from the job that was looked at last.
     void teach(score_prices& prices) {
         double const deviation = std::sqrt(group_.variance);
-        for (entry const& e : entries_)
-            if (e.ended && !e.copy) prices.learn((e.adjusted - origin_ - mean_) / deviation);
         medians_.clear();
-        for (entry const& e : entries_)
-            if (e.ended && !e.copy) medians_.push_back(e.adjusted - origin_);
+        for (entry const& e : entries_) {
+            if (!e.ended || e.copy) continue;
+            prices.learn((e.adjusted - origin_ - mean_) / deviation);
+            medians_.push_back(e.adjusted - origin_);
+        }
         pool.learn(span_of(medians_));
     }
     // Variance as this job alone shows it, and by how many tasks.
