@@ -228,9 +228,9 @@ GROWTH = [
     ("the nearest record, clustered, 8 factors", "bench_predict_profile_store",
      "nearest/straggle_clustered/records:{}/factors:8/neighbors:1", (1_000, 10_000, 100_000, 1_000_000), "177 per record"),
     ("optimal assignment, uniform, by stragglers", "bench_assign_assigner", "uniform/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
-     "6 per pair (24 up to 128 nodes), 104 per straggler, 48 per node"),
+     "6 per pair (24 up to 128 nodes), 136 per straggler, 48 per node"),
     ("optimal assignment, realistic, by stragglers", "bench_assign_assigner", "realistic/straggle/{}", (10, 20, 50, 100, 200, 500, 1000, 2000),
-     "6 per pair (24 up to 128 nodes), 104 per straggler, 48 per node"),
+     "6 per pair (24 up to 128 nodes), 136 per straggler, 48 per node"),
     ("all levels of nodes, realistic", "bench_rank_p_cores", "realistic/straggle/{}", (100, 1_000, 10_000, 1_000_000), "16 per node and scratch"),
 ]
 # Marks in docs/reference/speed.md. "detectors" is a table of another shape.

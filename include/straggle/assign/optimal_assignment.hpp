@@ -6,7 +6,9 @@
 /// number of rows.
 #pragma once
 
+#include <straggle/assign/detail/best_pairs.hpp>
 #include <straggle/assign/detail/few_rows.hpp>
+#include <straggle/assign/detail/open_places.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
 
@@ -34,14 +36,14 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// given one, which makes the first k the best k. Nothing is looked at that cannot lead to more than what was
 /// found: of each row the best pairs come first, and rows wait by what they could bring at most when they
 /// were last looked at, as prices only rise. For the same reason a list of a row's best pairs, reckoned with
-/// the prices of some time, bounds what they and all others bring ever after; it is reckoned anew when it has
-/// cost as much as that by being out of date.
+/// the prices of some time, bounds what they and all others bring ever after; the others wait until nothing
+/// that is known leads to as much as they could.
 ///
 /// Ties between pairs go as in `greedy_assignment`, and nobody moves for nothing; of several assignments of
 /// the same sum the same input always gives the same.
 /// @par Cost
 /// O(rows (pairs + rows^2) log) at worst; 24 bytes for each of the 128 best pairs of a row, or for a quarter
-/// of its pairs if those are more, 104 per row and 48 per column, 16 more per step of the longest search;
+/// of its pairs if those are more, 136 per row and 48 per column, 16 more per step of the longest search;
 /// allocates nothing in the steady state
 /// @par Accuracy
 /// exact where sums of values are, as with whole numbers; else the sum is off by no more than
@@ -76,10 +78,8 @@ class basic_optimal_assignment {
     }
 
   private:
+    using edge = detail::basic_best_pairs<Void>::edge;
     static constexpr std::uint32_t none = detail::no_place;
-    // Pairs of a row that are worth a list. As few are looked at one and all.
-    static constexpr std::uint32_t few = 12, list_length = 64;
-    static constexpr std::uint32_t must_list = none / 2;
     // The price of a column that never has room.
     static constexpr double no_price = (std::numeric_limits<double>::max)();
 
@@ -89,25 +89,10 @@ class basic_optimal_assignment {
         double second; // of the pair that brings so much
         std::uint32_t row;
     };
-    struct edge {
-        double at_most; // the value, less the price of the column at some time
-        double value;
-        std::uint32_t column;
-        std::uint32_t pair;
-    };
     struct row_state {
-        std::size_t begin;                // of its list
-        std::uint32_t capacity;           // of the list; 0 where pairs are few
-        std::uint32_t wanted;             // as many as that
-        std::uint32_t listed = 0;         // the best pairs, the best first
-        std::uint32_t stale = must_list;  // looks at pairs whose prices had risen
-        double rest = 0;                  // what the others can bring at most
+        double value = 0;                 // of the pair
         std::uint32_t pair = none;        // it has
         std::uint32_t next_holder = none; // of the same column
-    };
-    struct offer {
-        double price = 0; // what a path has to bring to end in a full column
-        double gain = 0;  // of the best path to it; 0 for none
     };
     struct column_state {
         std::uint32_t room;                            // left
@@ -115,16 +100,9 @@ class basic_optimal_assignment {
         std::uint32_t holder = none;                   // one of the rows there
         bool is_passed = false;
     };
-    struct open_column {
-        double gain;
-        std::uint32_t column;
-    };
     static bool brings_less(waiting_row const& a, waiting_row const& b) noexcept {
         if (a.at_most != b.at_most) return a.at_most < b.at_most;
         return a.second != b.second ? a.second < b.second : a.row > b.row;
-    }
-    static bool leads_to_less(open_column const& a, open_column const& b) noexcept {
-        return a.gain != b.gain ? a.gain < b.gain : a.column > b.column;
     }
 
     void prepare(assignable_pairs const& p, std::span<std::uint32_t const> room,
@@ -144,91 +122,25 @@ class basic_optimal_assignment {
         waiting_.reserve(rows);
         looked_at_.clear();
         looked_at_.reserve(rows);
-        rows_.clear();
-        rows_.reserve(rows);
+        rows_.assign(rows, {});
+        best_pairs_.prepare(p);
         for (std::size_t j = 0; j < columns; ++j) offers_[j].price = room[j] > 0 ? 0 : no_price;
-        std::size_t begin = 0;
-        std::uint32_t most = 0;
-        for (std::size_t row = 0; row < rows; ++row) {
-            std::uint32_t const pairs = p.first[row + 1] - p.first[row];
-            most = (std::max)(most, pairs);
-            // Twice what is wanted, and a quarter at least: equal pairs are listed all or not at all.
-            std::uint32_t const capacity =
-                pairs > few ? (std::min)(pairs, (std::max)(pairs / 4, 2 * list_length)) : 0;
-            rows_.push_back({begin, capacity, (std::min)(capacity, list_length)});
-            begin += capacity;
-        }
-        if (edges_.size() < begin) edges_.resize(begin);
-        if (brings_.size() < most) brings_.resize(most);
         for (std::uint32_t row = 0; row < rows; ++row) wait(best_of(p, row));
-    }
-
-    // Calls `use` for the pairs of a row: for all of a few, else the best first until `enough` says of what
-    // one could bring at most, before anything is added, that the rest is of no use. As long as those that
-    // are listed do, nobody looks at the others, whose memory is far away. More of them than there are rows
-    // are of no use: one of so many has room, and has had no other price than 0.
-    template <class Enough, class Use>
-    void for_best_edges(assignable_pairs const& p, std::uint32_t row, Enough&& enough, Use&& use) {
-        row_state& r = rows_[row];
-        if (r.capacity > 0) {
-            if (r.stale > (p.first[row + 1] - p.first[row]) / 2) list_best(p, row);
-            for (edge const *e = edges_.data() + r.begin, *const end = e + r.listed; e != end; ++e) {
-                if (enough(e->at_most)) return;
-                use(*e);
-            }
-            if (r.listed >= p.rows() || enough(r.rest)) return;
-            if (r.pair != none && r.wanted < r.capacity) { // it was too short, and is so next time
-                r.wanted = (std::min)(2 * r.wanted, r.capacity);
-                r.stale = must_list;
-            }
-        }
-        for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i)
-            use(edge{0, p.value[i], p.column[i], i});
-    }
-    // The best pairs at the prices of today: as many as are wanted, about, for the least is the one of a
-    // sample. To find the very number takes three times as long.
-    void list_best(assignable_pairs const& p, std::uint32_t row) {
-        row_state& r = rows_[row];
-        std::uint32_t const begin = p.first[row], count = p.first[row + 1] - begin;
-        for (std::uint32_t i = 0; i < count; ++i)
-            brings_[i] = p.value[begin + i] - offers_[p.column[begin + i]].price;
-        constexpr std::uint32_t drawn = 64;
-        double sample[drawn];
-        for (std::uint32_t i = 0; i < drawn; ++i)
-            sample[i] = brings_[static_cast<std::size_t>(count) * i / drawn];
-        std::size_t const place = (std::min)(std::size_t{drawn} * r.wanted / count, std::size_t{drawn - 1});
-        std::nth_element(sample, sample + place, sample + drawn, [](double a, double b) { return a > b; });
-        r.rest = sample[place];
-        r.listed = r.stale = 0;
-        edge* const listed = edges_.data() + r.begin;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            if (brings_[i] < r.rest) continue;
-            if (r.listed == r.capacity) { // too many: the better half of them
-                std::uint32_t const half = r.capacity / 2;
-                std::nth_element(listed, listed + half, listed + r.listed,
-                                 [](edge const& a, edge const& b) { return a.at_most > b.at_most; });
-                r.rest = listed[half].at_most;
-                r.listed = half;
-                if (brings_[i] < r.rest) continue;
-            }
-            listed[r.listed++] = {brings_[i], p.value[begin + i], p.column[begin + i], begin + i};
-        }
-        std::sort(listed, listed + r.listed, [&p](edge const& a, edge const& b) {
-            if (a.at_most != b.at_most) return a.at_most > b.at_most;
-            if (p.second[a.pair] != p.second[b.pair]) return p.second[a.pair] > p.second[b.pair];
-            return a.pair < b.pair;
-        });
     }
 
     [[nodiscard]] waiting_row best_of(assignable_pairs const& p, std::uint32_t row) {
         waiting_row best{0, 0, row};
-        for_best_edges(
-            p, row, [&](double at_most) { return at_most < best.at_most; },
-            [&](edge const& e) {
-                double const gain = e.value - offers_[e.column].price;
-                if (gain > best.at_most || (gain == best.at_most && p.second[e.pair] > best.second))
-                    best = {gain, p.second[e.pair], row};
-            });
+        auto const enough = [&](double at_most) { return at_most < best.at_most; };
+        auto const use = [&](edge const& e) {
+            double const gain = e.value - offers_[e.column].price;
+            if (gain > best.at_most || (gain == best.at_most && p.second[e.pair] > best.second))
+                best = {gain, p.second[e.pair], row};
+            return false;
+        };
+        if (best_pairs_.for_best(p, offers_, row, enough, use)) return best;
+        if (best_pairs_.renew(p, offers_, row) && best_pairs_.for_best(p, offers_, row, enough, use))
+            return best;
+        best_pairs_.for_all(p, row, use);
         return best;
     }
     void wait(waiting_row const& row) {
@@ -247,13 +159,18 @@ class basic_optimal_assignment {
     bool find_best_path(assignable_pairs const& p) {
         forget_path();
         for (;;) {
-            std::uint32_t const column = best_to_pass();
+            bool const is_open = find_best_open();
             bool const look = !waiting_.empty() && may_be_best(p, waiting_.front());
-            if (look && (column == none || waiting_.front().at_most >= offers_[column].gain)) {
+            if (look && (!is_open || waiting_.front().at_most >= open_.best().gain)) {
                 looked_at_.push_back(best_of(p, next_waiting().row));
-                reach_from(p, looked_at_.back().row, 0);
-            } else if (column != none) {
-                pass(p, column);
+                begin_at(p, looked_at_.back().row);
+            } else if (is_open) {
+                detail::open_place const best = open_.best();
+                open_.close_best();
+                if (best.row == none)
+                    pass(p, best.column);
+                else
+                    look_further(p, best.row);
             } else {
                 return end_ != none;
             }
@@ -275,50 +192,79 @@ class basic_optimal_assignment {
         open_.clear();
         end_ = none;
         found_ = 0;
+        best_pairs_.begin_search();
     }
 
-    // The open column of the largest gain. Those that can lead to no more than was found are open no longer,
-    // nor are they where a better path to them was found, which is open as well.
-    [[nodiscard]] std::uint32_t best_to_pass() {
+    // Puts what is open and of the largest gain in front. What can lead to no more than was found is open no
+    // longer, nor are columns where a better path to them was found, which is open as well.
+    bool find_best_open() {
         while (!open_.empty()) {
-            open_column const best = open_.front();
+            detail::open_place const best = open_.best();
             if (!(best.gain > found_)) {
                 open_.clear();
                 break;
             }
-            if (best.gain == offers_[best.column].gain && !columns_[best.column].is_passed)
-                return best.column;
-            std::pop_heap(open_.begin(), open_.end(), leads_to_less);
-            open_.pop_back();
+            if (best.row != none ||
+                (best.gain == offers_[best.column].gain && !columns_[best.column].is_passed))
+                return true;
+            open_.close_best();
         }
-        return none;
+        return false;
     }
 
     // A full column: whoever is there could move on.
     void pass(assignable_pairs const& p, std::uint32_t column) {
         columns_[column].is_passed = true;
-        std::pop_heap(open_.begin(), open_.end(), leads_to_less);
-        open_.pop_back();
         for (std::uint32_t row = columns_[column].holder; row != none; row = rows_[row].next_holder)
-            reach_from(p, row, gain_without(p, row, column));
+            move_on(p, row, column);
+    }
+    void move_on(assignable_pairs const& p, std::uint32_t row, std::uint32_t column) {
+        double const so_far = gain_without(row, column);
+        if (reach_best(p, row, so_far, [&](double at_most) { return !(so_far + at_most > found_); })) return;
+        // To the others when nothing leads to more than they can, which is seldom.
+        open_.open({so_far + best_pairs_.rest(row), none, row});
+    }
+    void look_further(assignable_pairs const& p, std::uint32_t row) {
+        std::uint32_t const column = p.column[rows_[row].pair];
+        if (best_pairs_.lengthen(p, offers_, row))
+            move_on(p, row, column);
+        else
+            reach_all(p, row, gain_without(row, column));
     }
     // Of the path to a column, if one of those there goes.
-    [[nodiscard]] double gain_without(assignable_pairs const& p, std::uint32_t row,
-                                      std::uint32_t column) const {
-        return offers_[column].gain - (p.value[rows_[row].pair] - offers_[column].price);
+    [[nodiscard]] double gain_without(std::uint32_t row, std::uint32_t column) const {
+        return offers_[column].gain - (rows_[row].value - offers_[column].price);
     }
 
-    void reach_from(assignable_pairs const& p, std::uint32_t row, double so_far) {
-        std::uint32_t stale = 0;
-        for_best_edges(
-            p, row, [&](double at_most) { return so_far + at_most < found_; },
-            [&](edge const& e) {
-                offer const& o = offers_[e.column];
-                double const gain = so_far + (e.value - o.price);
-                stale += gain < found_ ? 1u : 0u;
-                if (gain >= o.gain && gain >= found_) reach(p, e, row, gain);
+    // From a row without a column.
+    void begin_at(assignable_pairs const& p, std::uint32_t row) {
+        auto const enough = [&](double at_most) { return at_most < found_; };
+        if (reach_best(p, row, 0, enough)) return;
+        if (end_ == none) {
+            // Something to compare with.
+            best_pairs_.for_all(p, row, [&](edge const& e) {
+                if (columns_[e.column].room > 0 && e.value >= found_) reach(p, e, row, e.value);
             });
-        rows_[row].stale += stale;
+            if (enough(best_pairs_.rest(row))) return;
+        }
+        if (best_pairs_.renew(p, offers_, row) && reach_best(p, row, 0, enough)) return;
+        reach_all(p, row, 0);
+    }
+    // Calls `reach` for the best pairs.
+    // @return as `for_best`
+    template <class Enough>
+    bool reach_best(assignable_pairs const& p, std::uint32_t row, double so_far, Enough&& enough) {
+        return best_pairs_.for_best(p, offers_, row, enough,
+                                    [&](edge const& e) { return look_at(p, e, row, so_far) < found_; });
+    }
+    void reach_all(assignable_pairs const& p, std::uint32_t row, double so_far) {
+        best_pairs_.for_all(p, row, [&](edge const& e) { look_at(p, e, row, so_far); });
+    }
+    double look_at(assignable_pairs const& p, edge const& e, std::uint32_t row, double so_far) {
+        detail::column_offer const& o = offers_[e.column];
+        double const gain = so_far + (e.value - o.price);
+        if (gain >= o.gain && gain >= found_) reach(p, e, row, gain);
+        return gain;
     }
     // By a path that adds no less than the best so far to the column, and than what was found.
     void reach(assignable_pairs const& p, edge const& e, std::uint32_t row, double gain) {
@@ -331,8 +277,7 @@ class basic_optimal_assignment {
         } else {
             // A column that was passed could be reached again by rounding only.
             if (!(gain > most) || !(gain > found_) || c.is_passed) return;
-            open_.push_back({gain, e.column});
-            std::push_heap(open_.begin(), open_.end(), leads_to_less);
+            open_.open({gain, e.column, none});
         }
         if (most == 0) reached_.push_back(e.column);
         most = gain;
@@ -367,6 +312,7 @@ class basic_optimal_assignment {
             std::uint32_t const row = c.via_row, before = rows_[row].pair;
             if (before != none) let_go(p.column[before], row);
             rows_[row].pair = c.via_pair;
+            rows_[row].value = p.value[c.via_pair];
             rows_[row].next_holder = c.holder;
             c.holder = row;
             if (before == none) return;
@@ -380,17 +326,16 @@ class basic_optimal_assignment {
     }
 
     detail::basic_few_rows<Void> few_rows_; // solves what is small
-    std::vector<offer> offers_;             // of columns: what every look at a pair needs
+    detail::basic_best_pairs<Void> best_pairs_;
+    std::vector<detail::column_offer> offers_; // of columns
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;
-    std::vector<edge> edges_;    // listed, row by row
-    std::vector<double> brings_; // of the pairs of a row
     std::vector<waiting_row> waiting_, looked_at_;
     // Of the path that is looked for: what it adds, the column with room at its end, and what was reached.
     double found_ = 0;
     std::uint32_t end_ = none;
     std::vector<std::uint32_t> reached_;
-    std::vector<open_column> open_; // full columns to pass, a heap, some of them out of date
+    detail::open_places open_; // some of them out of date
 };
 
 /// A `basic_optimal_assignment` that is instantiated where it is used.
