@@ -26,6 +26,7 @@ struct copy_case {
     double relative = 1;             ///< slowdown of the other node / slowdown of its own
     double of_task = 0; ///< chance that a late task is late because of what it is, not where it runs
     double begun = 0;   ///< how long the copy has run already; `there` is then what it still takes
+    double apart = 0;   ///< by how much two attempts of one task differ, `race_record::apart`; 0: not at all
 };
 
 /// What a copy is worth.
@@ -43,33 +44,70 @@ struct copy_worth {
     [[nodiscard]] bool saves() const noexcept { return saved_there() > taken; }
 };
 
+} // namespace straggle::assign
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// How many times as long as a task a copy of it takes for being another attempt: equally likely values, the
+// quantiles 1/16, 3/16, ..., 15/16 of a lognormal. One value, 1, where attempts do not differ.
+class attempt_luck {
+  public:
+    explicit attempt_luck(double apart) noexcept {
+        if (!(apart > 0)) return;
+        count_ = factors_.size();
+        constexpr std::array<double, 4> quantiles{0.15731068461017067, 0.48877641111466941,
+                                                  0.88714655901887607, 1.5341205443525463};
+        for (std::size_t i = 0; i < quantiles.size(); ++i) {
+            double const longer = std::exp(apart * quantiles[i]);
+            factors_[2 * i] = longer;
+            factors_[2 * i + 1] = 1 / longer;
+        }
+    }
+    [[nodiscard]] std::span<double const> factors() const noexcept {
+        return std::span(factors_).first(count_);
+    }
+
+  private:
+    std::array<double, 8> factors_{1};
+    std::size_t count_ = 1;
+};
+
+} // namespace straggle::detail
+
+namespace straggle::inline STRAGGLE_ABI::assign {
+
 /// The expectation over both times.
 ///
 /// Two cases are told apart. If the place is to blame, a copy is a fresh draw from the times of the siblings.
 /// If the task is, because it has more to do or touches what is slow everywhere, the copy takes as long as
-/// the task itself, but for the speed of the node. `of_task` weighs them; `race_record` learns it.
+/// the task itself, but for the speed of the node and for what any two attempts differ by: without that it
+/// would never win on a node as fast. `of_task` weighs the cases; `race_record` learns it, and `apart`.
 ///
 /// Source: Zheng et al. 2014, section 6 (the first case alone, uncapped); G. Ananthanarayanan et al., Mantri
 /// (2010): at price 1 only what saves slot time is worth it. Ours: the second case, and the gain of late
 /// tasks of one job, which is had only if all of them are helped, in equal shares.
 /// @pre both spans are not empty and ascending
 /// @par Cost
-/// O(left x there)
+/// O(left x (there + 8))
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
     double place_saved = 0, place_taken = 0, place_wins = 0;
     double task_saved = 0, task_taken = 0, task_wins = 0, possible = 0;
+    detail::attempt_luck const luck(c.apart);
     for (double const r : c.left) {
         for (double const x : c.there) {
             place_saved += r > x ? r - x : 0.0;
             place_taken += (std::min)(r, x);
             place_wins += x < r ? 1 : 0;
         }
-        double const same = (c.age + r) * c.relative - c.begun;
-        if (c.begun > 0 && !(same > 0)) continue; // it would have ended
-        possible += 1;
-        task_saved += r > same ? r - same : 0.0;
-        task_taken += (std::min)(r, same);
-        task_wins += same < r ? 1 : 0;
+        double const whole = (c.age + r) * c.relative;
+        for (double const factor : luck.factors()) {
+            double const same = whole * factor - c.begun;
+            if (c.begun > 0 && !(same > 0)) continue; // it would have ended
+            possible += 1;
+            task_saved += r > same ? r - same : 0.0;
+            task_taken += (std::min)(r, same);
+            task_wins += same < r ? 1 : 0;
+        }
     }
     double const n = static_cast<double>(c.left.size());
     double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? 1 / possible : 0.0;
@@ -115,7 +153,7 @@ struct copy_worth {
 /// @param next what the rest of the job still takes
 /// @pre the times of the tasks are as for `worth_of`
 /// @par Cost
-/// O(100 tasks)
+/// O(500 tasks); O(100 tasks) where attempts do not differ
 [[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
     constexpr std::size_t steps = 32;
     double last = next;
@@ -126,21 +164,39 @@ struct copy_worth {
     struct longer {
         std::span<double const> times;
         std::size_t at = 0;
-        double operator()(double t) noexcept {
+        std::size_t count(double t) noexcept {
             while (at < times.size() && !(t < times[at])) ++at;
-            return static_cast<double>(times.size() - at) / static_cast<double>(times.size());
+            return times.size() - at;
+        }
+        double operator()(double t) noexcept {
+            return static_cast<double>(count(t)) / static_cast<double>(times.size());
         }
     };
     std::array<double, steps> without{}, with{}; // chances that all are done by then
     without.fill(1);
     with.fill(1);
     for (copy_case const& c : tasks) {
-        longer left{c.left}, there{c.there}, as_long{c.left};
+        detail::attempt_luck const luck(c.apart);
+        std::span<double const> const factors = luck.factors();
+        longer left{c.left}, there{c.there};
+        std::array<longer, 8> as_long;
+        std::array<double, 8> relative;
+        std::size_t possible = 0; // pairs of a time and a luck in which the copy would not have ended
+        for (std::size_t k = 0; k < factors.size(); ++k) {
+            as_long[k] = {c.left};
+            relative[k] = c.relative * factors[k];
+            possible += c.begun > 0 ? as_long[k].count(c.begun / relative[k] - c.age) : c.left.size();
+        }
+        double const of_task = possible > 0 ? c.of_task : 0.0;
+        double const all = static_cast<double>((std::max)(possible, std::size_t{1}));
         for (std::size_t i = 0; i < steps; ++i) {
             double const t = next + (static_cast<double>(i) + 0.5) * step, still = left(t);
             // Beyond t, and the copy as well: those of the times that are too long for both.
-            double const same = (std::max)(t, (t + c.begun) / c.relative - c.age);
-            double const both = (1 - c.of_task) * still * there(t) + c.of_task * as_long(same);
+            std::size_t too_long = 0;
+            for (std::size_t k = 0; k < factors.size(); ++k)
+                too_long += as_long[k].count((std::max)(t, (t + c.begun) / relative[k] - c.age));
+            double const both =
+                (1 - of_task) * still * there(t) + of_task * (static_cast<double>(too_long) / all);
             without[i] *= 1 - still;
             with[i] *= 1 - both;
         }

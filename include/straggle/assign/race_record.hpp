@@ -2,8 +2,8 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Copies that ran teach: do they win as often as was said, and are late tasks late because of where they run
-/// or because of what they are?
+/// Copies that ran teach: do they win as often as was said, are late tasks late because of where they run or
+/// because of what they are, and by how much do two attempts of one task differ?
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,10 @@ struct race_claim {
 /// Each race is compared with itself: how likely is the time that the copy took, or had run for when it lost,
 /// if the place was to blame, and how likely if the task was? A copy that wins because its node is the faster
 /// one says nothing by winning; that it takes three times the usual says whose fault it was. By Bayes a race
-/// counts for the one or the other, for its kind and for all. On top, claimed probabilities are held against
-/// what came: if copies win less often than said, all claims come down on the scale of log-odds.
+/// counts for the one or the other, for its kind and for all. What a copy takes if the task is to blame is not
+/// quite what the task takes: by how much two attempts of one task differ is learnt as well, by Bayes among a
+/// few values. On top, claimed probabilities are held against what came: if copies win less often than said,
+/// all claims come down on the scale of log-odds.
 ///
 /// Source: ours; the correction is Platt's with slope 1.
 /// @par Cost
@@ -70,8 +72,12 @@ class basic_race_record {
     }
     /// The same for a task whose copy has run for so long and has not ended.
     [[nodiscard]] double of_task(std::uint32_t kind, race_claim const& claim, double begun) const noexcept {
-        return blame_of(kind, claim, begun, false);
+        return blame_of(kind, expected(by_task(claim, begun, false)),
+                        likely_by_place(claim.place, log_of(begun), false));
     }
+    /// By how much two attempts of one task differ, apart from where they run: standard deviation of the
+    /// logarithm of their ratio.
+    [[nodiscard]] double apart() const noexcept { return apart_; }
     /// What a claimed win probability has turned out to mean.
     [[nodiscard]] double corrected(double claimed) const noexcept {
         double const p = (std::min)((std::max)(claimed, 0.001), 0.999);
@@ -84,12 +90,14 @@ class basic_race_record {
     /// @param took how long the copy ran, above 0, in the unit of the claim
     /// @param copy_won which of the two ended first
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
-        // Of a task that has ended it is known how long it took, and so what its copy would have taken.
-        double const log = log_of(took), whole = log_of((claim.age + took) * claim.relative);
-        blame(kind,
-              copy_won ? blame_of(kind, claim, took, true)
-                       : blame_of(kind, likely({whole, 0}, log, false), likely(claim.place, log, false)),
-              1);
+        each_luck const task = copy_won ? by_task(claim, took, true) : by_whole_task(claim, took);
+        double const place = likely_by_place(claim.place, log_of(took), copy_won), before = of_task(kind);
+        blame(kind, blame_of(kind, expected(task), place), 1);
+        luck_.races += 1;
+        for (std::size_t k = 0; k < differ.size(); ++k)
+            luck_.logs[k] += std::log(before * task[k] + (1 - before) * place + anything);
+        if (luck_.races > options_.remembered) fade(luck_, 0.5);
+        weigh_lucks();
         double const odds = (std::min)((std::max)(claim.claimed, 0.001), 0.999);
         double const p = 1 / (1 + (1 - odds) / odds * std::exp(-shift_));
         tenth& at = tenths_[place_in_tenths(p)];
@@ -134,6 +142,8 @@ class basic_race_record {
         }
         out.varint(races_);
         out.varint(won_);
+        for (double const log : luck_.logs) out.real(log);
+        out.real(luck_.races);
     }
     /// Reads what `write` has appended; the reader says if it is not that, and the record is then of no use.
     void read(byte_reader& in) {
@@ -156,6 +166,12 @@ class basic_race_record {
         races_ = in.varint();
         won_ = in.varint();
         in.expect(shift_ >= -3 && shift_ <= 3 && information_ >= 0 && information_ <= 15 && won_ <= races_);
+        for (double& log : luck_.logs) {
+            log = in.real();
+            in.expect(log <= 0 && detail::is_finite(log));
+        }
+        luck_.races = in.real();
+        if (in.expect(luck_.races >= 0 && detail::is_finite(luck_.races))) weigh_lucks();
     }
     /// Takes in the races of another one.
     void merge(basic_race_record const& other) {
@@ -172,41 +188,64 @@ class basic_race_record {
         }
         races_ += other.races_;
         won_ += other.won_;
+        for (std::size_t k = 0; k < differ.size(); ++k) luck_.logs[k] += other.luck_.logs[k];
+        luck_.races += other.luck_.races;
+        if (luck_.races > options_.remembered) fade(luck_, options_.remembered / luck_.races);
+        weigh_lucks();
         merge(all_, other.all_);
         for (tally const& k : other.kinds_)
             if (tally* const own = place_of(k.kind)) merge(*own, k);
     }
 
   private:
-    static constexpr double apart = 0.01;    // two attempts of one task differ by a tenth: a variance
     static constexpr double anything = 0.05; // may happen
+    // By how much two attempts may differ: as likely as each other before the first race.
+    static constexpr std::array<double, 4> differ{0.1, 0.2, 0.4, 0.8};
+    using each_luck = std::array<double, 4>;
 
-    [[nodiscard]] static double deviation_of(log_guess const& guess) noexcept {
-        return std::sqrt(guess.variance + apart);
-    }
     [[nodiscard]] static double beyond(double z) noexcept { return 0.5 * std::erfc(z * 0.7071067811865476); }
-    // How likely a copy ends after this time, or has not ended by then.
-    [[nodiscard]] static double likely(log_guess const& guess, double log, bool ended) noexcept {
-        double const deviation = deviation_of(guess), z = (log - guess.mean) / deviation;
+    // How likely a copy ends after this time, or has not ended by then, if it differs by so much from a guess.
+    [[nodiscard]] static double likely(log_guess const& guess, double differs, double log,
+                                       bool ended) noexcept {
+        double const deviation = std::sqrt(guess.variance + differs * differs);
+        double const z = (log - guess.mean) / deviation;
         double const p = ended ? 0.3989422804014327 * std::exp(-z * z / 2) / deviation : beyond(z);
         return p >= 0 ? p : 0.0;
     }
+    [[nodiscard]] static double likely_by_place(log_guess const& place, double log, bool ended) noexcept {
+        return likely(place, differ.front(), log, ended);
+    }
     // The same for a copy that takes as long as its task, which by now has run for so long that a copy of it
     // takes more than `least`: a copy that was first by far has shown that the task is not to blame.
-    [[nodiscard]] static double likely_by_task(log_guess const& task, double log, double least,
-                                               bool ended) noexcept {
-        double const left = (std::max)(likely(task, least, false), anything);
-        double const p = ended ? likely(task, log, true) * beyond((least - log) / std::sqrt(apart)) / left
-                               : (std::max)(likely(task, (std::max)(log, least), false), anything) / left;
+    [[nodiscard]] static double likely_by_task(log_guess const& task, double differs, double log,
+                                               double least, bool ended) noexcept {
+        double const left = (std::max)(likely(task, differs, least, false), anything);
+        double const p =
+            ended ? likely(task, differs, log, true) * beyond((least - log) / differs) / left
+                  : (std::max)(likely(task, differs, (std::max)(log, least), false), anything) / left;
         return p >= 0 ? p : 0.0;
     }
-
-    // Chance that the task is to blame, by the time that its copy took or had run for while the task ran on.
-    [[nodiscard]] double blame_of(std::uint32_t kind, race_claim const& claim, double took,
-                                  bool ended) const noexcept {
+    // That of a copy whose task is to blame, for each luck.
+    [[nodiscard]] static each_luck by_task(race_claim const& claim, double took, bool ended) noexcept {
         double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
-        return blame_of(kind, likely_by_task(claim.task, log, least, ended), likely(claim.place, log, ended));
+        each_luck p{};
+        for (std::size_t k = 0; k < differ.size(); ++k)
+            p[k] = likely_by_task(claim.task, differ[k], log, least, ended);
+        return p;
     }
+    // The same for a copy that lost: of a task that has ended it is known how long it took.
+    [[nodiscard]] static each_luck by_whole_task(race_claim const& claim, double took) noexcept {
+        double const log = log_of(took), whole = log_of((claim.age + took) * claim.relative);
+        each_luck p{};
+        for (std::size_t k = 0; k < differ.size(); ++k) p[k] = likely({whole, 0}, differ[k], log, false);
+        return p;
+    }
+    [[nodiscard]] double expected(each_luck const& p) const noexcept {
+        double sum = 0;
+        for (std::size_t k = 0; k < differ.size(); ++k) sum += lucks_[k] * p[k];
+        return sum;
+    }
+
     [[nodiscard]] double blame_of(std::uint32_t kind, double by_task, double by_place) const noexcept {
         double const t = of_task(kind), weight = t * (by_task + anything);
         return weight / (weight + (1 - t) * (by_place + anything));
@@ -260,14 +299,37 @@ class basic_race_record {
         t.races *= 0.5;
     }
 
+    // What races have shown of each luck: logarithms of how likely they were, the best of them 0.
+    struct luck_tally {
+        each_luck logs{};
+        double races = 0;
+    };
+    static void fade(luck_tally& t, double by) noexcept {
+        for (double& log : t.logs) log *= by;
+        t.races *= by;
+    }
+    void weigh_lucks() noexcept {
+        double const best = *std::max_element(luck_.logs.begin(), luck_.logs.end());
+        double sum = 0;
+        for (std::size_t k = 0; k < differ.size(); ++k) {
+            luck_.logs[k] -= best;
+            sum += lucks_[k] = std::exp(luck_.logs[k]);
+        }
+        for (double& l : lucks_) l /= sum;
+        apart_ = expected(differ);
+    }
+
     race_record_options options_;
+    luck_tally luck_{};
+    each_luck lucks_{0.25, 0.25, 0.25, 0.25}; // how likely each is
+    double apart_ = 0.375;                    // the expectation over them
     tally all_{};
     std::vector<tally> kinds_{}; // by kind
     // Claims of one tenth, after the shift.
     struct tenth {
         double races = 0, won = 0;
     };
-    static constexpr double tenth_prior = 10; // races that the shifted claim counts as
+    static constexpr double tenth_prior = 20; // races that the shifted claim counts as
     [[nodiscard]] static std::size_t place_in_tenths(double p) noexcept {
         return (std::min)(static_cast<std::size_t>(p * 10), std::size_t{9});
     }
