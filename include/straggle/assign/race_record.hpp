@@ -90,12 +90,12 @@ class basic_race_record {
     /// @param took how long the copy ran, above 0, in the unit of the claim
     /// @param copy_won which of the two ended first
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
-        each_luck const task = copy_won ? by_task(claim, took, true) : by_whole_task(claim, took);
         double const place = likely_by_place(claim.place, log_of(took), copy_won), before = of_task(kind);
-        blame(kind, blame_of(kind, expected(task), place), 1);
+        each_luck const luck = copy_won ? by_luck(claim, took) : by_whole_task(claim, took);
+        blame(kind, blame_of(kind, expected(copy_won ? by_task(claim, took, true) : luck), place), 1);
         luck_.races += 1;
         for (std::size_t k = 0; k < differ.size(); ++k)
-            luck_.logs[k] += std::log(before * task[k] + (1 - before) * place + anything);
+            luck_.logs[k] += std::log(before * luck[k] + (1 - before) * place + anything);
         if (luck_.races > options_.remembered) fade(luck_, 0.5);
         weigh_lucks();
         double const odds = (std::min)((std::max)(claim.claimed, 0.001), 0.999);
@@ -233,7 +233,24 @@ class basic_race_record {
             p[k] = likely_by_task(claim.task, differ[k], log, least, ended);
         return p;
     }
-    // The same for a copy that lost: of a task that has ended it is known how long it took.
+    // The same of one that was first, for how lucky it was: what its time was, and that its task takes longer
+    // still. By both the guess and the copy the task may take that long, or else the copy was very lucky.
+    // (For the blame this believes the guess too much: where that is off, lucky copies would be the rule.)
+    [[nodiscard]] static each_luck by_luck(race_claim const& claim, double took) noexcept {
+        double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
+        double const v = claim.task.variance + differ.front() * differ.front();
+        double const left = (std::max)(beyond((least - claim.task.mean) / std::sqrt(v)), anything);
+        each_luck p{};
+        for (std::size_t k = 0; k < differ.size(); ++k) {
+            double const d = differ[k] * differ[k], all = v + d; // the task's time, given the copy's: Bayes
+            double const mean = (claim.task.mean * d + log * v) / all, deviation = std::sqrt(v * d / all);
+            double const luck = likely({claim.task.mean, v}, differ[k], log, true);
+            p[k] = luck * beyond((least - mean) / deviation) / left;
+            if (!(p[k] >= 0)) p[k] = 0;
+        }
+        return p;
+    }
+    // That of a copy that lost: of a task that has ended it is known how long it took.
     [[nodiscard]] static each_luck by_whole_task(race_claim const& claim, double took) noexcept {
         double const log = log_of(took), whole = log_of((claim.age + took) * claim.relative);
         each_luck p{};
