@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -26,6 +28,20 @@ times some(std::mt19937_64& g, double scale) {
     for (double& x : t) x = scale * std::exp(0.6 * std::normal_distribution<>()(g));
     std::sort(t.begin(), t.end());
     return t;
+}
+
+// The quantiles 1/16, 3/16, ..., 15/16 of a normal, by bisection.
+std::array<double, 8> quantiles() {
+    std::array<double, 8> z;
+    for (int i = 0; i < 8; ++i) {
+        double low = -4, high = 4;
+        for (int k = 0; k < 60; ++k) {
+            double const middle = (low + high) / 2;
+            (0.5 * std::erfc(-middle / std::sqrt(2.0)) < (2 * i + 1) / 16.0 ? low : high) = middle;
+        }
+        z[static_cast<std::size_t>(i)] = low;
+    }
+    return z;
 }
 
 } // namespace
@@ -103,6 +119,85 @@ TEST_CASE("copy_worth: the same as races that are run") {
     }
 }
 
+TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
+    std::uint64_t const seed = straggle_test::seed_or(16);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::uniform_real_distribution<> any(0, 1);
+    auto const z = quantiles();
+    for (int round = 0; round < 200; ++round) {
+        times const left = some(g, 2), there = some(g, 1);
+        copy_case const c{left, there, 3 * any(g), 0.3 + any(g), any(g), round % 2 * 2 * any(g), any(g)};
+        double place_saved = 0, task_saved = 0, place_taken = 0, task_taken = 0, wins = 0, possible = 0;
+        for (double const r : left) {
+            for (double const x : there) {
+                place_saved += std::max(r - x, 0.0) / 256;
+                place_taken += std::min(r, x) / 256;
+            }
+            for (double const luck : z) {
+                double const x = (c.age + r) * c.relative * std::exp(c.apart * luck) - c.begun;
+                if (!(x > 0)) continue; // it would have ended
+                possible += 1;
+                task_saved += std::max(r - x, 0.0);
+                task_taken += std::min(r, x);
+                wins += x < r ? 1 : 0;
+            }
+        }
+        auto const w = assign::worth_of(c);
+        if (possible > 0) {
+            CHECK(w.by_task == doctest::Approx(wins / possible).epsilon(1e-9));
+            CHECK(w.saved ==
+                  doctest::Approx((1 - c.of_task) * place_saved + c.of_task * task_saved / possible).epsilon(1e-9));
+            CHECK(w.taken ==
+                  doctest::Approx((1 - c.of_task) * place_taken + c.of_task * task_taken / possible).epsilon(1e-9));
+        }
+        // That any two attempts differ is a chance for the copy where it had none.
+        copy_case alike = c;
+        alike.apart = 0;
+        alike.begun = 0;
+        if (c.relative >= 1) CHECK(assign::worth_of(alike).by_task == 0);
+    }
+}
+
+TEST_CASE("copy_worth: a copy of a hard task wins as often as races do in which attempts differ") {
+    std::uint64_t const seed = straggle_test::seed_or(17);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    for (double const apart : {0.1, 0.4, 0.8}) {
+        CAPTURE(apart);
+        for (int round = 0; round < 10; ++round) {
+            times const left = some(g, 4), there = some(g, 1);
+            auto const w = assign::worth_of({left, there, 1.5, 0.9, 1, 0, apart});
+            double saved = 0, taken = 0, wins = 0;
+            constexpr int races = 40000;
+            for (int i = 0; i < races; ++i) {
+                double const r = left[g() % 16];
+                double const x = (1.5 + r) * 0.9 * std::exp(apart * std::normal_distribution<>()(g));
+                saved += std::max(r - x, 0.0);
+                taken += std::min(r, x);
+                wins += x < r ? 1 : 0;
+            }
+            // Eight values stand for a normal, and lack its tails.
+            CHECK(std::abs(w.win_probability - wins / races) < 0.03);
+            CHECK(std::abs(w.saved - saved / races) < 0.04 * taken / races);
+            CHECK(w.taken == doctest::Approx(taken / races).epsilon(0.04));
+        }
+    }
+}
+
+TEST_CASE("copy_worth: what is no difference between attempts is none") {
+    std::mt19937_64 g(18);
+    times const left = some(g, 3), there = some(g, 1);
+    auto const alike = assign::worth_of({left, there, 1, 0.7, 0.5});
+    for (double const apart : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        auto const w = assign::worth_of({left, there, 1, 0.7, 0.5, 0, apart});
+        CHECK(w.win_probability == alike.win_probability);
+        CHECK(w.saved == alike.saved);
+        CHECK(assign::job_gain(std::array{copy_case{left, there, 1, 0.7, 0.5, 0, apart}}, 1) ==
+              assign::job_gain(std::array{copy_case{left, there, 1, 0.7, 0.5}}, 1));
+    }
+}
+
 TEST_CASE("job_gain: the last of the late tasks, without and with copies, drawn many times") {
     std::uint64_t const seed = straggle_test::seed_or(14);
     INFO("seed ", seed);
@@ -140,22 +235,34 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
     INFO("seed ", seed);
     std::mt19937_64 g(seed);
     std::uniform_real_distribution<> any(0, 1);
+    auto const z = quantiles();
     auto const longer = [](times const& of, double t) {
-        return static_cast<double>(of.end() - std::upper_bound(of.begin(), of.end(), t)) / 16;
+        return static_cast<double>(of.end() - std::upper_bound(of.begin(), of.end(), t));
     };
     for (int round = 0; round < 200; ++round) {
         std::size_t const tasks = 1 + g() % 6;
         std::vector<times> left(tasks), there(tasks);
         std::vector<copy_case> cases;
         double const next = any(g);
+        double const apart = round % 4 < 2 ? 0.0 : any(g);
         double last = next;
         for (std::size_t i = 0; i < tasks; ++i) {
             left[i] = some(g, 2);
             there[i] = some(g, 1);
             if (round % 5 == 0) left[i].fill(next + 0.5); // many at once
-            cases.push_back({left[i], there[i], 3 * any(g), 0.2 + any(g), any(g), round % 2 * any(g)});
+            double const begun = round % 2 * any(g);
+            cases.push_back({left[i], there[i], 3 * any(g), 0.2 + any(g), any(g), begun, apart});
             last = std::max(last, left[i].back());
         }
+        // How many of the lucks and times are too long for a task and its copy to end by then.
+        auto const both_longer = [&](copy_case const& c, times const& of, double t) {
+            double sum = 0;
+            for (double const luck : z) {
+                double const relative = c.relative * (apart > 0 ? std::exp(apart * luck) : 1.0);
+                sum += longer(of, std::max(t, (t + c.begun) / relative - c.age));
+            }
+            return sum;
+        };
         double const step = (last - next) / 32;
         double gain = 0;
         for (int i = 0; i < 32; ++i) {
@@ -163,14 +270,20 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
             double without = 1, with = 1;
             for (std::size_t k = 0; k < tasks; ++k) {
                 copy_case const& c = cases[k];
-                double const same = std::max(t, (t + c.begun) / c.relative - c.age);
-                without *= 1 - longer(left[k], t);
-                with *= 1 - ((1 - c.of_task) * longer(left[k], t) * longer(there[k], t) +
-                             c.of_task * longer(left[k], same));
+                double const still = longer(left[k], t) / 16;
+                // Of a copy that runs only those count in which it would not have ended.
+                double const possible = c.begun > 0 ? both_longer(c, left[k], 0) : 128.0;
+                double const of_task = possible > 0 ? c.of_task : 0.0;
+                without *= 1 - still;
+                with *= 1 - ((1 - of_task) * still * (longer(there[k], t) / 16) +
+                             of_task * (possible > 0 ? both_longer(c, left[k], t) / possible : 0.0));
             }
             gain += with - without;
         }
-        CHECK(assign::job_gain(cases, next) == gain * step); // to the bit
+        if (apart > 0)
+            CHECK(assign::job_gain(cases, next) == doctest::Approx(gain * step).epsilon(1e-9));
+        else
+            CHECK(assign::job_gain(cases, next) == gain * step); // to the bit
     }
 }
 
