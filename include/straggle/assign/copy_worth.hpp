@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -153,23 +154,21 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// @param next what the rest of the job still takes
 /// @pre the times of the tasks are as for `worth_of`
 /// @par Cost
-/// O(500 tasks); O(100 tasks) where attempts do not differ
+/// O(200 tasks)
 [[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
     constexpr std::size_t steps = 32;
     double last = next;
     for (copy_case const& c : tasks) last = (std::max)(last, c.left.back());
     double const step = (last - next) / static_cast<double>(steps);
     if (!(step > 0)) return 0;
+    double const per_step = 1 / step, most = static_cast<double>(steps);
     // Which share is longer. Later times are asked for later, so no search is needed.
     struct longer {
         std::span<double const> times;
         std::size_t at = 0;
-        std::size_t count(double t) noexcept {
-            while (at < times.size() && !(t < times[at])) ++at;
-            return times.size() - at;
-        }
         double operator()(double t) noexcept {
-            return static_cast<double>(count(t)) / static_cast<double>(times.size());
+            while (at < times.size() && !(t < times[at])) ++at;
+            return static_cast<double>(times.size() - at) / static_cast<double>(times.size());
         }
     };
     std::array<double, steps> without{}, with{}; // chances that all are done by then
@@ -177,26 +176,26 @@ namespace straggle::inline STRAGGLE_ABI::assign {
     with.fill(1);
     for (copy_case const& c : tasks) {
         detail::attempt_luck const luck(c.apart);
-        std::span<double const> const factors = luck.factors();
-        longer left{c.left}, there{c.there};
-        std::array<longer, 8> as_long;
-        std::array<double, 8> relative;
-        std::size_t possible = 0; // pairs of a time and a luck in which the copy would not have ended
-        for (std::size_t k = 0; k < factors.size(); ++k) {
-            as_long[k] = {c.left};
-            relative[k] = c.relative * factors[k];
-            possible += c.begun > 0 ? as_long[k].count(c.begun / relative[k] - c.age) : c.left.size();
+        // How many of the pairs of a time and a luck are too long, the copy as well, up to each of the times.
+        std::array<std::uint32_t, steps + 1> until{};
+        double possible = 0; // pairs in which the copy would not have ended
+        for (double const factor : luck.factors()) {
+            double const relative = c.relative * factor, ahead = c.age * relative - c.begun;
+            for (double const r : c.left) {
+                double const same = r * relative + ahead;
+                if (c.begun > 0 && !(same > 0)) continue;
+                possible += 1;
+                double const place = ((std::min)(r, same) - next) * per_step + 0.5;
+                ++until[static_cast<std::size_t>((std::max)(0.0, (std::min)(most, place)))];
+            }
         }
-        double const of_task = possible > 0 ? c.of_task : 0.0;
-        double const all = static_cast<double>((std::max)(possible, std::size_t{1}));
+        double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? of_task / possible : 0.0;
+        double too_long = possible;
+        longer left{c.left}, there{c.there};
         for (std::size_t i = 0; i < steps; ++i) {
             double const t = next + (static_cast<double>(i) + 0.5) * step, still = left(t);
-            // Beyond t, and the copy as well: those of the times that are too long for both.
-            std::size_t too_long = 0;
-            for (std::size_t k = 0; k < factors.size(); ++k)
-                too_long += as_long[k].count((std::max)(t, (t + c.begun) / relative[k] - c.age));
-            double const both =
-                (1 - of_task) * still * there(t) + of_task * (static_cast<double>(too_long) / all);
+            too_long -= until[i];
+            double const both = (1 - of_task) * still * there(t) + each * too_long;
             without[i] *= 1 - still;
             with[i] *= 1 - both;
         }
