@@ -147,9 +147,11 @@ TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
         if (possible > 0) {
             CHECK(w.by_task == doctest::Approx(wins / possible).epsilon(1e-9));
             CHECK(w.saved ==
-                  doctest::Approx((1 - c.of_task) * place_saved + c.of_task * task_saved / possible).epsilon(1e-9));
+                  doctest::Approx((1 - c.of_task) * place_saved + c.of_task * task_saved / possible)
+                      .epsilon(1e-9));
             CHECK(w.taken ==
-                  doctest::Approx((1 - c.of_task) * place_taken + c.of_task * task_taken / possible).epsilon(1e-9));
+                  doctest::Approx((1 - c.of_task) * place_taken + c.of_task * task_taken / possible)
+                      .epsilon(1e-9));
         }
         // That any two attempts differ is a chance for the copy where it had none.
         copy_case alike = c;

@@ -270,8 +270,9 @@ TEST_CASE("race_record: bytes that claim the impossible are refused") {
     record.write(out);
     std::vector<std::byte> const good(out.payload().begin(), out.payload().end());
     // The last five numbers: four logarithms of how likely a difference is, and races.
-    for (double const bad : {1.0, std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})
+    for (double const bad :
+         {1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+          -std::numeric_limits<double>::infinity()})
         for (std::size_t i = 0; i < 5; ++i) {
             if (i == 4 && bad > 0 && bad < 2) continue; // one race is fine
             CAPTURE(bad);

@@ -47,10 +47,10 @@ struct race_claim {
 /// Each race is compared with itself: how likely is the time that the copy took, or had run for when it lost,
 /// if the place was to blame, and how likely if the task was? A copy that wins because its node is the faster
 /// one says nothing by winning; that it takes three times the usual says whose fault it was. By Bayes a race
-/// counts for the one or the other, for its kind and for all. What a copy takes if the task is to blame is not
-/// quite what the task takes: by how much two attempts of one task differ is learnt as well, by Bayes among a
-/// few values. On top, claimed probabilities are held against what came: if copies win less often than said,
-/// all claims come down on the scale of log-odds.
+/// counts for the one or the other, for its kind and for all. What a copy takes if the task is to blame is
+/// not quite what the task takes: by how much two attempts of one task differ is learnt as well, by Bayes
+/// among a few values. On top, claimed probabilities are held against what came: if copies win less often
+/// than said, all claims come down on the scale of log-odds.
 ///
 /// Source: ours; the correction is Platt's with slope 1.
 /// @par Cost
@@ -204,7 +204,8 @@ class basic_race_record {
     using each_luck = std::array<double, 4>;
 
     [[nodiscard]] static double beyond(double z) noexcept { return 0.5 * std::erfc(z * 0.7071067811865476); }
-    // How likely a copy ends after this time, or has not ended by then, if it differs by so much from a guess.
+    // How likely a copy ends after this time, or has not ended by then, if it differs by so much from a
+    // guess.
     [[nodiscard]] static double likely(log_guess const& guess, double differs, double log,
                                        bool ended) noexcept {
         double const deviation = std::sqrt(guess.variance + differs * differs);
