@@ -12,12 +12,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include "support/hungarian.hpp"
 #include "support/lcg.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,49 +82,13 @@ std::vector<table> tables(profits kind, std::size_t rows) {
     return all;
 }
 
-// The Hungarian method with potentials, rows put in one after the other, as it is found everywhere. Who does
-// without is one who gets a pair of value 0.
+// Who does without is one who gets a pair of value 0.
 double textbook(table const& t, std::vector<std::size_t>& row_of) {
     std::size_t const n = t.rows, m = t.columns;
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> u(n + 1), v(m + 1), least(m + 1);
-    std::vector<std::size_t> way(m + 1);
-    std::vector<char> used(m + 1);
-    row_of.assign(m + 1, 0);
-    for (std::size_t i = 1; i <= n; ++i) {
-        row_of[0] = i;
-        std::size_t j0 = 0;
-        std::fill(least.begin(), least.end(), infinity);
-        std::fill(used.begin(), used.end(), false);
-        do {
-            used[j0] = true;
-            std::size_t const i0 = row_of[j0];
-            std::size_t j1 = 0;
-            double delta = infinity;
-            for (std::size_t j = 1; j <= m; ++j) {
-                if (used[j]) continue;
-                double const cost = -t.full[(i0 - 1) * m + j - 1] - u[i0] - v[j];
-                if (cost < least[j]) {
-                    least[j] = cost;
-                    way[j] = j0;
-                }
-                if (least[j] < delta) {
-                    delta = least[j];
-                    j1 = j;
-                }
-            }
-            for (std::size_t j = 0; j <= m; ++j) {
-                if (used[j]) {
-                    u[row_of[j]] += delta;
-                    v[j] -= delta;
-                } else {
-                    least[j] -= delta;
-                }
-            }
-            j0 = j1;
-        } while (row_of[j0] != 0);
-        for (; j0 != 0; j0 = way[j0]) row_of[j0] = row_of[way[j0]];
-    }
+    auto const costs_of_row = [&](std::size_t row) {
+        return [full = t.full.data() + row * m](std::size_t column) { return -full[column]; };
+    };
+    straggle_bench::hungarian(n, m, costs_of_row, row_of);
     double sum = 0;
     for (std::size_t j = 1; j <= m; ++j)
         if (row_of[j] != 0) sum += t.full[(row_of[j] - 1) * m + j - 1];

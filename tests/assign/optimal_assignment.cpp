@@ -5,6 +5,8 @@
 
 #include "pairs.hpp"
 
+#include "../../bench/support/hungarian.hpp"
+
 #include <support/allocations.hpp>
 #include <support/golden.hpp>
 #include <support/seed.hpp>
@@ -52,10 +54,8 @@ double textbook(pair_table const& t, std::size_t most) {
     for (std::uint32_t c = 0; c < t.room.size(); ++c) column_at.insert(column_at.end(), t.room[c], c);
     std::size_t const places = column_at.size(), without = n - std::min(n, most), m = places + without + n;
     double const more = t.value.empty() ? 1 : 1 + *std::max_element(t.value.begin(), t.value.end());
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> u(n + 1), v(m + 1), least(m + 1), values(t.room.size());
-    std::vector<std::size_t> way(m + 1), row_of(m + 1);
-    std::vector<char> used(m + 1);
+    std::vector<double> values(t.room.size());
+    std::vector<std::size_t> row_of;
     auto const value_of = [&](std::size_t place) {
         return place < places ? values[column_at[place]] : place < places + without ? more : 0.0;
     };
@@ -63,40 +63,11 @@ double textbook(pair_table const& t, std::size_t most) {
         std::fill(values.begin(), values.end(), 0.0);
         for (std::uint32_t i = t.first[row]; i < t.first[row + 1]; ++i) values[t.column[i]] = t.value[i];
     };
-    for (std::size_t i = 1; i <= n; ++i) {
-        row_of[0] = i;
-        std::size_t j0 = 0;
-        std::fill(least.begin(), least.end(), infinity);
-        std::fill(used.begin(), used.end(), false);
-        do {
-            used[j0] = true;
-            std::size_t const i0 = row_of[j0];
-            read_row(i0 - 1);
-            std::size_t j1 = 0;
-            double delta = infinity;
-            for (std::size_t j = 1; j <= m; ++j) {
-                if (used[j]) continue;
-                if (double const cost = -value_of(j - 1) - u[i0] - v[j]; cost < least[j]) {
-                    least[j] = cost;
-                    way[j] = j0;
-                }
-                if (least[j] < delta) {
-                    delta = least[j];
-                    j1 = j;
-                }
-            }
-            for (std::size_t j = 0; j <= m; ++j) {
-                if (used[j]) {
-                    u[row_of[j]] += delta;
-                    v[j] -= delta;
-                } else {
-                    least[j] -= delta;
-                }
-            }
-            j0 = j1;
-        } while (row_of[j0] != 0);
-        for (; j0 != 0; j0 = way[j0]) row_of[j0] = row_of[way[j0]];
-    }
+    auto const costs_of_row = [&](std::size_t row) {
+        read_row(row);
+        return [&](std::size_t place) { return -value_of(place); };
+    };
+    straggle_bench::hungarian(n, m, costs_of_row, row_of);
     double sum = 0;
     for (std::size_t j = 1; j <= places; ++j) {
         if (row_of[j] == 0) continue;

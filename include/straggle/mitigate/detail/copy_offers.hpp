@@ -167,7 +167,13 @@ class basic_copy_offers {
         for (std::size_t i = group.first; i < group.last; ++i) {
             racing_copy const& r = racing[i];
             double const of_task = races.of_task(group.kind, book[r.note].claim, r.begun);
-            cases_.push_back({r.left.at, r.there.at, r.age, r.relative, of_task, r.begun, races.apart()});
+            cases_.push_back({.left = r.left.at,
+                              .there = r.there.at,
+                              .age = r.age,
+                              .relative = r.relative,
+                              .of_task = of_task,
+                              .begun = r.begun,
+                              .apart = races.apart()});
         }
         double const share = share_of_gain(group.next);
         for (std::size_t i = group.first; i < group.last; ++i) {
@@ -200,7 +206,12 @@ class basic_copy_offers {
             copy_candidate const& c = candidates[group.first + i];
             for (std::size_t k = 0; k < predict::time_points::count; ++k)
                 there_[i].at[k] = group.fresh.at[k] * c.input_factor;
-            cases_.push_back({c.left.at, there_[i].at, c.age, 1 / c.slow, of_task, 0, races.apart()});
+            cases_.push_back({.left = c.left.at,
+                              .there = there_[i].at,
+                              .age = c.age,
+                              .relative = 1 / c.slow,
+                              .of_task = of_task,
+                              .apart = races.apart()});
         }
         double const share = share_of_gain(group.next);
         for (std::size_t i = group.first; i < group.last; ++i) candidates[i].share = share;
@@ -210,8 +221,12 @@ class basic_copy_offers {
                                      double slot, assign::basic_race_record<Void> const& races) noexcept {
         predict::time_points there = group.fresh;
         for (double& x : there.at) x *= c.input_factor * slow;
-        assign::copy_worth const w = assign::worth_of(
-            {c.left.at, there.at, c.age, slow / c.slow, races.of_task(group.kind), 0, races.apart()});
+        assign::copy_worth const w = assign::worth_of({.left = c.left.at,
+                                                       .there = there.at,
+                                                       .age = c.age,
+                                                       .relative = slow / c.slow,
+                                                       .of_task = races.of_task(group.kind),
+                                                       .apart = races.apart()});
         double const win = races.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
         return {c.share * w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
