@@ -16,6 +16,7 @@
 #include <straggle/base/size.hpp>
 #include <straggle/base/when_used.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -82,6 +83,7 @@ class interner {
         displaced_.swap(other.displaced_);
         std::swap(key_, other.key_);
         std::swap(rekeyed_at_, other.rekeyed_at_);
+        std::swap(shift_, other.shift_);
         std::swap(bound_, other.bound_);
         std::swap(erased_, other.erased_);
         std::swap(free_, other.free_);
@@ -90,7 +92,7 @@ class interner {
     /// The index of `id`, which is added if new: with the index erased last and not yet given away again, or
     /// else with `bound()`.
     index_type insert(key_type id) {
-        std::uint64_t const hash = hash_of(id);
+        std::uint32_t const hash = hash_of(id);
         if (!slots_.empty()) [[likely]]
             if (index_type const known = glance(id, hash); known != none) [[likely]]
                 return known;
@@ -98,9 +100,10 @@ class interner {
     }
 
     /// The index of `id`, or `none`.
-    [[nodiscard]] index_type find(key_type id) const {
-        if (bound_ == 0) return none;
-        std::uint64_t const hash = hash_of(id);
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE index_type find(key_type id) const {
+        if (slots_.empty()) [[unlikely]]
+            return none;
+        std::uint32_t const hash = hash_of(id);
         if (index_type const known = glance(id, hash); known != none) [[likely]]
             return known;
         return further(id, hash);
@@ -183,7 +186,14 @@ class interner {
     // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
     static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
 
-    std::uint64_t hash_of(key_type id) const { return identifiers::hash(id, key_); }
+    std::uint32_t hash_of(key_type id) const { return hash_by(id, key_); }
+    // The upper half: of the product that spreads numbers, the highest bits spread best.
+    static std::uint32_t hash_by(key_type id, std::uint64_t key) {
+        return static_cast<std::uint32_t>(identifiers::hash(id, key) >> 32);
+    }
+    // The slot where identifiers with a hash belong. Its highest bits: numbers in a row, or at equal steps,
+    // hardly ever share one (Knuth 1973, section 6.4, Fibonacci hashing).
+    [[nodiscard]] std::size_t home_of(std::uint32_t hash) const noexcept { return hash >> shift_; }
 
     // How an identifier compares with that of an index.
     struct comparing {
@@ -194,7 +204,7 @@ class interner {
 
     // The hash of an identifier that is there, as far as slots know it: without asking anything that may
     // throw.
-    [[nodiscard]] std::uint64_t known_hash(index_type index) const {
+    [[nodiscard]] std::uint32_t known_hash(index_type index) const {
         if constexpr (remembers_hashes)
             return hashes_[index];
         else
@@ -204,12 +214,12 @@ class interner {
     // Takes an identifier out of the slots.
     void unlink(index_type index) {
         std::size_t const mask = slots_.size() - 1;
-        std::size_t hole = static_cast<std::size_t>(known_hash(index)) & mask;
+        std::size_t hole = home_of(known_hash(index));
         for (std::size_t run = 0; slots_[hole].index != index; hole = (hole + 1) & mask)
             if (is_ordered && run++ == longest_run) return displaced_.erase(comparing{ids_, ids_[index]});
         // What was pushed past the hole moves back, as if the erased one had never been there.
         for (std::size_t i = (hole + 1) & mask; slots_[i].index != none; i = (i + 1) & mask) {
-            std::size_t const pushed = (i - slots_[i].hash) & mask;
+            std::size_t const pushed = (i - home_of(slots_[i].hash)) & mask;
             if (pushed >= ((i - hole) & mask)) {
                 slots_[hole] = slots_[i];
                 hole = i;
@@ -222,32 +232,30 @@ class interner {
     // Which of these is reckoned without a branch: one that depends on the hash would often be taken by
     // surprise, and that would come out only after several trips to memory. A slot whose hash fits but that
     // is empty says `none`.
-    [[nodiscard]] index_type glance(key_type id, std::uint64_t hash) const {
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE index_type glance(key_type id, std::uint32_t hash) const {
         slot const* const slots = slots_.data();
-        std::size_t const mask = slots_.size() - 1;
-        std::uint32_t const tag = static_cast<std::uint32_t>(hash);
-        std::size_t i = detail::to_size(hash) & mask;
-        if constexpr (detail::text<Id>) i = (i + static_cast<std::size_t>(slots[i].hash != tag)) & mask;
+        std::size_t i = home_of(hash);
+        if constexpr (detail::text<Id>)
+            i = (i + static_cast<std::size_t>(slots[i].hash != hash)) & (slots_.size() - 1);
         slot const s = slots[i];
-        return s.hash == tag && s.index != none && identifiers::same(ids_[s.index], id) ? s.index : none;
+        return s.hash == hash && s.index != none && identifiers::same(ids_[s.index], id) ? s.index : none;
     }
 
     // The slot of an identifier, or the empty one where it would be; nothing if that is too long a way.
-    slot* probe(key_type id, std::uint64_t hash) {
+    slot* probe(key_type id, std::uint32_t hash) {
         slot* const slots = slots_.data();
         std::size_t const mask = slots_.size() - 1;
-        std::size_t const home = detail::to_size(hash) & mask;
-        for (std::size_t i = home, run = 0;; i = (i + 1) & mask) {
+        for (std::size_t i = home_of(hash), run = 0;; i = (i + 1) & mask) {
             slot& s = slots[i];
             if (s.index == none ||
-                (s.hash == static_cast<std::uint32_t>(hash) && identifiers::same(ids_[s.index], id)))
+                (s.hash == hash && identifiers::same(ids_[s.index], id)))
                 return &s;
             if (is_ordered && run++ == longest_run) return nullptr;
         }
     }
 
     // The index, wherever the identifier is.
-    [[nodiscard]] index_type further(key_type id, std::uint64_t hash) const {
+    [[nodiscard]] STRAGGLE_NEVER_INLINE index_type further(key_type id, std::uint32_t hash) const {
         slot const* const s = const_cast<interner*>(this)->probe(id, hash);
         if (s != nullptr && s->index != none) return s->index;
         if constexpr (is_ordered)
@@ -257,7 +265,7 @@ class interner {
     }
 
     // Apart, so that a loop of look-ups stays short. What is not seen at a glance: not near home, or new.
-    STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint64_t hash) {
+    STRAGGLE_NEVER_INLINE index_type insert_further(key_type id, std::uint32_t hash) {
         slot* s = slots_.empty() ? nullptr : probe(id, hash);
         if (s != nullptr && s->index != none) return s->index;
         bool const is_full = per_id * (bound_ + 1) > slots_.size() && free_ == none;
@@ -270,8 +278,8 @@ class interner {
         if (is_crowded(s, hash)) [[unlikely]]
             return insert_crowded(id);
         index_type const index = add(id);
-        *s = slot{static_cast<std::uint32_t>(hash), index};
-        if constexpr (remembers_hashes) hashes_[index] = static_cast<std::uint32_t>(hash);
+        *s = slot{hash, index};
+        if constexpr (remembers_hashes) hashes_[index] = hash;
         return index;
     }
 
@@ -281,7 +289,7 @@ class interner {
         if (place.at != 0) return displaced_[place.at];
         std::size_t const size = slots_.size();
         if (per_id * (bound_ + 1) > size && free_ == none) rebuild(2 * size, key_);
-        std::uint64_t hash = hash_of(id);
+        std::uint32_t hash = hash_of(id);
         slot* s = probe(id, hash);
         if (is_crowded(s, hash) && rekeyed_at_ != slots_.size()) {
             // Once per size, so that it costs no more than growing does.
@@ -296,17 +304,17 @@ class interner {
         if (s == nullptr) displaced_.make_room();
         index_type const index = add(id);
         if (s != nullptr)
-            *s = slot{static_cast<std::uint32_t>(hash), index};
+            *s = slot{hash, index};
         else
             displaced_.attach(place, index);
         return index;
     }
 
     // Whether an identifier would be too long a way from home.
-    [[nodiscard]] bool is_crowded(slot const* s, std::uint64_t hash) const noexcept {
+    [[nodiscard]] bool is_crowded(slot const* s, std::uint32_t hash) const noexcept {
         if (s == nullptr) return true;
         std::size_t const at = static_cast<std::size_t>(s - slots_.data());
-        return ((at - detail::to_size(hash)) & (slots_.size() - 1)) > longest_run;
+        return ((at - home_of(hash)) & (slots_.size() - 1)) > longest_run;
     }
 
     index_type add(key_type id) {
@@ -336,14 +344,15 @@ class interner {
         std::vector<std::uint32_t> hashes(remembers_hashes ? size / per_id : 0);
         decltype(displaced_) displaced;
         std::size_t const mask = size - 1;
+        unsigned const shift = 33 - static_cast<unsigned>(std::bit_width(size));
         for (index_type k = 0; k < bound_; ++k) {
             if (!contains(k)) {
                 states[k] = state_[k];
                 continue;
             }
-            std::uint64_t const hash = identifiers::hash(ids_[k], key);
-            if constexpr (remembers_hashes) hashes[k] = static_cast<std::uint32_t>(hash);
-            std::size_t i = static_cast<std::size_t>(hash) & mask, run = 0;
+            std::uint32_t const hash = hash_by(ids_[k], key);
+            if constexpr (remembers_hashes) hashes[k] = hash;
+            std::size_t i = std::size_t{hash} >> shift, run = 0;
             while (slots[i].index != none && (!is_ordered || run <= longest_run)) {
                 i = (i + 1) & mask;
                 ++run;
@@ -352,7 +361,7 @@ class interner {
                 displaced.make_room();
                 displaced.attach(displaced.descend(comparing{ids_, ids_[k]}), k);
             } else {
-                slots[i] = slot{static_cast<std::uint32_t>(hash), k};
+                slots[i] = slot{hash, k};
             }
         }
         slots_.swap(slots);
@@ -360,6 +369,7 @@ class interner {
         hashes_.swap(hashes);
         displaced_.swap(displaced);
         key_ = key;
+        shift_ = shift;
     }
 
     std::vector<Id> ids_; // those below bound_ are alive or erased, the rest keep their memory for reuse
@@ -371,6 +381,7 @@ class interner {
     detail::when_used<Id, detail::ordered_index> displaced_; // those too long a way from home
     std::uint64_t key_ = 0;
     std::size_t rekeyed_at_ = 0; // how many slots there were
+    unsigned shift_ = 32;        // what is left of a hash says where it belongs
     std::size_t bound_ = 0;
     std::size_t erased_ = 0;
     index_type free_ = none;

@@ -120,27 +120,32 @@ class intake {
                               ++tally_.rejected[rejection::missing_time];
                               return;
                           }
-                          if (evidence_.empty() || *number > evidence_.head()) {
+                          std::uint32_t slot = 0;
+                          if (evidence_.is_head(*number)) [[likely]] {
+                              slot = evidence_.head_slot();
+                          } else if (evidence_.holds(*number)) {
+                              slot = evidence_.slot(*number);
+                          } else if (evidence_.empty() || *number > evidence_.head()) {
                               ++counts_.value.early;
-                          } else if (!evidence_.holds(*number)) {
-                              ++counts_.value.too_old;
+                              return;
                           } else {
-                              auto& held = evidence_.held();
-                              std::uint32_t j = looked_up::none, n = looked_up::none;
-                              if constexpr (std::same_as<Known, looked_up>) {
-                                  if (known.erasures == held.erasures()) {
-                                      j = known.job;
-                                      n = known.node;
-                                  }
-                              }
-                              if (j == looked_up::none) j = held.jobs().find(job);
-                              if (n == looked_up::none) n = held.nodes().find(node);
-                              std::uint32_t const slot = evidence_.slot(*number);
-                              if (held.add(j, n, job, node, slot, value, bounds_)) [[likely]]
-                                  used_in = &evidence_.in_slot(slot).counts;
-                              else
-                                  ++counts_.value.over_capacity;
+                              ++counts_.value.too_old;
+                              return;
                           }
+                          auto& held = evidence_.held();
+                          std::uint32_t j = looked_up::none, n = looked_up::none;
+                          if constexpr (std::same_as<Known, looked_up>) {
+                              if (known.erasures == held.erasures()) {
+                                  j = known.job;
+                                  n = known.node;
+                              }
+                          }
+                          if (j == looked_up::none) j = held.jobs().find(job);
+                          if (n == looked_up::none) n = held.nodes().find(node);
+                          if (held.add(j, n, job, node, slot, value, bounds_)) [[likely]]
+                              used_in = &evidence_.in_slot(slot).counts;
+                          else
+                              ++counts_.value.over_capacity;
                       });
         if (used_in != nullptr) [[likely]] {
             for (attempt_counts* const counts : {&counts_.value.attempts, used_in}) {

@@ -140,6 +140,9 @@ class window_store {
     [[nodiscard]] bool holds(std::int64_t number) const noexcept {
         return started_ && number >= oldest() && number <= head_;
     }
+    // Whether it is the number of the latest bucket, as nearly all are that are asked for.
+    [[nodiscard]] bool is_head(std::int64_t number) const noexcept { return started_ && number == head_; }
+    [[nodiscard]] std::uint32_t head_slot() const noexcept { return head_slot_; }
     // Where a bucket is: its number modulo their count. @pre holds(number)
     [[nodiscard]] std::uint32_t slot(std::int64_t number) const noexcept {
         std::int64_t const place = static_cast<std::int64_t>(head_slot_) - (head_ - number);
