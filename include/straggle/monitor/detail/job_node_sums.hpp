@@ -114,23 +114,11 @@ class tick_pair {
     [[nodiscard]] static stats::tick_moments together(std::span<tick_pair const> pairs, wide_sums const& wide,
                                                       Visit&& visit) {
         // As in tick_moments::add_all: as long as nothing can leave the low words, nobody asks about carries.
-        // A pair that went wide has all bits of its count set.
-        std::uint64_t n = 0, low_sum = 0, sum_bits = 0, square_bits = 0;
-        std::uint32_t count_bits = 0;
-        uint128 square{};
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            tick_pair const& p = pairs[i];
-            visit(p, i);
-            n += p.n_;
-            count_bits |= p.n_;
-            low_sum += p.sum_;
-            sum_bits |= p.sum_;
-            square_bits |= p.square_.hi;
-            default_wide::accumulate(square, p.square_);
-        }
-        std::uint64_t const bits = sum_bits | square_bits, size = pairs.size();
-        if (count_bits >> 31 == 0 && (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
-            return stats::tick_moments::from({n, {low_sum, 0}, {square, 0}});
+        low_sums const low = low_words(pairs, visit);
+        std::uint64_t const bits = low.bits, size = pairs.size();
+        if (low.count_bits >> 31 == 0 &&
+            (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
+            return stats::tick_moments::from({low.n, {low.sum, 0}, {low.square, 0}});
         stats::tick_moments m;
         for (tick_pair const& p : pairs) m.merge(p.moments(wide));
         return m;
@@ -144,6 +132,30 @@ class tick_pair {
     static constexpr std::uint32_t in_wide = 0xffffffffu, most = in_wide - 1;
 
     [[nodiscard]] bool is_wide() const noexcept { return n_ == in_wide; }
+
+    // What pairs come to as long as nothing leaves the low words, and which bits there were. A pair that went
+    // wide has all bits of its count set.
+    struct low_sums {
+        std::uint64_t n = 0, sum = 0, bits = 0;
+        uint128 square{};
+        std::uint32_t count_bits = 0;
+    };
+    // Never inlined: amid a ranking, GCC 12 with AVX-512 kept one of the sums in a vector register and that on
+    // the stack, and every pair waited for it.
+    template <class Visit>
+    STRAGGLE_NEVER_INLINE static low_sums low_words(std::span<tick_pair const> pairs, Visit& visit) {
+        low_sums s;
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            tick_pair const& p = pairs[i];
+            visit(p, i);
+            s.n += p.n_;
+            s.count_bits |= p.n_;
+            s.sum += p.sum_;
+            s.bits |= p.sum_ | p.square_.hi;
+            default_wide::accumulate(s.square, p.square_);
+        }
+        return s;
+    }
 
     std::uint32_t n_ = 0;
     std::uint64_t sum_ = 0; // or the place in wide_sums

@@ -98,7 +98,7 @@ class later_spans {
 template <class Pair>
 struct job_row {
     job_span<Pair> first; // the one begun last; without pairs where nothing is in the ring
-    typename Pair::origin_type origin{};
+    [[no_unique_address]] typename Pair::origin_type origin{};
 };
 // And what is not.
 template <class Pair>
