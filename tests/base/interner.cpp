@@ -661,8 +661,7 @@ std::size_t longest_way(interner<Id> const& table) {
     auto const& slots = table.*slots_member(slots_of<Id>{});
     std::size_t longest = 0;
     for (std::size_t i = 0; i < slots.size(); ++i)
-        if (slots[i].index != interner<Id>::none)
-            longest = (std::max)(longest, way(slots, i));
+        if (slots[i].index != interner<Id>::none) longest = (std::max)(longest, way(slots, i));
     return longest;
 }
 

@@ -186,9 +186,9 @@ class interner {
     // Steps from home that are too many: among random hashes one in 10^8 identifiers takes as many.
     static constexpr std::size_t longest_run = detail::text<Id> ? 31 : 127;
 
-    std::uint32_t hash_of(key_type id) const { return hash_by(id, key_); }
+    STRAGGLE_ALWAYS_INLINE std::uint32_t hash_of(key_type id) const { return hash_by(id, key_); }
     // The upper half: of the product that spreads numbers, the highest bits spread best.
-    static std::uint32_t hash_by(key_type id, std::uint64_t key) {
+    STRAGGLE_ALWAYS_INLINE static std::uint32_t hash_by(key_type id, std::uint64_t key) {
         return static_cast<std::uint32_t>(identifiers::hash(id, key) >> 32);
     }
     // The slot where identifiers with a hash belong. Its highest bits: numbers in a row, or at equal steps,
@@ -247,9 +247,7 @@ class interner {
         std::size_t const mask = slots_.size() - 1;
         for (std::size_t i = home_of(hash), run = 0;; i = (i + 1) & mask) {
             slot& s = slots[i];
-            if (s.index == none ||
-                (s.hash == hash && identifiers::same(ids_[s.index], id)))
-                return &s;
+            if (s.index == none || (s.hash == hash && identifiers::same(ids_[s.index], id))) return &s;
             if (is_ordered && run++ == longest_run) return nullptr;
         }
     }

@@ -26,7 +26,9 @@ struct owned_identifier {
     // Whether hashes are kept: a hash of the user's might throw, so erasing does not ask for it again.
     static constexpr bool remembers_hashes = !std::is_arithmetic_v<T>;
 
-    static std::uint64_t hash(key id, std::uint64_t with) { return hash_number(std::hash<T>{}(id), with); }
+    STRAGGLE_ALWAYS_INLINE static std::uint64_t hash(key id, std::uint64_t with) {
+        return hash_number(std::hash<T>{}(id), with);
+    }
     static bool same(T const& a, key b) { return a == b; }
     static int compare(key id, T const& other) noexcept {
         if constexpr (is_ordered)

@@ -116,8 +116,7 @@ class tick_pair {
         // As in tick_moments::add_all: as long as nothing can leave the low words, nobody asks about carries.
         low_sums const low = low_words(pairs, visit);
         std::uint64_t const bits = low.bits, size = pairs.size();
-        if (low.count_bits >> 31 == 0 &&
-            (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
+        if (low.count_bits >> 31 == 0 && (((bits | size) >> 32) == 0 || (bits >> 46 == 0 && size >> 16 == 0)))
             return stats::tick_moments::from({low.n, {low.sum, 0}, {low.square, 0}});
         stats::tick_moments m;
         for (tick_pair const& p : pairs) m.merge(p.moments(wide));
@@ -140,8 +139,8 @@ class tick_pair {
         uint128 square{};
         std::uint32_t count_bits = 0;
     };
-    // Never inlined: amid a ranking, GCC 12 with AVX-512 kept one of the sums in a vector register and that on
-    // the stack, and every pair waited for it.
+    // Never inlined: amid a ranking, GCC 12 with AVX-512 kept one of the sums in a vector register and that
+    // on the stack, and every pair waited for it.
     template <class Visit>
     STRAGGLE_NEVER_INLINE static low_sums low_words(std::span<tick_pair const> pairs, Visit& visit) {
         low_sums s;

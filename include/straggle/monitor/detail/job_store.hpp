@@ -133,11 +133,14 @@ class job_store {
         }
         return add_rarely(known_job, known_node, job, node, slot, value, bounds);
     }
-    void prefetch_row(std::uint32_t job) const noexcept { detail::prefetch_row(rows_.data(), job); }
-    void prefetch_index(std::uint32_t job, std::uint32_t node) const noexcept {
+    // Always inlined: GCC drops a call of a function that does nothing but prefetch, as if it had no effect.
+    STRAGGLE_ALWAYS_INLINE void prefetch_row(std::uint32_t job) const noexcept {
+        detail::prefetch_row(rows_.data(), job);
+    }
+    STRAGGLE_ALWAYS_INLINE void prefetch_index(std::uint32_t job, std::uint32_t node) const noexcept {
         rows_[job].first.table.prefetch_index(node);
     }
-    void prefetch_pair(std::uint32_t job, std::uint32_t node) const noexcept {
+    STRAGGLE_ALWAYS_INLINE void prefetch_pair(std::uint32_t job, std::uint32_t node) const noexcept {
         rows_[job].first.table.prefetch_pair(node);
     }
 
