@@ -86,9 +86,45 @@ TEST_CASE("progress_trust: even progress is trusted, phases are corrected, jumps
             CHECK(w.variance < 0.1);
             CHECK(w.bias > 0.2); // the second phase is three times as fast
         }
-        if (how.name == "jumping") CHECK(w.tasks == 0);
+        if (how.name == "jumping") CHECK(w.variance > 1); // no task was seen there, and the others are unlike
         if (how.name == "noisy") CHECK(w.variance > 0.15);
     }
+}
+
+TEST_CASE("progress_trust: a part that no task has shown is taken to be as the others are") {
+    std::mt19937_64 g(6);
+    reporting const even = habits()[0], phased = habits()[1], noisy = habits()[3];
+    // Five reports in a task: none falls into the first part, or twice into another.
+    auto const seldom = [&](reporting const& how, double took) {
+        progress_track track;
+        for (double t = took / 10; t < took; t += took / 5) track.observe(how.at(t / took, g), t);
+        return track;
+    };
+    auto const learned = [&](reporting const& how, std::uint32_t kind, progress_trust& trust) {
+        for (int i = 0; i < 200; ++i) {
+            double const took = 50 * std::exp(0.3 * std::normal_distribution<>()(g));
+            trust.observe_ended(kind, seldom(how, took), took);
+        }
+    };
+    progress_trust trust;
+    learned(even, 1, trust);
+    predict::progress_worth const first = trust.worth(1, 0), shown = trust.worth(1, 8);
+    CHECK(first.tasks == 200);
+    CHECK(std::abs(first.bias) < 0.05);
+    CHECK(first.variance < 1); // three parts are alike: a fourth may still differ
+    CHECK(first.variance > 4 * shown.variance);
+    // A kind whose progress tells less is doubted in such a part, too, whatever others are like.
+    learned(noisy, 2, trust);
+    CHECK(trust.worth(2, 0).variance > 1.5 * trust.worth(1, 0).variance);
+    // Where phases differ, so may the next part.
+    progress_trust uneven;
+    learned(phased, 1, uneven);
+    CHECK(uneven.worth(1, 0).variance > first.variance);
+    // One task is no proof for any part.
+    progress_trust early;
+    early.observe_ended(1, seldom(even, 50), 50);
+    CHECK(early.worth(1, 0).variance > 1);
+    CHECK(early.worth(1, 0).tasks == 1);
 }
 
 TEST_CASE("left_by_both: never much worse than siblings alone, far better with even progress") {
@@ -193,6 +229,7 @@ TEST_CASE("progress_trust: kinds are told apart, stored, merged, and cost nothin
     CHECK(in.finish() == status::ok);
     CHECK(back.worth(2, 3).variance == a.worth(2, 3).variance);
     CHECK(back.worth(9, 3).bias == a.worth(9, 3).bias);
+    CHECK(back.worth(2, 0).variance == a.worth(2, 0).variance);
     progress_track const t = followed(even, 0, 10, 10, g);
     CHECK(straggle_test::allocations_during([&] { back.observe_ended(1, t, 10); }) == 0);
 }

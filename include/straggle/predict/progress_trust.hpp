@@ -9,6 +9,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/predict/detail/progress_errors.hpp>
 #include <straggle/predict/time_outlook.hpp>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 
 /// What the reports of one running attempt have shown so far. Kept by the caller beside the attempt.
 struct progress_track {
-    static constexpr std::size_t parts = 16; ///< equal parts of the way
+    static constexpr std::size_t parts = detail::progress_errors::count; ///< equal parts of the way
 
     double first_time = 0, first = 0;    ///< the first progress above 0, and when
     double time = 0, last = 0;           ///< when progress rose for the last time, and to what
@@ -77,9 +78,12 @@ struct progress_worth {
 /// task. Errors are logarithms of promised / real time left: a phase that always runs fast or slow is a bias
 /// and is corrected, jumps and noise are a variance. Before tasks have ended progress weighs next to nothing.
 ///
+/// A part that no task has gone through that ended is taken to be as the others are: reports of a usual task
+/// skip the first part, and the slow tasks that are seen there do not end, as their copies win.
+///
 /// Source: ours.
 /// @par Cost
-/// `observe_ended` and `worth` O(log kinds); 200 bytes a kind; allocates nothing once it has grown
+/// `worth` O(log kinds), `observe_ended` and 16 steps; 200 bytes a kind; allocates nothing once it has grown
 /// @par Guarantees
 /// noexcept but for memory; deterministic
 template <class = void>
@@ -96,46 +100,52 @@ class basic_progress_trust {
             double const left = end - (track.first_time + static_cast<double>(track.since[i]));
             if (!(promised > 0) || !(left > 0)) continue;
             double const error = std::log(promised / left);
-            all_[i].add(error);
-            if (own) (*own)[i].add(error);
+            all_.parts[i].add(error);
+            if (own) own->parts[i].add(error);
         }
+        all_.settle();
+        if (own) own->settle();
     }
     /// What progress is worth in a part of the way.
     [[nodiscard]] progress_worth worth(std::uint32_t kind, std::size_t part) const noexcept {
-        // Two tasks that erred by a factor of 4.5: not trusted until shown.
-        constexpr double doubt = 2.25, as_many = 2, kind_prior = 5;
-        errors const& all = all_[part];
-        double const n = all.n + as_many;
-        progress_worth out{all.n / n * all.mean, (all.square() + as_many * doubt) / n, all.n};
+        // What is not shown yet counts as much as two tasks, or five where other kinds have shown it. Of a
+        // part that no task has shown the others tell as much as doubt does when sixty tasks have shown them.
+        constexpr double as_many = 2, kind_prior = 5, by_others = 60;
+        auto const& everywhere = all_.together;
+        double const seen = everywhere.n / (everywhere.n + by_others);
+        progress_worth out = after(all_.parts[part], seen * everywhere.mean,
+                                   seen * all_.of_another() + (1 - seen) * table::doubt, as_many);
+        out.tasks = everywhere.n;
         entry const* const e = find(kind);
         if (!e) return out;
-        errors const& own = tables_[e->place][part];
-        double const m = own.n + kind_prior, apart = own.mean - out.bias;
-        out.variance =
-            (own.square() + kind_prior * out.variance + own.n * kind_prior / m * apart * apart) / m;
-        out.bias = (own.n * own.mean + kind_prior * out.bias) / m;
-        out.tasks = own.n;
+        // What is the kind's in all parts, and what is the part's in all kinds.
+        table const& own = tables_[e->place];
+        double const share = own.together.n / (own.together.n + kind_prior);
+        double const louder = own.louder_than(all_);
+        out = after(own.parts[part], out.bias + share * (own.together.mean - everywhere.mean),
+                    out.variance * (1 + share * (louder - 1)), kind_prior);
+        out.tasks = own.together.n;
         return out;
     }
 
     /// Appends what was learned.
     void write(byte_writer& out) const {
-        write(out, all_);
+        all_.write(out);
         out.count(kinds_.size());
         for (entry const& e : kinds_) {
             out.u32(e.kind);
-            write(out, tables_[e.place]);
+            tables_[e.place].write(out);
         }
     }
     /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
     void read(byte_reader& in) {
-        read(in, all_);
+        all_.read(in);
         kinds_.clear();
         tables_.clear();
         for (std::size_t n = in.count(4 + 24 * progress_track::parts); n > 0 && in.ok(); --n) {
             std::uint32_t const kind = in.u32();
             table t;
-            read(in, t);
+            t.read(in);
             if (!in.expect(kinds_.empty() || kinds_.back().kind < kind)) return;
             if (kinds_.size() >= most_kinds_) continue;
             kinds_.push_back({kind, static_cast<std::uint32_t>(tables_.size())});
@@ -144,52 +154,25 @@ class basic_progress_trust {
     }
     /// Takes in what another one has learned.
     void merge(basic_progress_trust const& other) {
-        for (std::size_t i = 0; i < progress_track::parts; ++i) all_[i].merge(other.all_[i]);
+        all_.merge(other.all_);
         for (entry const& e : other.kinds_) {
-            table* const own = of(e.kind);
-            for (std::size_t i = 0; own && i < progress_track::parts; ++i)
-                (*own)[i].merge(other.tables_[e.place][i]);
+            if (table* const own = of(e.kind)) own->merge(other.tables_[e.place]);
         }
     }
 
   private:
-    struct errors {
-        double n = 0, mean = 0, variance = 0;
-        void add(double error) noexcept {
-            constexpr double remembered = 200; // tasks, then older ones fade
-            n = (std::min)(n + 1, remembered);
-            double const step = error - mean, share = 1 / n;
-            mean += share * step;
-            variance = (1 - share) * (variance + share * step * step);
-        }
-        void merge(errors const& other) noexcept {
-            double const all = n + other.n, step = other.mean - mean;
-            if (!(all > 0)) return;
-            double const share = other.n / all;
-            variance = (1 - share) * variance + share * other.variance + share * (1 - share) * step * step;
-            mean += share * step;
-            n = (std::min)(all, 200.0);
-        }
-        [[nodiscard]] double square() const noexcept { return n * variance; }
-    };
-    using table = std::array<errors, progress_track::parts>;
+    using table = detail::progress_errors;
+
+    // What is believed after the errors were seen, of what was believed as firmly as `as_many` tasks show it.
+    [[nodiscard]] static progress_worth after(detail::part_errors const& e, double mean, double variance,
+                                              double as_many) noexcept {
+        double const n = e.n + as_many, apart = e.mean - mean;
+        return {(e.n * e.mean + as_many * mean) / n,
+                (e.square() + as_many * variance + e.n * as_many / n * apart * apart) / n, e.n};
+    }
     struct entry {
         std::uint32_t kind, place;
     };
-
-    static void write(byte_writer& out, table const& t) {
-        for (errors const& e : t)
-            for (double const x : {e.n, e.mean, e.variance}) out.real(x);
-    }
-    static void read(byte_reader& in, table& t) {
-        for (errors& e : t) {
-            e.n = in.real();
-            e.mean = in.real();
-            e.variance = in.real();
-            in.expect(e.n >= 0 && e.n <= 200 && detail::is_finite(e.mean) && e.variance >= 0 &&
-                      detail::is_finite(e.variance));
-        }
-    }
 
     [[nodiscard]] entry const* find(std::uint32_t kind) const noexcept {
         auto const at = std::lower_bound(kinds_.begin(), kinds_.end(), kind,
