@@ -198,6 +198,14 @@ template <class Key, class Value>
 using absl_map = absl::flat_hash_map<Key, Value>;
 #endif
 
+// Of a map of jobs to maps of nodes.
+template <class Jobs>
+std::size_t pairs_in(Jobs const& jobs) {
+    std::size_t n = 0;
+    for (auto const& [job, nodes] : jobs) n += nodes.size();
+    return n;
+}
+
 // Hadoop MR1: every job keeps count, sum and sum of squares for every task tracker.
 template <class Record, template <class, class> class Map>
 struct job_sums {
@@ -234,11 +242,7 @@ struct job_sums {
         }
         return nodes.size();
     }
-    [[nodiscard]] std::size_t pairs() const {
-        std::size_t n = 0;
-        for (auto const& [job, trackers] : jobs) n += trackers.size();
-        return n;
-    }
+    [[nodiscard]] std::size_t pairs() const { return pairs_in(jobs); }
 };
 
 template <class Record>
@@ -255,19 +259,25 @@ using absl_sums = job_sums<Record, absl_map>;
 // What bounds `observe`: the least that anything exact has to do. A check of the duration, the way to the
 // pair, and an addition to its count, sum and sum of squares in 128 bits. No names: ids are indices. No
 // times, no bounds, no account of what came.
-template <class Record>
-struct bare_tables {
-    using pair = straggle::detail::tick_pair;
-    straggle::detail::block_arena arena;
-    std::vector<straggle::detail::pair_table<pair>> jobs;
+struct bare_intake {
     straggle::detail::wide_sums wide;
     std::uint64_t negative = 0;
 
+    template <class Record>
+    bool takes(Record const& r) {
+        if (r.duration >= 0) return true;
+        ++negative;
+        return false;
+    }
+};
+template <class Record>
+struct bare_tables : bare_intake {
+    using pair = straggle::detail::tick_pair;
+    straggle::detail::block_arena arena;
+    std::vector<straggle::detail::pair_table<pair>> jobs;
+
     void observe(Record const& r) {
-        if (r.duration < 0) {
-            ++negative;
-            return;
-        }
+        if (!takes(r)) return;
         if (r.job >= jobs.size()) jobs.resize(r.job + 1);
         auto& table = jobs[r.job];
         pair* p = table.find(r.node);
@@ -283,26 +293,17 @@ struct bare_tables {
 #if STRAGGLE_BENCH_HAS_ROBIN_MAP
 // The same in the hash map that is the fastest rival.
 template <class Record>
-struct bare_robin {
+struct bare_robin : bare_intake {
     robin_map<std::uint32_t, robin_map<std::uint32_t, straggle::detail::tick_pair>> jobs;
-    straggle::detail::wide_sums wide;
-    std::uint64_t negative = 0;
 
     void observe(Record const& r) {
-        if (r.duration < 0) {
-            ++negative;
-            return;
-        }
+        if (!takes(r)) return;
         auto& job = jobs[r.job];
         auto at = job.find(r.node);
         if (at == job.end()) at = job.emplace(r.node, straggle::detail::tick_pair(r.node)).first;
         at.value().add(r.duration, {}, wide);
     }
-    [[nodiscard]] std::size_t pairs() const {
-        std::size_t n = 0;
-        for (auto const& [job, trackers] : jobs) n += trackers.size();
-        return n;
-    }
+    [[nodiscard]] std::size_t pairs() const { return pairs_in(jobs); }
 };
 #endif
 
@@ -339,7 +340,10 @@ template <template <class> class Keeper, class Record, order How>
 void BM_observe(benchmark::State& state) {
     auto const records = history<Record, How>(state);
     // Once untimed: else whoever runs first pays for every page that the kernel gives, which malloc keeps.
-    if (Keeper<Record> keeper; true) observe_all(keeper, records);
+    {
+        Keeper<Record> keeper;
+        observe_all(keeper, records);
+    }
     for (auto _ : state) {
         state.PauseTiming();
         {

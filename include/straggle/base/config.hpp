@@ -23,7 +23,8 @@
 #endif
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(STRAGGLE_NO_PREFETCH)
-/// Asks for the memory at an address before it is needed.
+/// Asks for the memory at an address before it is needed. A function that does nothing else has to be
+/// STRAGGLE_ALWAYS_INLINE: GCC drops calls of it, as if they had no effect.
 #define STRAGGLE_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define STRAGGLE_PREFETCH(address) static_cast<void>(address)

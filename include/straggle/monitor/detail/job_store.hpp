@@ -133,7 +133,6 @@ class job_store {
         }
         return add_rarely(known_job, known_node, job, node, slot, value, bounds);
     }
-    // Always inlined: GCC drops a call of a function that does nothing but prefetch, as if it had no effect.
     STRAGGLE_ALWAYS_INLINE void prefetch_row(std::uint32_t job) const noexcept {
         detail::prefetch_row(rows_.data(), job);
     }
