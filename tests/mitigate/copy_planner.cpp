@@ -117,6 +117,36 @@ TEST_CASE(
     CHECK(b.planner.notes().late == 1);
 }
 
+TEST_CASE(
+    "copy_planner: a node that is likely slow just now gets copies of its tasks sooner, and none of others") {
+    auto const late_from = [](double slow_now, double known) {
+        for (double age = 1; age < 60; age += 0.5) {
+            bench b;
+            b.history();
+            b.siblings(1);
+            b.task(1, 50, 3, 100 - age);
+            b.places[3].slow_now = {slow_now, 3};
+            if (known > 1) b.places[3].slow = {known, 0.99 * known, 1.01 * known, 1000};
+            b.plan(100);
+            if (!b.planner.copies().empty()) return age;
+        }
+        return 60.0;
+    };
+    double const unknown = late_from(0, 1);
+    CHECK(late_from(0.6, 1) < unknown - 1);
+    CHECK(late_from(0.95, 1) <= late_from(0.6, 1));
+    CHECK(late_from(0.95, 5) == late_from(0, 5)); // what is known already is not counted twice
+
+    bench b;
+    b.history();
+    b.siblings(1);
+    b.task(1, 50, 3, 70);
+    for (place_row& p : b.places) p.slow_now = {p.node == 11 ? 0.0 : 0.6, 3};
+    b.plan(100);
+    REQUIRE(b.planner.copies().size() == 1);
+    CHECK(b.planner.copies()[0].node_row == 111);
+}
+
 TEST_CASE("copy_planner: who may not be copied, and what cannot run anywhere, is not") {
     bench b;
     b.history();

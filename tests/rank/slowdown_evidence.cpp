@@ -373,6 +373,58 @@ TEST_CASE("a copy that needs half the time elsewhere says that the node is to bl
         }
 }
 
+TEST_CASE("copies that outrun a node's attempts count until as many end there") {
+    slowdown_evidence evidence;
+    for (std::uint32_t k = 0; k < 20; ++k) evidence.observe({k % 5, 1, k, 0, 1.0 + 0.01 * k});
+    double now = 2;
+    evidence.update(now, {}, {});
+    auto const outrun = [&](std::uint64_t task) { // it ran for 3, its copy took 1
+        evidence.observe({.node = 2, .job = 1, .task = task, .start = now + 2, .end = now + 3, .copy = true});
+        evidence.observe({5, 1, task, now, now + 3, ended_as::outrun});
+        evidence.update(now += 3, {}, {});
+    };
+    outrun(100);
+    CHECK(evidence.outrun_by(5) == 0); // one may have had bad luck
+    outrun(101);
+    CHECK(evidence.outrun_by(5) == doctest::Approx(3).epsilon(1e-3));
+    CHECK(evidence.outrun_by(2) == 0);
+    double const hung = evidence.hung_evidence(5);
+    CHECK(hung > 0);
+    evidence.observe({5, 1, 102, now, now + 1});
+    evidence.update(now += 1, {}, {});
+    CHECK(evidence.outrun_by(5) == 0);
+    CHECK(evidence.hung_evidence(5) < hung);
+    for (std::uint64_t task = 110; task < 122; ++task) outrun(task);
+    for (std::uint64_t task = 130; task < 137; ++task) evidence.observe({5, 1, task, now, now + 1});
+    evidence.update(now += 1, {}, {}); // no more than eight are held against it
+    CHECK(evidence.outrun_by(5) == 0);
+    CHECK(evidence.outrun_by(1000) == 0);
+}
+
+TEST_CASE("what is copied before its job has a tail is a witness of what hangs, too") {
+    // Two jobs, of the same attempts: in one the siblings end first, in the other the copied attempt.
+    double told[2];
+    for (int const late : {0, 1}) {
+        slowdown_evidence evidence;
+        for (std::uint32_t k = 0; k < 20; ++k) evidence.observe({k % 5, 1, k, 0, 1.0 + 0.01 * k});
+        evidence.finish_job(1);
+        evidence.update(2, {}, {});
+        auto const siblings = [&] {
+            for (std::uint32_t k = 0; k < 20; ++k) evidence.observe({k % 5, 2, k, 2, 3.0 + 0.01 * k});
+        };
+        if (late == 0) siblings();
+        std::vector<running_attempt> const running{{.node = 5, .job = 2, .task = 50, .start = 2}};
+        evidence.update(3.5, running, {});
+        evidence.observe({5, 2, 50, 2, 4, ended_as::outrun});
+        evidence.update(4, {}, {});
+        if (late == 1) siblings();
+        evidence.update(4.5, {}, {});
+        told[late] = evidence.hung_evidence(5);
+    }
+    CHECK(told[0] > 0);
+    CHECK(told[1] == doctest::Approx(told[0]).epsilon(0.05));
+}
+
 TEST_CASE("a slowdown is found, and told only when it is known") {
     std::mt19937_64 engine(straggle_test::seed_or(20261122));
     fleet f{.factors = {1, 1, 1, 2, 1, 1}};

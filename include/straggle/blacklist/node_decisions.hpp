@@ -104,6 +104,10 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
         return evidence_.estimate_of(node);
     }
+    /// Whether it is slow just now: a guess, nothing is decided about nodes by it.
+    [[nodiscard]] straggle::record::slow_guess slow_now(std::uint32_t node) const noexcept {
+        return evidence_.slow_now(node);
+    }
     /// How its attempts fail.
     [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
         return failures_.totals(node);

@@ -47,6 +47,7 @@ struct place_row {
     slowdown slow{}; ///< of all its tasks, whatever the cause; believed as far as the interval proves it
     std::uint32_t probe_slots = 0; ///< on probation: so many attempts it may run
     bool hung = false;             ///< what runs there does not advance
+    record::slow_guess slow_now{}; ///< what it may be like just now, `slowdown_evidence::slow_now`
 };
 
 /// A task that waits for a place.

@@ -54,7 +54,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Attempt and `Running`, `Node`: the user's record types
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
 /// `task_traits`
-/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions
+/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now`
+/// may be missing
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost
 /// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the

@@ -50,7 +50,7 @@ struct slowdown_evidence_options {
     std::size_t max_cells = std::size_t{1} << 16;    ///< jobs that are over, times nodes; 24 bytes each
     /// So many of these have memory from the beginning, and do not move; at most `max_cells`.
     std::size_t expected_cells = 0;
-    std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 320 bytes each
+    std::uint32_t max_nodes = std::uint32_t{1} << 17; ///< about 400 bytes each
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
 
@@ -150,6 +150,12 @@ class basic_slowdown_evidence {
     [[nodiscard]] bool is_slow(std::uint32_t node, double threshold) const noexcept {
         return store_.is_slow(node, threshold);
     }
+    /// How likely a node is to be slow just now, and how slow: by what ends and runs there, how often nodes
+    /// become slow, and how slow they were then. No proof, as `evidence` is, but the best guess of what the
+    /// node will do next. A chance of less than 1/64 is 0.
+    [[nodiscard]] record::slow_guess slow_now(std::uint32_t node) const noexcept {
+        return store_.slow_now(node);
+    }
     /// The logarithm of the evidence that a node on trial loses the races of its copies: of those that began
     /// soon after their original.
     [[nodiscard]] double race_evidence(std::uint32_t node) const noexcept {
@@ -197,6 +203,9 @@ class basic_slowdown_evidence {
     /// Whether, since this was asked last, a copy took at most half as long elsewhere as an attempt had run
     /// there without an end: then the node is to blame, not the task.
     [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept { return store_.take_outrun(node); }
+    /// How many times as long its attempts ran as the copies that ended before them took, if two more lost
+    /// so, by half the time or more, than ended there, lately; otherwise 0.
+    [[nodiscard]] double outrun_by(std::uint32_t node) const noexcept { return store_.outrun_by(node); }
     /// Whether a verdict on such a node turned out to be right: after wrong ones attempts that began together
     /// count as one.
     void learn_batch(bool was_right) noexcept { store_.learn_batch(was_right); }

@@ -30,3 +30,15 @@ struct slowdown {
 };
 
 } // namespace straggle
+
+namespace straggle::inline STRAGGLE_ABI::record {
+
+/// What a node is guessed to be like just now, before anything is proved of it.
+struct slow_guess {
+    double chance = 0; ///< that it is slow: 0 to 1
+    double by = 1;     ///< if it is: how many times as long its tasks take as elsewhere, as a rule
+
+    friend constexpr bool operator==(slow_guess const&, slow_guess const&) = default;
+};
+
+} // namespace straggle::record

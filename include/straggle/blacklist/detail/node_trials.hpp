@@ -120,6 +120,7 @@ class basic_node_trials {
             record& r = records_[row.node];
             if (evidence_.take_outrun(row.node)) weigh_verdict(r, true);
             double const stuck = evidence_.stuck_for(row.node);
+            double const outrun = evidence_.outrun_by(row.node); // copies end it before it is stuck
             if (r.state == node_state::excluded || r.state == node_state::on_probation) {
                 // What it was excluded for goes on: it was not slow, it hangs.
                 if (r.why.rule == "running_time" && stuck > hung_from(row.node))
@@ -133,9 +134,10 @@ class basic_node_trials {
                        {s.value, evidence_.tolerated() * classes_.usual(row.node), classes_.usual(row.node),
                         "slowdown"},
                        evidence_.is_one_batch(row.node) && evidence_.closed_evidence(row.node) < plain / 2);
-            else if (hangs && stuck > 2)
-                accuse(row.node, cause::slow, at_least(stuck, row.node),
-                       {stuck, evidence_.tolerated(), 1, "running_time"}, evidence_.is_one_batch(row.node));
+            else if (double const times = (std::max)(stuck, outrun); hangs && times > 2)
+                accuse(row.node, cause::slow, at_least(times, row.node),
+                       {times, evidence_.tolerated(), 1, "running_time"},
+                       !(outrun > 0) && evidence_.is_one_batch(row.node));
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
                 accuse(row.node, cause::hung, at_least(stuck, row.node), {stuck, long_enough, 1, "hung"},
                        evidence_.is_one_batch(row.node));

@@ -44,6 +44,7 @@ struct copy_candidate {
     std::size_t note; // in the book, or `no_note`
     std::size_t group = 0;
     double age, input_factor, slow; // of its input, of its node
+    double of_node = 0;             // how likely its node is slow just now
     double share = 0;               // gain of the job for each unit of slot time that a copy saves
     double expected = 0;            // net gain on the best node
     comparison why;
@@ -65,6 +66,7 @@ struct racing_copy {
     std::size_t note;                 // in the book
     double age, begun;                // of the task, of its copy
     double relative;                  // slowdown of the copy's node / slowdown of its own
+    double of_node;                   // how likely the task's node is slow just now
     std::uint32_t row;                // of the copy, the caller's
 };
 

@@ -14,6 +14,7 @@
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/late_scan.hpp>
+#include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 
 #include <algorithm>
@@ -166,7 +167,7 @@ class basic_copy_offers {
         cases_.clear();
         for (std::size_t i = group.first; i < group.last; ++i) {
             racing_copy const& r = racing[i];
-            double const of_task = races.of_task(group.kind, book[r.note].claim, r.begun);
+            double const of_task = races.of_task(group.kind, book[r.note].claim, r.begun) * (1 - r.of_node);
             cases_.push_back({.left = r.left.at,
                               .there = r.there.at,
                               .age = r.age,
@@ -210,7 +211,7 @@ class basic_copy_offers {
                               .there = there_[i].at,
                               .age = c.age,
                               .relative = 1 / c.slow,
-                              .of_task = of_task,
+                              .of_task = of_task * (1 - c.of_node),
                               .apart = races.apart()});
         }
         double const share = share_of_gain(group.next);
@@ -225,7 +226,7 @@ class basic_copy_offers {
                                                        .there = there.at,
                                                        .age = c.age,
                                                        .relative = slow / c.slow,
-                                                       .of_task = races.of_task(group.kind),
+                                                       .of_task = races.of_task(group.kind) * (1 - c.of_node),
                                                        .apart = races.apart()});
         double const win = races.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
@@ -240,8 +241,8 @@ class basic_copy_offers {
         free_.clear();
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
-            free_.push_back(
-                {static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state, believed(p.slow)});
+            free_.push_back({static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state,
+                             expected_slowdown(p)});
         }
         assign::rank_places(span_of(free_), 1, 0, turn_++, ranked_);
         order_.clear();

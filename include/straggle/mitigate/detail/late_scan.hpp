@@ -16,12 +16,14 @@
 #include <straggle/mitigate/copy_planner_options.hpp>
 #include <straggle/mitigate/copy_rows.hpp>
 #include <straggle/mitigate/detail/copy_candidates.hpp>
+#include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/soon_tasks.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/predict/crowding.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
+#include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -139,12 +141,16 @@ class basic_late_scan {
     };
     struct node_note {
         double slow = 1;
+        record::slow_guess now{};
         std::uint32_t slots = 0, running = 0;
         bool hung = false;
     };
 
     [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].slow : 1.0;
+    }
+    [[nodiscard]] place_odds odds_of(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? place_odds(nodes_[node].now, nodes_[node].slow) : place_odds();
     }
     [[nodiscard]] bool hangs(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].hung;
@@ -175,12 +181,11 @@ class basic_late_scan {
         tasks_ = no_estimate_ = hung_ = 0;
         copies_running_ = 0;
         nodes_.assign(nodes_.size(), {});
-        constexpr std::uint32_t most =
-            0xffffff; // a node number beyond is a mistake, and no reason for so much memory
+        constexpr std::uint32_t most = 0xffffff; // beyond is a mistake, and no reason for so much memory
         for (mitigate::place_row const& p : places) {
             if (p.node >= most) continue;
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
-            nodes_[p.node] = {.slow = believed(p.slow), .slots = p.slots, .hung = p.hung};
+            nodes_[p.node] = {.slow = believed(p.slow), .now = p.slow_now, .slots = p.slots, .hung = p.hung};
         }
     }
 
@@ -264,7 +269,11 @@ class basic_late_scan {
         bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
                            (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
         bool const races = is_crowded_ && copies > 0 && note && note->advised && !t.is_copy && !hung;
-        double chance = hung || age >= limit ? 1.0 : outlook_.survival_after(age / factor, limit / factor);
+        place_odds const odds = // progress knows better how fast its node is
+            hung || by_progress ? place_odds() : odds_of(t.node).given(outlook_, age / factor);
+        double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
+            return outlook_.survival_after(age / (factor * times), limit / (factor * times));
+        });
         double rest = -1; // as progress alone has it, where it is the better witness
         if (by_progress) {
             double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
@@ -292,8 +301,8 @@ class basic_late_scan {
             }
         }
         if (races) {
-            if (!by_progress) left = left_after(age, factor);
-            note_race(now, running, rows, left, factor / slow, book.last());
+            if (!by_progress) left = left_after(outlook_, age, factor, odds);
+            note_race(now, running, rows, left, factor / slow, book.last(), odds.any());
         }
         if (!(chance >= 0.5)) {
             if (rest < 0) rest = outlook_.median_after(age / factor) * factor - age;
@@ -304,7 +313,7 @@ class basic_late_scan {
             ++hung_;
             left.at.fill(100 * outlook_.usual() * factor + age); // as good as never
         } else if (!by_progress) {
-            left = left_after(age, factor);
+            left = left_after(outlook_, age, factor, odds);
         }
         comparison const why{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         late_.push_back({t.row, range_of(left, 1), why});
@@ -329,26 +338,23 @@ class basic_late_scan {
                                .age = age,
                                .input_factor = factor / slow,
                                .slow = slow,
+                               .of_node = odds.any(),
                                .why = why,
                                .at = rows.front().at});
         return 0;
     }
-    [[nodiscard]] predict::time_points left_after(double age, double factor) const noexcept {
-        predict::time_points left = outlook_.times_after(age / factor);
-        for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
-        return left;
-    }
     // `factor`: of its input, on a node of slowdown 1.
     void note_race(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                   predict::time_points const& left, double factor, std::size_t note) {
+                   predict::time_points const& left, double factor, std::size_t note, double of_node) {
         running_row const &task = running[rows.front().at], &copy = running[rows.back().at];
         double const slow = slow_of(copy.node), begun = (std::max)(now - copy.start, 0.0);
         racing_.push_back({.left = left,
-                           .there = left_after(begun, factor * slow),
+                           .there = left_after(outlook_, begun, factor * slow),
                            .note = note,
                            .age = (std::max)(now - task.start, 0.0),
                            .begun = begun,
                            .relative = slow / slow_of(task.node),
+                           .of_node = of_node,
                            .row = copy.row});
     }
 

@@ -327,7 +327,6 @@ class mitigation_loop {
         for (std::uint32_t i = 0; i < facts.nodes.size(); ++i) {
             auto const& n = facts.nodes[i];
             mitigate::planned_node const& said = shown_[facts.user_rows[i]];
-            bool const is_hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0;
             places_.push_back({.row = i,
                                .node = n.node,
                                .slots = n.slots,
@@ -335,7 +334,8 @@ class mitigation_loop {
                                .state = nodes_.state(n.node),
                                .slow = said.slow,
                                .probe_slots = nodes_.probe_slots(n.node),
-                               .hung = is_hung});
+                               .hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0,
+                               .slow_now = slow_now(nodes_, n.node)});
         }
     }
 

@@ -12,6 +12,7 @@
 #include <straggle/mitigate/detail/loop_guard.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/record_reader.hpp>
+#include <straggle/record/slowdown.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -30,6 +31,15 @@ concept storing_part = requires(Part& a, Part const& b, byte_writer& out, byte_r
     b.write(out);
     { a.read(in) } -> std::same_as<status>;
 };
+
+// Whether a node is slow just now, where a part that decides about nodes tells.
+template <class Part>
+[[nodiscard]] record::slow_guess slow_now(Part const& part, std::uint32_t node) noexcept {
+    if constexpr (requires { part.slow_now(node); })
+        return part.slow_now(node);
+    else
+        return {};
+}
 
 // What a round is given beside its records.
 struct round_facts {

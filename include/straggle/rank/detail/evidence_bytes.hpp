@@ -24,6 +24,8 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     near_tail_.write(out);
     builder_.pool.write(out);
     prices_.write(out);
+    onsets_.write(out);
+    extent_.write(out);
     out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
     out.flag(started_);
@@ -32,12 +34,15 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
-        for (double const x : {b.log_slowdown, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked,
-                               nodes_[i].races, nodes_[i].last_ended})
+        for (double const x : {b.log_slowdown, b.proved, b.usual, b.charge, b.pace, b.paced, b.since,
+                               nodes_[i].booked, nodes_[i].races, nodes_[i].last_ended, nodes_[i].outruns,
+                               nodes_[i].outrun_log, nodes_[i].plain})
             out.real(x);
         out.flag(b.probing);
         out.flag(nodes_[i].outrun);
+        out.flag(nodes_[i].is_slow_now);
         nodes_[i].slow.write(out);
+        nodes_[i].now.write(out);
         nodes_[i].restored.write(out);
         nodes_[i].hung.write(out);
     }
@@ -60,7 +65,7 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
         if (!jobs_.contains(j)) continue;
         live_job const& job = jobs_[j];
         out.u64(jobs_.key(j));
-        for (double const x : {job.opened, job.last_seen, job.longest}) out.real(x);
+        for (double const x : {job.opened, job.last_seen, job.longest, job.weighed}) out.real(x);
         out.count(job.attempts.size());
         for (timed_attempt const& a : job.attempts) {
             out.u64(a.task);
@@ -95,24 +100,30 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     this->use_tails();
     prices_.read(in);
     this->take_prices();
+    onsets_.read(in);
+    extent_.read(in);
     solver_.set_spread(spread, in.flag());
     windows_ = in.u64();
     started_ = in.flag();
     seen_ = in.flag();
     seen_in_window_ = in.flag();
-    std::size_t const nodes = in.count(9 * 8 + 1 + 14 * 8);
+    std::size_t const nodes = in.count(13 * 8 + 3 + 16 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
-        for (double* const x : {&b.log_slowdown, &b.usual, &b.charge, &b.pace, &b.paced, &b.since,
-                                &nodes_[i].booked, &nodes_[i].races, &nodes_[i].last_ended})
+        for (double* const x : {&b.log_slowdown, &b.proved, &b.usual, &b.charge, &b.pace, &b.paced, &b.since,
+                                &nodes_[i].booked, &nodes_[i].races, &nodes_[i].last_ended,
+                                &nodes_[i].outruns, &nodes_[i].outrun_log, &nodes_[i].plain})
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
+        in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= state::most_outruns);
         b.probing = in.flag();
         nodes_[i].outrun = in.flag();
+        nodes_[i].is_slow_now = in.flag();
         effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts
         nodes_[i].slow.read(in);
+        nodes_[i].now.read(in);
         nodes_[i].restored.read(in);
         nodes_[i].hung.read(in);
     }
@@ -132,7 +143,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
         }
         groups_.push_back(g);
     }
-    std::size_t const jobs = in.count(8 + 24 + 1);
+    std::size_t const jobs = in.count(8 + 32 + 1);
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
         std::uint64_t const key = in.u64();
         if (!in.expect(jobs_.find(key) == basic_job_memory<T>::none)) break;
@@ -140,6 +151,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
         jobs_[j].opened = real();
         jobs_[j].last_seen = real();
         jobs_[j].longest = real();
+        jobs_[j].weighed = real();
         jobs_[j].fresh = true;
         std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 2);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {

@@ -27,8 +27,11 @@ void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span
         if (here(i) == nobody) continue;
         room_for_node(here(i));
         nodes_[here(i)].slow.merge(other.nodes_[i].slow);
+        nodes_[here(i)].now.merge(other.nodes_[i].now);
         nodes_[here(i)].booked += other.nodes_[i].booked;
     }
+    onsets_.merge(other.onsets_);
+    extent_.merge(other.extent_);
     std::size_t c = 0;
     for (effect_group g : other.groups_) {
         std::size_t const end = c + g.cells;
@@ -57,6 +60,7 @@ void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span
         }
         jobs_[mine].last_seen = (std::max)(jobs_[mine].last_seen, theirs.last_seen + later);
         jobs_[mine].longest = (std::max)(jobs_[mine].longest, theirs.longest);
+        jobs_[mine].weighed = (std::max)(jobs_[mine].weighed, theirs.weighed + later);
         jobs_[mine].fresh = true;
     }
     if (usual_count_ < other.usual_count_) {

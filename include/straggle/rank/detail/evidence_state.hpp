@@ -12,6 +12,7 @@
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/rank/detail/onset_watch.hpp>
 #include <straggle/rank/detail/slow_detector.hpp>
 #include <straggle/rank/detail/tail_index.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -54,6 +55,11 @@ class basic_evidence_state {
         node_watch const& n = nodes_[node];
         return n.slow.is_above(threshold, n.live.slow, n.live.tasks, up_);
     }
+    [[nodiscard]] record::slow_guess slow_now(std::uint32_t node) const noexcept {
+        if (node >= nodes_.size()) return {};
+        double const chance = chance_slow_now(nodes_[node]);
+        return {chance, chance > 0 ? extent_.value() : 1.0};
+    }
     [[nodiscard]] double restored_evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
         node_watch const& n = nodes_[node];
@@ -79,6 +85,11 @@ class basic_evidence_state {
     // Whether a copy took half the time elsewhere, or less, of what had not ended there; asked once.
     [[nodiscard]] bool take_outrun(std::uint32_t node) noexcept {
         return node < nodes_.size() && std::exchange(nodes_[node].outrun, false);
+    }
+    // How many times as long its attempts ran as their copies took, if by two more were outrun so than ended,
+    // lately; otherwise 0.
+    [[nodiscard]] double outrun_by(std::uint32_t node) const noexcept {
+        return node < nodes_.size() && nodes_[node].outruns >= 2 ? std::exp(nodes_[node].outrun_log) : 0.0;
     }
     void learn_batch(bool was_right) noexcept {
         batches_.learn(was_right);
@@ -121,7 +132,7 @@ class basic_evidence_state {
         room_for_node(node);
         beliefs_[node].since = now;
         beliefs_[node].probing = probing;
-        beliefs_[node].log_slowdown = beliefs_[node].usual;
+        beliefs_[node].log_slowdown = beliefs_[node].proved = beliefs_[node].usual;
         if (!probing) beliefs_[node].charge = beliefs_[node].pace = beliefs_[node].paced = 0;
         wipe(node);
     }
@@ -131,6 +142,7 @@ class basic_evidence_state {
         if (log_usual == beliefs_[node].usual) return;
         beliefs_[node].usual = log_usual;
         nodes_[node].slow.reset();
+        nodes_[node].now.reset();
         nodes_[node].hung.reset();
     }
     void forget_node(std::uint32_t node) {
@@ -163,19 +175,36 @@ class basic_evidence_state {
     static constexpr double ln2 = 0.6931471805599453; // the better of two witnesses counts
     struct node_watch {
         slow_detector slow, restored;
+        onset_filter now;
         hung_detector hung;
         cell_score live;                  // of jobs that go on
         double booked = 0;                // tasks of jobs that are over
         double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
         double exposed = 0, ended = 0; // since the last update
+        double outruns = 0;            // by how many more were outrun by a copy than ended, lately
+        double outrun_log = 0;         // by how much, in the mean
+        double plain = 0;              // log of the slowdown beyond which `now` counts
         double survived = no_evidence; // log of the evidence that what began last does not end
         double last_ended = -1e300;    // when the attempt began that began last of those that ended
         std::uint32_t running = 0;     // attempts that are no copies and can be compared
         std::uint32_t company = 0;     // attempts
         std::uint32_t batches = 0;
-        bool outrun = false; // by a copy
+        bool outrun = false;      // by a copy
+        bool is_slow_now = false; // as counted
+
+        // An attempt that did not end took so many times as long as its copy, which did.
+        void lose(double log_times) noexcept {
+            if (!(log_times > ln2)) return;
+            outrun = true;
+            outruns += 1;
+            outrun_log += (log_times - outrun_log) / outruns;
+        }
     };
+    static constexpr double most_outruns = 8;
+    [[nodiscard]] double chance_slow_now(node_watch const& n) const noexcept {
+        return n.now.chance(n.live.now, n.live.tasks, up_, onsets_);
+    }
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
@@ -205,12 +234,12 @@ class basic_evidence_state {
     }
     // Of the last few dozen attempts that ended there, beginning with one that took as long as any.
     void learn_pace(std::uint32_t node, double log_ratio) noexcept {
+        log_ratio =
+            std::clamp(log_ratio, -basic_group_builder<Void>::widest, basic_group_builder<Void>::widest);
+        if (nodes_[node].is_slow_now) extent_.learn(log_ratio);
         node_belief& b = beliefs_[node];
         if (b.paced < 32) ++b.paced;
-        b.pace +=
-            (std::clamp(log_ratio, -basic_group_builder<Void>::widest, basic_group_builder<Void>::widest) -
-             b.pace) /
-            (1 + b.paced);
+        b.pace += (log_ratio - b.pace) / (1 + b.paced);
     }
     // The last job tells how steep the tail is.
     void learn_tail() {
@@ -265,8 +294,22 @@ class basic_evidence_state {
         double const kept = shrink(s.tasks, variance);
         node_watch& n = nodes_[s.node];
         n.slow.add(kept * s.slow, kept * s.tasks, up_);
+        n.now.add(kept * s.now, kept * s.tasks, up_);
         if (beliefs_[s.node].charge > 0) n.restored.add(kept * s.restored, kept * s.tasks, down_);
         n.booked += s.tasks;
+    }
+
+    // Once a window: how many nodes became slow. What is nearly sure counts, so that what only seems slow,
+    // once in ten times at most, does not make the next node seem slow.
+    void count_onsets() noexcept {
+        double onsets = 0;
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+            bool& known = nodes_[i].is_slow_now;
+            bool const is_slow = chance_slow_now(nodes_[i]) > (known ? 0.5 : 0.9);
+            if (is_slow && !known) onsets += 1;
+            known = is_slow;
+        }
+        onsets_.next_window(static_cast<double>(nodes_.size()), onsets);
     }
 
     // Once for all who ask.
@@ -308,6 +351,8 @@ class basic_evidence_state {
     double least_;
     std::vector<double> scatter_, variances_; // scratch
     batch_trust batches_;
+    onset_rate onsets_;
+    onset_extent extent_;
     tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
     basic_job_memory<Void> jobs_;
     std::vector<node_watch> nodes_;

@@ -34,11 +34,11 @@ class basic_evidence_store : public basic_evidence_state<Void> {
     using state = basic_evidence_state<Void>; // it hangs on a parameter: its members have to be named
     using state::batches_, state::beliefs_, state::builder_, state::cells_, state::effects_, state::groups_,
         state::idle_, state::jobs_, state::jobs_closed_, state::far_tail_, state::near_tail_, state::least_,
-        state::nodes_, state::prices_, state::seen_, state::seen_in_window_, state::solver_, state::started_,
-        state::updated_, state::usual_count_, state::usual_log_, state::usual_tasks_, state::variance_weight_,
-        state::window_began_, state::window_length_, state::windows_, state::book, state::learn_pace,
-        state::learn_tasks, state::learn_usual, state::learn_variance, state::room_for_node, state::shrink,
-        state::take_prices;
+        state::nodes_, state::extent_, state::onsets_, state::prices_, state::seen_, state::seen_in_window_,
+        state::solver_, state::started_, state::updated_, state::usual_count_, state::usual_log_,
+        state::usual_tasks_, state::variance_weight_, state::window_began_, state::window_length_,
+        state::windows_, state::book, state::learn_pace, state::learn_tasks, state::learn_usual,
+        state::learn_variance, state::room_for_node, state::shrink, state::take_prices;
     using typename state::aged_attempt;
     using typename state::node_watch;
 
@@ -97,6 +97,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         if (!running.empty()) seen_ = seen_in_window_ = true;
         idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;
         seen_ = false;
+        std::uint64_t const before = windows_;
         step_windows(now);
         look_at_live(now);
         if (solve(slots)) {
@@ -105,6 +106,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
         this->write_slowdowns();
         sum_scores();
+        if (windows_ != before) this->count_onsets();
         watch_hung(now);
         this->measure_scatter();
         updated_ = now;
@@ -221,6 +223,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             if (beliefs_[i].probing) continue;
             nodes_[i].slow.next_window();
+            nodes_[i].now.begin_window(onsets_);
             nodes_[i].restored.next_window();
             nodes_[i].hung.next_window();
         }
@@ -241,10 +244,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             live_groups_.back().job = jobs_.key(j);
             live_cells_.insert(live_cells_.end(), builder_.cells().begin(), builder_.cells().end());
             for (cell_score s : builder_.scores()) {
-                double const kept = shrink(s.tasks, builder_.group().variance);
-                s.slow *= kept;
-                s.restored *= kept;
-                s.tasks *= kept;
+                s.scale(shrink(s.tasks, builder_.group().variance));
                 live_scores_.push_back(s);
             }
         });
@@ -274,6 +274,11 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             // What is hardly known moves all the time, and means nothing.
             moved = moved || (square > 0.02 * 0.02 && 4 * square > effects_[i].variance);
             beliefs_[i].log_slowdown = value;
+            beliefs_[i].proved =
+                value * (std::max)(0.0, 1 - effects_[i].variance / (std::max)(value * value, 1e-12));
+            double const plain = builder_.plain(beliefs_[i]), more = plain - nodes_[i].plain;
+            nodes_[i].now.explain(more / std::sqrt((std::max)(builder_.usual_variance, 1e-4)));
+            nodes_[i].plain = plain;
         }
         return moved;
     }
@@ -282,6 +287,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         for (cell_score const& s : live_scores_) {
             cell_score& all = nodes_[s.node].live;
             all.slow += s.slow;
+            all.now += s.now;
             all.restored += beliefs_[s.node].charge > 0 ? s.restored : 0.0;
             all.tasks += s.tasks;
         }
@@ -291,14 +297,13 @@ class basic_evidence_store : public basic_evidence_state<Void> {
     void see_races(live_job const& job, std::span<running_time const> running) noexcept {
         for (timed_attempt const& copy : job.attempts) {
             if (!copy.copy || copy.censored || copy.task == no_task || !(copy.end > updated_)) continue;
-            double const twice = 2 * std::exp(copy.ticks * nats_per_tick);
+            double const took = copy.ticks * nats_per_tick;
             for (timed_attempt const& a : job.attempts)
-                if (a.task == copy.task && !a.copy && a.censored && a.node != copy.node &&
-                    std::exp(a.ticks * nats_per_tick) > twice)
-                    nodes_[a.node].outrun = true;
+                if (a.task == copy.task && !a.copy && a.censored && a.node != copy.node)
+                    nodes_[a.node].lose(a.ticks * nats_per_tick - took);
             for (running_time const& r : running)
-                if (r.task == copy.task && !r.copy && r.node != copy.node && r.age > twice)
-                    nodes_[r.node].outrun = true;
+                if (r.task == copy.task && !r.copy && r.node != copy.node && r.age > 0)
+                    nodes_[r.node].lose(r.ticks * nats_per_tick - took);
         }
     }
 
@@ -309,15 +314,19 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
         for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
         ages_.clear();
-        double const before = updated_;
         for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
             live_job& job = jobs_[j];
             bool const ended = std::exchange(job.fresh, false);
             if (running.empty() && !ended) return;
             if (ended) see_races(job, running);
             if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
-                !builder_.has_tail())
+                !builder_.has_tail()) {
+                job.fresh = ended;
                 return;
+            }
+            // A job whose tail is known only now counts from its beginning: what was copied before is no less
+            // a witness.
+            double const before = std::exchange(job.weighed, now);
             running_time const* lead = nullptr; // of a batch: its first
             double const together = builder_.together();
             for (running_time const& r : running) {
@@ -358,6 +367,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         });
         for (node_watch& n : nodes_) {
             n.hung.add(n.exposed, n.ended);
+            n.outruns = std::clamp(n.outruns - n.ended, 0.0, state::most_outruns);
             n.exposed = n.ended = n.stuck = 0;
         }
         spread_sort(

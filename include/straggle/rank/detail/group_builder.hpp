@@ -79,6 +79,10 @@ class basic_group_builder {
     [[nodiscard]] double slowest(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, proved_pace(b));
     }
+    // The log of the slowdown that needs no other explanation: as is tolerated, or as is proved.
+    [[nodiscard]] double plain(node_belief const& b) const noexcept {
+        return (std::max)(tolerated + b.usual, b.proved);
+    }
     // The hazard that an attempt of some age was exposed to in the last while, on a node that is so slow, as
     // its siblings show it. `log_ratio`: that of its age, as below. @pre build() returned true
     [[nodiscard]] double exposure(double age, double log_ratio, double last, std::uint32_t node, double slow,
@@ -294,13 +298,11 @@ class basic_group_builder {
             }
             // The mean of all, had the node the slowdown it is tested against.
             s.slow = score(first, i, b, tolerated + b.usual, share, deviation);
+            s.now = b.proved > tolerated + b.usual ? score(first, i, b, plain(b), share, deviation) : s.slow;
             s.restored = b.charge > 0 ? -score(first, i, b, b.usual + b.charge, share, deviation) : 0.0;
             s.tasks *= 1 - share;
             if (!batch_counts_once) continue;
-            double const kept = share_of_batches(first, i);
-            s.slow *= kept;
-            s.restored *= kept;
-            s.tasks *= kept;
+            s.scale(share_of_batches(first, i));
         }
     }
     // Which share of some attempts began after the others, not together with one of them.

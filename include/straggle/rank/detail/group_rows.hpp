@@ -15,6 +15,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // What is believed of a node when its attempts are looked at.
 struct node_belief {
     double log_slowdown = 0; // estimated
+    double proved = 0;       // the same, as far as it is no chance
     double usual = 0;        // log of the slowdown that is by design: that of the class of the machine
     double charge = 0;       // log of the slowdown it was excluded for; recovery is proved against it
     double pace = 0;         // log of how many times its siblings' usual time an attempt took that ended
@@ -27,8 +28,16 @@ struct node_belief {
 struct cell_score {
     std::uint32_t node = 0;
     double slow = 0;     // against the slowdown that is tolerated
+    double now = 0;      // against the one that is proved, where that is more
     double restored = 0; // against the charge, the other way round
-    double tasks = 0;    // what both are worth
+    double tasks = 0;    // what all are worth
+
+    void scale(double by) noexcept {
+        slow *= by;
+        now *= by;
+        restored *= by;
+        tasks *= by;
+    }
 };
 
 // What the copies of one task say of a node whose copies count.

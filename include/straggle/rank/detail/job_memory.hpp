@@ -32,11 +32,13 @@ struct timed_attempt {
 
 // A job, or what ended of it since its last stretch was closed.
 struct live_job {
+    static constexpr double never = -1e300;
     std::vector<timed_attempt> attempts;
-    double opened = 0;    // when its stretch began
-    double last_seen = 0; // an attempt of it ended, or ran
-    double longest = 0;   // attempt, ended or running
-    bool fresh = false;   // something ended since it was last looked at
+    double opened = 0;      // when its stretch began
+    double last_seen = 0;   // an attempt of it ended, or ran
+    double longest = 0;     // attempt, ended or running
+    double weighed = never; // up to when it was a witness of what hangs
+    bool fresh = false;     // something ended since it was last looked at
 };
 
 template <class Void = void>
@@ -66,6 +68,7 @@ class basic_job_memory {
             fresh.attempts.clear();
             fresh.opened = fresh.last_seen = now;
             fresh.longest = 0;
+            fresh.weighed = live_job::never;
             fresh.fresh = false;
         }
         return job;

@@ -1,0 +1,111 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `mitigate/copy_planner.hpp`: what a task has left on a node that may be slow just now.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/mitigate/copy_rows.hpp>
+#include <straggle/mitigate/detail/copy_candidates.hpp>
+#include <straggle/predict/time_outlook.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// How likely a node is to be slow just now, less than as a rule or more, which is as likely. A slowdown that
+// is known already is a part of that.
+struct place_odds {
+    std::array<double, 2> chance{};   // of each
+    std::array<double, 2> slow{1, 1}; // times what is known
+
+    place_odds() = default;
+    place_odds(record::slow_guess const& now, double known) noexcept
+        : chance{now.chance / 2, now.chance / 2} {
+        constexpr double less = 0.70710678118654752, more = 1.4142135623730951;
+        slow = {(std::max)(less * now.by / known, 1.0), (std::max)(more * now.by / known, 1.0)};
+    }
+
+    [[nodiscard]] double any() const noexcept { return chance[0] + chance[1]; }
+    template <class Of>
+    [[nodiscard]] double mean_of_slow(Of&& of) const {
+        return chance[0] * of(slow[0]) + chance[1] * of(slow[1]);
+    }
+    // How many times as long as on such a node otherwise, on average.
+    [[nodiscard]] double mean() const noexcept {
+        return mean_of([](double times) { return times; });
+    }
+    // The mean of what a function says of each slowdown.
+    template <class Of>
+    [[nodiscard]] double mean_of(Of&& of) const {
+        if (!(any() > 0)) return of(1.0);
+        return (1 - any()) * of(1.0) + mean_of_slow(of);
+    }
+    // That, or what it says of a node that is not slow, if that is more.
+    template <class Of>
+    [[nodiscard]] double most_of(Of&& of) const {
+        double const plain = of(1.0);
+        return any() > 0 ? (std::max)(plain, (1 - any()) * plain + mean_of_slow(of)) : plain;
+    }
+    // A slowdown by which a task would have ended long ago does not explain that it runs: it hangs, or is
+    // large. `age`: as on a node of slowdown 1.
+    [[nodiscard]] place_odds given(predict::time_outlook const& outlook, double age) const noexcept {
+        if (!(any() > 0)) return *this;
+        place_odds out = *this;
+        for (std::size_t s = 0; s < slow.size(); ++s) out.chance[s] *= outlook.survival(age / slow[s]);
+        double const all = 1 - any() + out.any();
+        for (double& c : out.chance) c /= all;
+        return out;
+    }
+};
+
+// How many times as long tasks are expected to take there as on a usual node.
+[[nodiscard]] inline double expected_slowdown(mitigate::place_row const& p) noexcept {
+    double const known = believed(p.slow);
+    return known * place_odds(p.slow_now, known).mean();
+}
+
+// What a task has left that has run for `age`. `factor`: of the task and its node.
+[[nodiscard]] inline predict::time_points left_after(predict::time_outlook const& outlook, double age,
+                                                     double factor) noexcept {
+    predict::time_points left = outlook.times_after(age / factor);
+    for (double& x : left.at) x = (std::max)(x * factor - age, 0.0);
+    return left;
+}
+
+// The same where the node may be slow just now: its times and those of slow nodes, each as likely as it is.
+// Not less than without: that a node is slow explains why a task is late, and is no reason to think that it
+// ends soon.
+[[nodiscard]] inline predict::time_points left_after(predict::time_outlook const& outlook, double age,
+                                                     double factor, place_odds const& odds) {
+    predict::time_points const plain = left_after(outlook, age, factor);
+    if (!(odds.any() > 0)) return plain;
+    constexpr std::size_t count = predict::time_points::count;
+    struct weighed {
+        double time, weight;
+    };
+    std::array<weighed, 3 * count> all{};
+    std::array<double, 3> const slow{1, odds.slow[0], odds.slow[1]},
+        weight{1 - odds.any(), odds.chance[0], odds.chance[1]};
+    for (std::size_t s = 0; s < slow.size(); ++s) {
+        predict::time_points const left = s == 0 ? plain : left_after(outlook, age, factor * slow[s]);
+        for (std::size_t i = 0; i < count; ++i) all[s * count + i] = {left.at[i], weight[s]};
+    }
+    std::sort(all.begin(), all.end(), [](weighed const& a, weighed const& b) { return a.time < b.time; });
+    predict::time_points out;
+    double reached = 0;
+    std::size_t next = 0;
+    for (weighed const& w : all) {
+        reached += w.weight;
+        for (; next < count && reached >= static_cast<double>(next) + 0.5; ++next) out.at[next] = w.time;
+    }
+    for (; next < count; ++next) out.at[next] = all.back().time;
+    for (std::size_t i = 0; i < count; ++i) out.at[i] = (std::max)(out.at[i], plain.at[i]);
+    return out;
+}
+
+} // namespace straggle::detail

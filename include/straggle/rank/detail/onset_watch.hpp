@@ -1,0 +1,149 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: how likely is a node to be slow just now?
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/rank/detail/slow_detector.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// How often a node becomes slow, as learned: once in so many of its windows.
+class onset_rate {
+  public:
+    // A window has passed for all nodes, in which some became slow.
+    void next_window(double nodes, double onsets) noexcept {
+        constexpr double keep = 1 - 1.0 / 256;
+        windows_ = keep * windows_ + nodes;
+        onsets_ = keep * onsets_ + onsets;
+        settle();
+    }
+    void merge(onset_rate const& other) noexcept {
+        windows_ += other.windows_;
+        onsets_ += other.onsets_;
+        settle();
+    }
+    // Its logarithm.
+    [[nodiscard]] double log() const noexcept { return log_; }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(windows_);
+        out.real(onsets_);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        windows_ = in.real();
+        onsets_ = in.real();
+        if (in.expect(onsets_ >= 0 && onsets_ <= windows_ && windows_ < 1e15)) settle();
+    }
+
+  private:
+    static constexpr double first_windows = 200; // in which one node became slow, until more is known
+    void settle() noexcept { log_ = std::log((1 + onsets_) / (first_windows + windows_)); }
+
+    double windows_ = 0, onsets_ = 0;
+    double log_ = -5.298317366548036; // ln(1 / 200)
+};
+
+// How slow nodes are while they are slow, as learned from the tasks that ended there: a mean of logarithms.
+// Copies end the longest ones, so it is rather too small than too large.
+class onset_extent {
+  public:
+    void learn(double log_ratio) noexcept {
+        constexpr double most = 256; // tasks, then older ones fade
+        tasks_ = (std::min)(tasks_ + 1, most);
+        mean_ += (log_ratio - mean_) / tasks_;
+    }
+    void merge(onset_extent const& other) noexcept {
+        mean_ = (tasks_ * mean_ + other.tasks_ * other.mean_) / (tasks_ + other.tasks_);
+        tasks_ = (std::min)(tasks_ + other.tasks_ - first_tasks, 256.0);
+    }
+    [[nodiscard]] double value() const noexcept { return mean_ > 0 ? std::exp(mean_) : 1.0; }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(tasks_);
+        out.real(mean_);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        tasks_ = in.real();
+        mean_ = in.real();
+        in.expect(tasks_ >= first_tasks && tasks_ <= 256 && std::fabs(mean_) <= 100);
+    }
+
+  private:
+    static constexpr double first_tasks = 8; // that took
+    double mean_ = 1.0397207708399179;       // 2.8 times as long, the mean of twice and four times
+    double tasks_ = first_tasks;
+};
+
+// The probability that a node is slow just now: it became so in one of the windows, at the rate at which
+// nodes do, and has stayed so.
+//
+// Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): with a small rate the odds
+// are the rate times the statistic of Shiryaev and Roberts, as in `slow_detector`. Ours: scores at their
+// learned prices, at the steepest rate alone, so that a few tasks tell that a node is slow, and as few that
+// it has recovered; and as slow nodes do recover, what was known before a window counts at most fifteen to
+// one.
+class onset_filter {
+  public:
+    void reset() noexcept { log_sum_ = tasks_ = 0; }
+    // Scores of some tasks, and how many tasks they are worth.
+    void add(double score, double tasks, score_rates const& prices) noexcept {
+        log_sum_ = (std::max)(with(score, tasks, prices), lowest);
+        tasks_ = log_sum_ > 0 ? tasks_ + tasks : 0;
+    }
+    // That the node is slower than was thought, by so many standard deviations, is known now, and explains a
+    // part of those scores.
+    void explain(double deviations) noexcept {
+        log_sum_ = (std::max)(log_sum_ - rates_of_scores[steepest] * tasks_ * deviations, lowest);
+    }
+    // Another window in which a node may become slow.
+    void begin_window(onset_rate const& rate) noexcept {
+        constexpr double log_of_four = 1.3862943611198906;
+        log_sum_ = (std::min)(log_sum(log_sum_, 0.0), log_of_four - rate.log());
+    }
+    // The stronger of two.
+    void merge(onset_filter const& other) noexcept {
+        if (other.log_sum_ > log_sum_) *this = other;
+    }
+    // With scores that are not final yet. Less than 1/64, which changes nothing, is 0.
+    [[nodiscard]] double chance(double score, double tasks, score_rates const& prices,
+                                onset_rate const& rate) const noexcept {
+        constexpr double log_of_least = -4.143134726391533; // ln(1 / 63)
+        double const log_odds = with(score, tasks, prices) + rate.log();
+        return log_odds < log_of_least ? 0.0 : 1 / (1 + std::exp(-log_odds));
+    }
+
+    template <class Writer>
+    void write(Writer& out) const {
+        out.real(log_sum_);
+        out.real(tasks_);
+    }
+    template <class Reader>
+    void read(Reader& in) {
+        log_sum_ = in.real();
+        tasks_ = in.real();
+        in.expect(log_sum_ >= lowest && log_sum_ < 1e300 && tasks_ >= 0 && tasks_ < 1e15);
+    }
+
+  private:
+    static constexpr double lowest = -50;
+    static constexpr std::size_t steepest = rates_of_scores.size() - 1;
+    [[nodiscard]] double with(double score, double tasks, score_rates const& prices) const noexcept {
+        return log_sum_ + rates_of_scores[steepest] * score - prices[steepest] * tasks;
+    }
+
+    double log_sum_ = 0; // of the likelihood ratios of all windows in which it may have begun
+    double tasks_ = 0;   // behind it
+};
+
+} // namespace straggle::detail
