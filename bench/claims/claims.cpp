@@ -3,9 +3,10 @@
 
 // Whether what is claimed of running tasks comes true, for docs/reference/claims.md (bench/claims.sh writes
 // it): what they have left, on real histories and simulated ones; that copies win, of all pairs priced and of
-// those launched; which tasks are late, with progress of each kind and without any.
+// those launched, also where nodes are slow for a while; which tasks are late, with progress of each kind and
+// without any.
 //
-//   claims FOLDER left|wins|late      FOLDER has the shared histories
+//   claims FOLDER left|wins|nodes|late      FOLDER has the shared histories
 
 #include "reliability.hpp"
 
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
     int bad = 0;
     if (what.empty() || what == "left") bad += claims::print_left(folder);
     if (what.empty() || what == "wins") bad += claims::print_wins();
+    if (what.empty() || what == "nodes") bad += claims::print_nodes();
     if (what.empty() || what == "late") bad += claims::print_late();
     return bad;
 }

@@ -100,6 +100,7 @@ inline double bimodal(engine& g) {
 // Each prints a table, and returns 0 where all that is claimed holds.
 int print_left(std::string const& folder);
 int print_wins();
+int print_nodes();
 int print_late();
 
 } // namespace claims
