@@ -7,6 +7,7 @@
 
 #include <support/allocations.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,15 @@ TEST_CASE("rank_places: a last resort is for tasks that end there sooner than th
     nodes[0].free = 1;
     CHECK(ranked(nodes, 60, 40).size() == 1); // why wait
     CHECK(ranked(nodes, 60, 40)[0].row == 1);
+}
+
+TEST_CASE("rank_places: a node that fails comes after all others of its state, and is not left out") {
+    auto const out = ranked({{.row = 10, .free = 4, .slots = 4, .slowdown = 0.5, .fails = true},
+                             {.row = 11, .free = 1, .slots = 4, .slowdown = 3},
+                             {.row = 12, .free = 4, .slots = 4, .slowdown = 0.6, .fails = true}},
+                            60, 0);
+    REQUIRE(out.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(out[i].row == (std::array<std::uint32_t, 3>{11, 10, 12})[i]);
 }
 
 TEST_CASE("rank_places: ties go to the emptier node, then around") {

@@ -135,6 +135,39 @@ TEST_CASE("mitigator: the operator's word stands, whatever is measured") {
     auto const places = m.rank_places("job", hosts);
     REQUIRE(places.size() >= 2);
     for (auto const& p : places) CHECK((p.row == 0 || p.row == 3));
+    // Whether a node is there is told with each question, not only with each decision.
+    hosts[0].condition = condition::away;
+    hosts[2].condition = condition::present;
+    auto const later = m.rank_places("job", hosts);
+    REQUIRE(later.size() == 2);
+    for (auto const& p : later) CHECK((p.row == 2 || p.row == 3));
+}
+
+TEST_CASE("mitigator: a task does not come back for ever to an idle node on which it fails") {
+    // Two nodes, of which the faster one fails all: too few to take one out by what one task shows.
+    std::vector<straggle_test::told_host> const hosts{{"a", 4, 0}, {"b", 4, 0}};
+    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                straggle_test::told_host_fields, mitigator_options{});
+    std::vector<straggle_test::running_task> none;
+    double now = 0;
+    for (int i = 0; i < 400; ++i) { // b takes a tenth less time
+        std::string const job = "job-" + std::to_string(i / 8), node = i % 2 == 0 ? "a" : "b";
+        double const start = now;
+        now += 2;
+        m.observe({job, node, i % 8, start, start + (i % 2 == 0 ? 2 : 1.8)}, now);
+        m.decide(now, none, hosts);
+        if (i % 8 == 7) m.finish(job);
+    }
+    REQUIRE(m.rank_places("last", hosts).front().row == 1);
+    for (int i = 0; i < 3; ++i) {
+        m.observe({"last", "b", 0, now, now + 0.1, attempt_status::failed}, now + 0.1);
+        m.decide(now += 1, none, hosts);
+    }
+    CHECK(m.rank_places("last", hosts).front().row == 0);
+    CHECK(m.rank_places("last", hosts).size() == 2); // nothing is proved
+    m.observe({"other", "b", 0, now, now + 1}, now + 1);
+    m.decide(now += 1, none, hosts);
+    CHECK(m.rank_places("last", hosts).front().row == 1);
 }
 
 TEST_CASE("mitigator: a task that not every node can run is placed where it can") {

@@ -114,7 +114,8 @@ class library final : public policy {
         for (std::uint32_t const n : free) {
             choice_.push_back(n < hosts_.size() ? hosts_[n] : host{.id = n, .slots = 1});
             host& h = choice_.back();
-            if (h.busy >= h.slots) h.busy = h.slots - 1; // it is free: the engine says so
+            h.is_there = true; // the engine says so, and that it has a free slot
+            if (h.busy >= h.slots) h.busy = h.slots - 1;
         }
         running_attempt const task{
             .job = t.job, .task = t.task, .kind = use_.tells_kinds ? t.kind : 0, .input = t.input};

@@ -28,6 +28,7 @@ struct free_place {
     node_state state = node_state::healthy;
     double slowdown = 1; ///< how many times as long a task takes there
     double crowding = 1; ///< what a task beside those that run there costs; see `predict::crowding`
+    bool fails = false;  ///< what ended there last has failed
 };
 
 /// A node for a new task, and when the task would end there.
@@ -39,11 +40,12 @@ struct ranked_place {
 
 /// Ranks the free nodes for a new task, best first.
 ///
-/// Healthy nodes come in the order of the task's time there, and of what company costs; what differs by less
-/// than 3 % is equal, and of equal nodes the one with the largest share of idle slots is first, then the one
-/// that comes next in turn: so that ties spread. A last resort follows, and only if the task would end there
-/// before it would end on a healthy slot it had to wait for; if a healthy slot is free, waiting takes no
-/// time.
+/// Nodes that fail come after all others of their state: a task that fails soon would else come back to the
+/// same idle node for ever. Healthy nodes come in the order of the task's time there, and of what company
+/// costs; what differs by less than 3 % is equal, and of equal nodes the one with the largest share of idle
+/// slots is first, then the one that comes next in turn: so that ties spread. A last resort follows, and only
+/// if the task would end there before it would end on a healthy slot it had to wait for; if a healthy slot is
+/// free, waiting takes no time.
 ///
 /// Source: ours.
 /// @param usual time of the task on a node of slowdown 1; 0: not known
@@ -86,6 +88,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
         free_place const &x = nodes[a.row], &y = nodes[b.row];
         if (x.state != y.state) return x.state == node_state::healthy;
+        if (x.fails != y.fails) return y.fails;
         if (a.end < b.end || b.end < a.end) return a.end < b.end; // steps, for now
         // free / slots, without dividing
         std::uint64_t const u = std::uint64_t{x.free} * y.slots, v = std::uint64_t{y.free} * x.slots;

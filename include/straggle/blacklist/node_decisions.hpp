@@ -108,6 +108,11 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     [[nodiscard]] straggle::record::slow_guess slow_now(std::uint32_t node) const noexcept {
         return evidence_.slow_now(node);
     }
+    /// Whether what ended there last has failed, three times or more. No proof: nothing is decided about
+    /// nodes by it, but tasks go elsewhere first.
+    [[nodiscard]] bool only_fails(std::uint32_t node) const noexcept {
+        return failures_.consecutive(node) >= 3;
+    }
     /// How its attempts fail.
     [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
         return failures_.totals(node);

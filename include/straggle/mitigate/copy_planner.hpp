@@ -140,7 +140,7 @@ class basic_copy_planner {
         healthy_slots told;
         for (place_row const& p : places) {
             free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow),
-                             crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots)});
+                             crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots), p.fails});
             told.add(p);
         }
         // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.

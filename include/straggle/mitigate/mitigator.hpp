@@ -54,8 +54,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @tparam Attempt and `Running`, `Node`: the user's record types
 /// @tparam AttemptFields and `RunningFields`, `NodeFields`: which members are what; left out, those of
 /// `task_traits`
-/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now`
-/// may be missing
+/// @tparam NodePart decides about nodes: `node_decisions`, or anything with its functions; `slow_now` and
+/// `only_fails` may be missing
 /// @tparam CopyPart decides about copies: `mitigate::copy_planner`, or anything with its functions
 /// @par Cost
 /// `observe` O(1). `decide` O(n log n) for n nodes and running attempts. Memory is bounded by the
@@ -188,7 +188,8 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     }
 
     /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first;
-    /// none where it does better to wait. Between two decisions; tell the busy slots as they are now.
+    /// none where it does better to wait. Between two decisions; tell the busy slots, and which nodes are
+    /// there, as they are now.
     /// @param job of the task
     /// @param nodes the caller's, all or those that come into question
     /// @param input how much it reads, where known

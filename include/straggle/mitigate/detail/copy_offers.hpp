@@ -242,7 +242,7 @@ class basic_copy_offers {
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
             free_.push_back({static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state,
-                             expected_slowdown(p)});
+                             expected_slowdown(p), 1, p.fails});
         }
         assign::rank_places(span_of(free_), 1, 0, turn_++, ranked_);
         order_.clear();

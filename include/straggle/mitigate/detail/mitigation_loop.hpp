@@ -48,9 +48,7 @@ class mitigation_loop {
     [[nodiscard]] when_used<NodePart, loop_guard>& guard() noexcept { return guard_; }
     [[nodiscard]] when_used<NodePart, loop_guard> const& guard() const noexcept { return guard_; }
     [[nodiscard]] when_used<NodePart, mitigate::effect_meter>& effects() noexcept { return effects_; }
-    [[nodiscard]] when_used<NodePart, mitigate::effect_meter> const& effects() const noexcept {
-        return effects_;
-    }
+    [[nodiscard]] auto const& effects() const noexcept { return effects_; }
     [[nodiscard]] NodePart const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
     [[nodiscard]] log_type const& jobs() const noexcept { return jobs_; }
@@ -335,7 +333,8 @@ class mitigation_loop {
                                .slow = said.slow,
                                .probe_slots = nodes_.probe_slots(n.node),
                                .hung = (said.causes & static_cast<std::uint8_t>(blacklist::cause::hung)) != 0,
-                               .slow_now = slow_now(nodes_, n.node)});
+                               .slow_now = slow_now(nodes_, n.node),
+                               .fails = only_fails(nodes_, n.node)});
         }
     }
 

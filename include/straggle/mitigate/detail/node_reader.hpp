@@ -10,6 +10,7 @@
 #include <straggle/base/ranges.hpp>
 #include <straggle/blacklist/node_rows.hpp>
 #include <straggle/mitigate/copy_planner.hpp>
+#include <straggle/mitigate/detail/round_facts.hpp>
 #include <straggle/mitigate/node_states.hpp>
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/record/id_table.hpp>
@@ -44,7 +45,8 @@ class node_reader : public node_rows<Node, Fields> {
     using base::base;
     using typename base::node_id;
 
-    // A node for `rank_places`, as it stood in the last plan. @pre it has a name
+    // A node for `rank_places`, as it stood in the last plan; but whether it is there is told now. @pre it
+    // has a name
     template <class Loop>
     [[nodiscard]] mitigate::place_row place_of(Node const& node, Loop const& loop) const {
         mitigate::place_row place{.node = tables_.ids.find(unwrap(project(fields_.node, node)))};
@@ -58,8 +60,12 @@ class node_reader : public node_rows<Node, Fields> {
             place.state = shown->state;
             place.slow = shown->slow;
             place.probe_slots = shown->probe_slots;
+            place.fails = only_fails(loop.nodes(), place.node);
         }
-        if (read_condition(fields_, node) == record::condition::away) place.state = node_state::away;
+        if (read_condition(fields_, node) == record::condition::away)
+            place.state = node_state::away;
+        else if (place.state == node_state::away)
+            place.state = node_state::healthy; // it has come back
         place.free = place.slots > busy ? place.slots - busy : 0;
         return place;
     }

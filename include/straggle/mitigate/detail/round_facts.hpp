@@ -41,6 +41,15 @@ template <class Part>
         return {};
 }
 
+// Whether what ended last on a node has failed, where such a part tells.
+template <class Part>
+[[nodiscard]] bool only_fails(Part const& part, std::uint32_t node) noexcept {
+    if constexpr (requires { part.only_fails(node); })
+        return part.only_fails(node);
+    else
+        return false;
+}
+
 // What a round is given beside its records.
 struct round_facts {
     clock_step step = clock_step::usual;
