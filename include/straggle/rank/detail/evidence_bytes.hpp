@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/detail/evidence_store.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -117,7 +118,8 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
                                 &nodes_[i].outruns, &nodes_[i].outrun_log, &nodes_[i].plain})
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
-        in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= state::most_outruns);
+        in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= state::most_outruns &&
+                  std::fabs(nodes_[i].outrun_log) <= 100);
         b.probing = in.flag();
         nodes_[i].outrun = in.flag();
         nodes_[i].is_slow_now = in.flag();
