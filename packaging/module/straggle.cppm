@@ -174,6 +174,9 @@ using straggle::record::node_state_count;
 
 // straggle/record/slowdown.hpp
 using straggle::slowdown;
+namespace record {
+using straggle::record::slow_guess;
+}
 
 // straggle/record/suspect.hpp
 using straggle::suspect;
