@@ -131,13 +131,21 @@ TEST_CASE("onset_filter: what is known of a node by now explains what it did bef
     after.add(3, 3, up);
     CHECK(before.chance(0, 0, up, rate) > 0.8);
     CHECK(after.chance(0, 0, up, rate) == 0);
-    before.explain(2);
+    before.count_beyond(1, 0.5);
     CHECK(before.chance(0.5, 1, up, rate) == after.chance(0.5, 1, up, rate));
     CHECK(before.chance(9, 3, up, rate) == doctest::Approx(after.chance(9, 3, up, rate)));
-    before.explain(-2); // and when that proves to be wrong
+    before.count_beyond(0, 0.5); // and when that proves to be wrong
     CHECK(before.chance(0, 0, up, rate) > 0.8);
+    // What another one has counted is beyond what it says there.
+    detail::onset_filter theirs, mine;
+    theirs.count_beyond(1, 0.5);
+    theirs.add(9, 3, up);
+    double const chance = theirs.chance(0, 0, up, rate);
+    mine.merge(theirs);
+    mine.count_beyond(1, 0.5);
+    CHECK(mine.chance(0, 0, up, rate) == chance);
     detail::onset_filter nothing;
-    nothing.explain(5);
+    nothing.count_beyond(5, 1);
     CHECK(nothing.chance(6, 2, up, rate) == detail::onset_filter().chance(6, 2, up, rate));
 }
 

@@ -35,9 +35,9 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     out.count(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_belief const& b = beliefs_[i];
-        for (double const x : {b.log_slowdown, b.proved, b.usual, b.charge, b.pace, b.paced, b.since,
-                               nodes_[i].booked, nodes_[i].races, nodes_[i].last_ended, nodes_[i].outruns,
-                               nodes_[i].outrun_log, nodes_[i].plain})
+        for (double const x :
+             {b.log_slowdown, b.proved, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked,
+              nodes_[i].races, nodes_[i].last_ended, nodes_[i].outruns, nodes_[i].outrun_log})
             out.real(x);
         out.flag(b.probing);
         out.flag(nodes_[i].outrun);
@@ -108,14 +108,14 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     started_ = in.flag();
     seen_ = in.flag();
     seen_in_window_ = in.flag();
-    std::size_t const nodes = in.count(13 * 8 + 3 + 16 * 8);
+    std::size_t const nodes = in.count(12 * 8 + 3 + 17 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
-        for (double* const x : {&b.log_slowdown, &b.proved, &b.usual, &b.charge, &b.pace, &b.paced, &b.since,
-                                &nodes_[i].booked, &nodes_[i].races, &nodes_[i].last_ended,
-                                &nodes_[i].outruns, &nodes_[i].outrun_log, &nodes_[i].plain})
+        for (double* const x :
+             {&b.log_slowdown, &b.proved, &b.usual, &b.charge, &b.pace, &b.paced, &b.since, &nodes_[i].booked,
+              &nodes_[i].races, &nodes_[i].last_ended, &nodes_[i].outruns, &nodes_[i].outrun_log})
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
         in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= state::most_outruns &&

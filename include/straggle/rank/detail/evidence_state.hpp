@@ -184,7 +184,6 @@ class basic_evidence_state {
         double exposed = 0, ended = 0; // since the last update
         double outruns = 0;            // by how many more were outrun by a copy than ended, lately
         double outrun_log = 0;         // by how much, in the mean
-        double plain = 0;              // log of the slowdown beyond which `now` counts
         double survived = no_evidence; // log of the evidence that what began last does not end
         double last_ended = -1e300;    // when the attempt began that began last of those that ended
         std::uint32_t running = 0;     // attempts that are no copies and can be compared

@@ -268,6 +268,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
         bool moved = false;
+        double const deviation = std::sqrt((std::max)(builder_.usual_variance, 1e-4));
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
             double const off = value - beliefs_[i].log_slowdown, square = off * off;
@@ -276,9 +277,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             beliefs_[i].log_slowdown = value;
             beliefs_[i].proved =
                 value * (std::max)(0.0, 1 - effects_[i].variance / (std::max)(value * value, 1e-12));
-            double const plain = builder_.plain(beliefs_[i]), more = plain - nodes_[i].plain;
-            nodes_[i].now.explain(more / std::sqrt((std::max)(builder_.usual_variance, 1e-4)));
-            nodes_[i].plain = plain;
+            nodes_[i].now.count_beyond(builder_.plain(beliefs_[i]), deviation);
         }
         return moved;
     }
@@ -320,10 +319,8 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             if (running.empty() && !ended) return;
             if (ended) see_races(job, running);
             if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
-                !builder_.has_tail()) {
-                job.fresh = ended;
+                !builder_.has_tail())
                 return;
-            }
             // A job whose tail is known only now counts from its beginning: what was copied before is no less
             // a witness.
             double const before = std::exchange(job.weighed, now);

@@ -298,7 +298,8 @@ class basic_group_builder {
             }
             // The mean of all, had the node the slowdown it is tested against.
             s.slow = score(first, i, b, tolerated + b.usual, share, deviation);
-            s.now = b.proved > tolerated + b.usual ? score(first, i, b, plain(b), share, deviation) : s.slow;
+            double const known = plain(b);
+            s.now = known > tolerated + b.usual ? score(first, i, b, known, share, deviation) : s.slow;
             s.restored = b.charge > 0 ? -score(first, i, b, b.usual + b.charge, share, deviation) : 0.0;
             s.tasks *= 1 - share;
             if (!batch_counts_once) continue;

@@ -91,8 +91,7 @@ class onset_extent {
 // Source: Shiryaev, "On optimum methods in quickest detection problems" (1963): with a small rate the odds
 // are the rate times the statistic of Shiryaev and Roberts, as in `slow_detector`. Ours: scores at their
 // learned prices, at the steepest rate alone, so that a few tasks tell that a node is slow, and as few that
-// it has recovered; and as slow nodes do recover, what was known before a window counts at most fifteen to
-// one.
+// it has recovered; and as slow nodes do recover, what was known before a window counts at most four to one.
 class onset_filter {
   public:
     void reset() noexcept { log_sum_ = tasks_ = 0; }
@@ -101,10 +100,12 @@ class onset_filter {
         log_sum_ = (std::max)(with(score, tasks, prices), lowest);
         tasks_ = log_sum_ > 0 ? tasks_ + tasks : 0;
     }
-    // That the node is slower than was thought, by so many standard deviations, is known now, and explains a
-    // part of those scores.
-    void explain(double deviations) noexcept {
-        log_sum_ = (std::max)(log_sum_ - rates_of_scores[steepest] * tasks_ * deviations, lowest);
+    // The log of the slowdown beyond which scores count from now on. That it is more than was thought
+    // explains a part of the scores before.
+    void count_beyond(double plain, double deviation) noexcept {
+        double const more = (plain - plain_) / deviation;
+        plain_ = plain;
+        log_sum_ = (std::max)(log_sum_ - rates_of_scores[steepest] * tasks_ * more, lowest);
     }
     // Another window in which a node may become slow.
     void begin_window(onset_rate const& rate) noexcept {
@@ -125,14 +126,13 @@ class onset_filter {
 
     template <class Writer>
     void write(Writer& out) const {
-        out.real(log_sum_);
-        out.real(tasks_);
+        for (double const x : {log_sum_, tasks_, plain_}) out.real(x);
     }
     template <class Reader>
     void read(Reader& in) {
-        log_sum_ = in.real();
-        tasks_ = in.real();
-        in.expect(log_sum_ >= lowest && log_sum_ < 1e300 && tasks_ >= 0 && tasks_ < 1e15);
+        for (double* const x : {&log_sum_, &tasks_, &plain_}) *x = in.real();
+        in.expect(log_sum_ >= lowest && log_sum_ < 1e300 && tasks_ >= 0 && tasks_ < 1e15 &&
+                  std::fabs(plain_) <= 1000);
     }
 
   private:
@@ -144,6 +144,7 @@ class onset_filter {
 
     double log_sum_ = 0; // of the likelihood ratios of all windows in which it may have begun
     double tasks_ = 0;   // behind it
+    double plain_ = 0;
 };
 
 } // namespace straggle::detail
