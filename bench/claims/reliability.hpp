@@ -4,6 +4,8 @@
 // Claims against what came of them, and the luck that tasks have.
 #pragma once
 
+#include <straggle/mitigate/copy_planner_options.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -95,6 +97,11 @@ inline double pareto(engine& g) {
 }
 inline double bimodal(engine& g) {
     return (uniform(g) < 0.1 ? 4 : 1) * std::exp(0.1 * normal(g));
+}
+
+// For a planner that prices every late task, at nothing.
+inline straggle::mitigate::copy_planner_options all_priced() {
+    return {.least_win = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1, .price = {.least = 0}};
 }
 
 // Each prints a table, and returns 0 where all that is claimed holds.

@@ -154,8 +154,7 @@ class cluster {
     engine g_{47}, other_{53}, state_{59};
     double now_ = 0;
     copy_planner obeyed_;
-    copy_planner all_{
-        {.least_win = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1, .price = {.least = 0}}};
+    copy_planner all_{all_priced()};
     node_decisions nodes_;
     std::array<bool, node_count> is_slow_{};
     std::array<task, task_count> tasks_{};

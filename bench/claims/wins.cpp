@@ -30,8 +30,7 @@ struct luck {
 std::array<reliability, 2> wins(luck const& l) {
     engine g(41), other(43);
     copy_planner planner;
-    copy_planner all(
-        {.least_win = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1, .price = {.least = 0}});
+    copy_planner all(all_priced());
     std::vector<place_row> places;
     for (std::uint32_t n = 0; n < 20; ++n) places.push_back({.row = n, .node = n, .slots = 4, .free = 2});
     std::vector<running_row> running;
