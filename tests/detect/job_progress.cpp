@@ -11,10 +11,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 using namespace straggle;
 using namespace std::chrono_literals;
@@ -201,6 +204,69 @@ TEST_CASE("job_progress: times stay in order however they come, and a cleared jo
         reused.set_slots(3);
         reused.set_tasks(1000);
     }
+}
+
+TEST_CASE("job_progress: a snapshot is the same whatever the one before it was") {
+    std::mt19937_64 engine(11);
+    auto const below = [&](std::size_t n) {
+        return std::uniform_int_distribution<std::size_t>(0, n - 1)(engine);
+    };
+    auto const new_task = [&] {
+        task t{"n" + std::to_string(below(9)), 0.5, 1s * static_cast<int>(below(50)), 1, 1};
+        if (below(12) == 0) t.host.reset();
+        if (below(12) == 0) t.done = below(2) == 0 ? 1.5 : -0.0;
+        if (below(12) == 0) t.done.reset();
+        if (below(12) == 0) t.started = 1000s; // not yet
+        return t;
+    };
+    job kept;
+    std::vector<task> tasks;
+    std::size_t used = 0, looks = 0;
+    for (int look = 0; look < 3000; ++look) {
+        switch (below(6)) {
+        case 0: // some end
+            std::erase_if(tasks, [&](task const&) { return below(5) == 0; });
+            break;
+        case 1: // some begin, anywhere
+            for (std::size_t n = below(20); n > 0; --n)
+                tasks.insert(tasks.begin() + static_cast<std::ptrdiff_t>(below(tasks.size() + 1)),
+                             new_task());
+            break;
+        case 2: // some move
+            if (!tasks.empty()) tasks[below(tasks.size())] = new_task();
+            break;
+        case 3:
+            if (below(10) == 0) std::shuffle(tasks.begin(), tasks.end(), engine);
+            break;
+        case 4: // a finished task makes a node known
+            REQUIRE(kept.observe("n" + std::to_string(below(12)), 1.0));
+            break;
+        default: // nothing but time
+            break;
+        }
+        if (tasks.size() > 200) tasks.resize(below(200));
+        job fresh;
+        auto const now = std::chrono::seconds(100 + look % 7);
+        auto const told = kept.running(tasks, fields, now);
+        REQUIRE(told == fresh.running(tasks, fields, now));
+        detect::job_view const a = kept.view(), b = fresh.view();
+        REQUIRE(a.running.size() == b.running.size());
+        std::map<std::string, std::uint32_t> on;
+        for (std::size_t i = 0; i < a.running.size(); ++i) {
+            detect::running_task const &x = a.running[i], &y = b.running[i];
+            REQUIRE(kept.node(x.node) == fresh.node(y.node));
+            REQUIRE((x.progress == y.progress && !std::signbit(x.progress) && x.elapsed == y.elapsed &&
+                     x.row == y.row && x.input == y.input && x.copies == y.copies));
+            ++on[kept.node(x.node)];
+        }
+        for (std::uint32_t k = 0; k < a.nodes.size(); ++k) {
+            REQUIRE(a.nodes[k].running == on[kept.node(k)]);
+            REQUIRE(a.nodes[k].most_running >= a.nodes[k].running);
+        }
+        used += told.used;
+        ++looks;
+    }
+    CHECK(used > 10 * looks); // there was something to compare
 }
 
 TEST_CASE("job_progress allocates nothing the second time") {

@@ -12,16 +12,15 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/when_used.hpp>
+#include <straggle/detect/detail/running_numbers.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/record/running.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detect {
@@ -190,20 +189,30 @@ class job_progress {
     STRAGGLE_NEVER_INLINE void read(Tasks& tasks, Fields const& fields, Time const& now) {
         counts_ = {};
         now_ = now;
-        running_on_.assign(nodes_.size(), 0);
         ran_on_.swap(runs_on_);
+        std::size_t const before = ran_on_.size();
         if (runs_on_.size() < running_.size()) runs_on_.resize(running_.size());
-        place at{.end = ran_on_.size(), .names = ids_.ids().data(), .before = ran_on_.data()};
-        Time begin = begin_ ? *begin_ : now; // none starts later
-        std::uint32_t row = 0;
-        for (auto const& task : tasks) read(task, fields, now, row++, begin, at);
+        place at{.end = before, .begin = begin_ ? *begin_ : now}; // none starts later
+        at.stop = (std::min)(at.end, running_.size());
+        auto task = std::ranges::begin(tasks);
+        for (auto const last = std::ranges::end(tasks); task != last; ++task) {
+            at = read_those_still_there(task, last, fields, now, at);
+            if (task == last) break;
+            read_any(*task, fields, now, at);
+        }
         running_.resize(at.used);
         runs_on_.resize(at.used);
         ran_on_.reserve(runs_on_.capacity()); // for the next look: the two take turns
-        if (at.used != 0) begin_ = begin;
-        counts_.seen = row;
+        if (at.used != 0) begin_ = at.begin;
+        counts_.seen = at.row;
         counts_.used = at.used;
-        counts_.unreported = at.used - at.reported;
+        counts_.unreported = at.unreported;
+        if (at.moved || at.used != before) count_by_node();
+    }
+
+    void count_by_node() {
+        running_on_.assign(nodes_.size(), 0);
+        for (std::uint32_t const node : runs_on_) ++running_on_[node];
         for (std::size_t k = 0; k < nodes_.size(); ++k) {
             nodes_[k].running = running_on_[k];
             nodes_[k].most_running = (std::max)(nodes_[k].most_running, running_on_[k]);
@@ -228,109 +237,77 @@ class job_progress {
     // it up.
     struct place {
         std::size_t used = 0, next = 0, end;
-        NodeId const* names;         // of all nodes
-        std::uint32_t const* before; // nodes of the last snapshot
-        std::uint64_t reported = 0;  // of the used
-        int strangers = 0;           // tasks in a row that are not found
+        Time begin;                   // the earliest start
+        std::size_t stop = 0;         // `next` up to here: there was such a task, and there is room for it
+        std::uint64_t unreported = 0; // of the used
+        std::uint32_t row = 0;
+        int strangers = 0;  // tasks in a row that are not found
+        bool moved = false; // tasks are not, one by one, on the nodes of those before
     };
-    // Index of the node of a task, for which there is room then at `at.used`.
-    STRAGGLE_ALWAYS_INLINE std::uint32_t node_index(node_key node, place& at) {
-        if (at.next < at.end) [[likely]] {
-            std::uint32_t const index = at.before[at.next];
-            if (at.used < running_.size() && at.names[index] == node) [[likely]] {
-                at.strangers = 0;
-                ++at.next;
-                return index;
-            }
+
+    // Reads tasks as long as they are usable and on the nodes on which those of the last snapshot were. It
+    // calls nothing of ours, so that all it knows stays in registers.
+    template <class Task, class Last, class Fields>
+    STRAGGLE_ALWAYS_INLINE place read_those_still_there(Task& task, Last const& last, Fields const& fields,
+                                                        Time const& now, place at) {
+        NodeId const* const names = ids_.ids().data();
+        std::uint32_t const* before = ran_on_.data() + at.next;
+        std::uint32_t const* const stop = ran_on_.data() + (std::max)(at.next, at.stop);
+        std::uint32_t* on = runs_on_.data() + at.used;
+        running_task* to = running_.data() + at.used;
+        for (; before != stop && task != last; ++task) {
+            auto const& record = *task;
+            auto&& node = detail::project(fields.node, record);
+            std::uint32_t const index = *before;
+            if (!detail::is_present(node) || !(names[index] == detail::unwrap(node))) break;
+            if (detail::read_numbers(record, fields, now, *to, at.begin, at.unreported)) break;
+            ++before;
+            *on++ = index;
+            to->node = index;
+            to->row = at.row++;
+            ++to;
         }
-        return look_up(node, at);
-    }
-    STRAGGLE_NEVER_INLINE std::uint32_t look_up(node_key node, place& at) {
-        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
-        constexpr int most_strangers = 16; // then the order is another one
-        std::uint32_t const index = node_index(node);
-        at.names = ids_.ids().data();
-        if (index >= running_on_.size()) running_on_.resize(nodes_.size());
-        if (at.used == running_.size()) running_.emplace_back();
-        if (runs_on_.size() < running_.size()) runs_on_.resize(running_.capacity());
-        std::size_t next = at.next, last = (std::min)(at.end, next + ended);
-        while (next < last && at.before[next] != index) ++next;
-        if (next < last) {
-            at.strangers = 0;
-            at.next = next + 1;
-        } else if (++at.strangers > most_strangers) {
-            at.end = 0;
-        }
-        return index;
+        std::size_t const read = static_cast<std::size_t>(before - ran_on_.data()) - at.next;
+        if (read != 0) at.strangers = 0;
+        at.next += read;
+        at.used += read;
+        return at;
     }
 
-    // A comparison of bits: of numbers that are not negative they stand in order, and NaN is above all.
-    static constexpr bool is_share(double x) noexcept {
-        return std::bit_cast<std::uint64_t>(x) <= std::bit_cast<std::uint64_t>(1.0) || x == 0;
-    }
-    static constexpr bool is_positive(double x) noexcept {
-        return std::bit_cast<std::uint64_t>(x) - 1 < detail::infinity_bits - 1;
-    }
-    static constexpr bool is_length(double x) noexcept {
-        return std::bit_cast<std::uint64_t>(x) < detail::infinity_bits;
-    }
-
-    // Why a start cannot be used; only where the time since it looks strange.
-    std::optional<record::running_rejection> fault_of(Time const& start, Time const& now) const {
-        if (detail::is_unordered(start)) return record::running_rejection::missing_start;
-        if (!(start <= now)) return record::running_rejection::not_started;
-        return std::nullopt;
-    }
-
+    // Reads any other task.
     template <class Task, class Fields>
-    STRAGGLE_ALWAYS_INLINE void read(Task const& task, Fields const& fields, Time const& now,
-                                     std::uint32_t row, Time& begin, place& at) {
+    STRAGGLE_NEVER_INLINE void read_any(Task const& task, Fields const& fields, Time const& now, place& at) {
+        std::uint32_t const row = at.row++;
         auto const reject = [this](record::running_rejection r) { ++counts_.rejected[r]; };
         auto&& node = detail::project(fields.node, task);
         if (!detail::is_present(node)) return reject(record::running_rejection::missing_node);
-        auto&& start = detail::project(fields.start, task);
-        if (!detail::is_present(start)) return reject(record::running_rejection::missing_start);
-        double elapsed = 0;
-        if constexpr (std::is_floating_point_v<Time>) {
-            elapsed = detail::to_time(now - detail::unwrap(start));
-            if (!is_length(elapsed)) [[unlikely]]
-                if (auto const fault = fault_of(detail::unwrap(start), now)) return reject(*fault);
-        } else {
-            if (auto const fault = fault_of(detail::unwrap(start), now)) return reject(*fault);
-            elapsed = detail::to_time(now - detail::unwrap(start));
-        }
-        double done = 0, size = 1;
-        bool reported = false;
-        if constexpr (detail::given<decltype(Fields::progress)>) {
-            auto const& progress = detail::project(fields.progress, task);
-            reported = detail::is_present(progress);
-            if (reported) done = static_cast<double>(detail::unwrap(progress));
-            if (!is_share(done)) return reject(record::running_rejection::bad_progress);
-        }
-        if constexpr (detail::given<decltype(Fields::input)>) {
-            auto const& input = detail::project(fields.input, task);
-            if (detail::is_present(input)) size = static_cast<double>(detail::unwrap(input));
-            if (!is_positive(size)) size = 1;
-        }
-        std::uint32_t several = 1;
-        if constexpr (detail::given<decltype(Fields::copies)>) {
-            auto const& copies = detail::project(fields.copies, task);
-            if (detail::is_present(copies) && detail::unwrap(copies) > 1)
-                several = static_cast<std::uint32_t>(detail::unwrap(copies));
-        }
-        std::uint32_t const index = node_index(detail::unwrap(node), at);
-        ++running_on_[index];
-        at.reported += reported ? 1u : 0u;
-        if (detail::unwrap(start) < begin) begin = detail::unwrap(start);
-        // Member by member: a copy of the whole would have to wait for its parts.
-        runs_on_[at.used] = index;
-        running_task& t = running_[at.used++];
-        t.progress = done;
-        t.elapsed = elapsed;
-        t.input = size;
-        t.node = index;
+        running_task t;
+        if (auto const fault = detail::read_numbers(task, fields, now, t, at.begin, at.unreported))
+            return reject(*fault);
+        t.node = node_index(detail::unwrap(node));
         t.row = row;
-        t.copies = several;
+        if (at.used == running_.size())
+            running_.resize(at.used + 1 + (at.end > at.next ? at.end - at.next : 0));
+        if (runs_on_.size() < running_.size()) runs_on_.resize(running_.capacity());
+        running_[at.used] = t;
+        follow(t.node, at);
+        runs_on_[at.used++] = t.node;
+        at.stop = (std::min)(at.end, at.next + (running_.size() - at.used));
+    }
+    // Looks for a task on that node among the next ones of the last snapshot.
+    void follow(std::uint32_t node, place& at) noexcept {
+        constexpr std::size_t ended = 8;   // tasks in a row that may be gone
+        constexpr int most_strangers = 16; // then the order is another one
+        std::size_t next = at.next, last = (std::min)(at.end, next + ended);
+        while (next < last && ran_on_[next] != node) ++next;
+        if (next < last) {
+            at.strangers = 0;
+            at.moved = at.moved || next != at.used;
+            at.next = next + 1;
+        } else {
+            at.moved = true;
+            if (++at.strangers > most_strangers) at.end = 0;
+        }
     }
 
     struct sorted_times {

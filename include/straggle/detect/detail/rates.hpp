@@ -25,26 +25,25 @@ inline double progress_rate(detect::running_task const& t, double tick = 0) noex
     return elapsed > 0 && t.progress >= 0 && t.elapsed >= 0 ? rate : -1;
 }
 
-// The rates of neighbouring tasks, divided at once; false if one of them is not known.
+// The rates of neighbouring tasks, divided at once, and which of them are known.
 template <std::size_t... Lane>
-STRAGGLE_ALWAYS_INLINE bool rates_at_once(detect::running_task const* tasks, double tick, double* rates,
-                                          std::index_sequence<Lane...>) noexcept {
+STRAGGLE_ALWAYS_INLINE simd::lane_mask rates_at_once(detect::running_task const* tasks, double tick,
+                                                     double* rates, std::index_sequence<Lane...>) noexcept {
     simd::lanes const elapsed{tasks[Lane].elapsed...}, progress{tasks[Lane].progress...};
     simd::lanes const zero = simd::splat(0.0), time = simd::larger(elapsed, simd::splat(tick));
     simd::lanes const all = progress / time;
     std::memcpy(rates, &all, sizeof all);
-    simd::lane_mask const known =
-        simd::less(zero, time) & simd::less_equal(zero, progress) & simd::less_equal(zero, elapsed);
-    return simd::any_bits(~known) == 0;
+    return simd::less(zero, time) & simd::less_equal(zero, progress) & simd::less_equal(zero, elapsed);
 }
 // Writes the rates of all tasks; false, with anything written, if one of them is not known.
 template <class = void>
 inline bool rates_of_all(std::span<detect::running_task const> tasks, double tick, double* rates) noexcept {
     constexpr std::size_t lanes = simd::lane_count;
     std::size_t i = 0;
+    simd::lane_mask not_known{}; // asked once, at the end: that takes as long as the division
     for (; i + lanes <= tasks.size(); i += lanes)
-        if (!rates_at_once(tasks.data() + i, tick, rates + i, std::make_index_sequence<lanes>()))
-            return false;
+        not_known |= ~rates_at_once(tasks.data() + i, tick, rates + i, std::make_index_sequence<lanes>());
+    if (simd::any_bits(not_known) != 0) return false;
     for (; i < tasks.size(); ++i) {
         rates[i] = progress_rate(tasks[i], tick);
         if (!(rates[i] >= 0)) return false;

@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/rule_name.hpp>
+#include <straggle/base/simd.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/detect/detail/key_sort.hpp>
 #include <straggle/detect/detector.hpp>
@@ -16,7 +17,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -133,19 +136,41 @@ void keep_suspects(std::vector<detect::finding>& out, std::size_t first, Pass pa
               out.end());
 }
 
-// Four sums at once: a single one would wait for its last addition each time.
+// Eight sums at once: a single one would wait for its last addition each time.
 template <class Term>
 double sum_of(std::size_t n, Term term) {
-    double a = 0, b = 0, c = 0, d = 0;
+    double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
     std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
+    for (; i + 8 <= n; i += 8) {
         a += term(i);
         b += term(i + 1);
         c += term(i + 2);
         d += term(i + 3);
+        e += term(i + 4);
+        f += term(i + 5);
+        g += term(i + 6);
+        h += term(i + 7);
     }
     for (; i < n; ++i) a += term(i);
-    return (a + b) + (c + d);
+    return ((a + b) + (c + d)) + ((e + f) + (g + h));
+}
+
+// The same, to the bit, over numbers that lie one after the other.
+// @param term of a number, or of several in one value
+template <class Term, std::size_t... Part>
+double sum_over(std::span<double const> x, Term term, std::index_sequence<Part...>) {
+    simd::lanes sums[sizeof...(Part)]{};
+    std::size_t i = 0;
+    for (; i + 8 <= x.size(); i += 8)
+        ((sums[Part] += term(simd::load(x.data() + i + Part * simd::lane_count))), ...);
+    double s[8];
+    std::memcpy(s, sums, sizeof s);
+    for (; i < x.size(); ++i) s[0] += term(x[i]);
+    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+template <class Term>
+double sum_over(std::span<double const> x, Term term) {
+    return sum_over(x, term, std::make_index_sequence<8 / simd::lane_count>());
 }
 
 struct mean_and_deviation {
@@ -157,8 +182,12 @@ struct mean_and_deviation {
 template <class = void>
 inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
     double const origin = x.front(), n = static_cast<double>(x.size());
-    double const mean = origin + sum_of(x.size(), [&](std::size_t i) { return x[i] - origin; }) / n;
-    double const squares = sum_of(x.size(), [&](std::size_t i) { return (x[i] - mean) * (x[i] - mean); });
+    double const mean =
+        origin + sum_over(x, [origin](auto v) STRAGGLE_INLINE_LAMBDA { return v - origin; }) / n;
+    double const squares = sum_over(x, [mean](auto v) STRAGGLE_INLINE_LAMBDA {
+        auto const d = v - mean;
+        return d * d;
+    });
     return {mean, std::sqrt(squares / n)};
 }
 
