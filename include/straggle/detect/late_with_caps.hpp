@@ -11,6 +11,7 @@
 #include <straggle/detect/detail/rates.hpp>
 #include <straggle/stats/order.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -74,32 +75,36 @@ struct late_with_caps {
     template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::vector<double>& rates = scratch.values;
-        detail::collect_rates(job, over, tick, rates);
+        std::size_t const known = detail::collect_rates(job, over, tick, rates);
         if (rates.size() < 2 || job.running.empty()) return detail::lack_of_rates(job);
         detail::mean_and_deviation const usual = detail::mean_and_deviation_of(detail::span_of(rates));
-        double threshold = 0;
-        if (scale == late_scale::deviations)
-            threshold = detail::below_mean(usual, slow_task);
-        else if (outcome<double> const quantile = stats::quantile_in_place(detail::span_of(rates), slow_task))
-            threshold = *quantile;
+        double const threshold = scale == late_scale::deviations ? detail::below_mean(usual, slow_task)
+                                                                 : quantile_of(rates, slow_task);
 
         std::size_t const first = out.size();
-        bool too_young = false;
-        for (std::uint32_t i = 0; i < job.running.size(); ++i) {
-            running_task const& t = job.running[i];
-            double const rate = detail::progress_rate(t, tick);
-            if (!(rate >= 0 && rate < threshold) || t.copies > 1) continue;
-            if (t.elapsed >= lag)
-                out.push_back({i, rate, threshold, usual.mean});
-            else
-                too_young = true;
+        bool const in_place = known == job.running.size(); // each rate stands in the place of its task
+        auto const rate_of = [&](std::size_t i) {
+            return in_place ? rates[i] : detail::progress_rate(job.running[i], tick);
+        };
+        auto const is_slow = [&](std::size_t i, double rate) {
+            return static_cast<bool>((rate >= 0) & (rate < threshold) & (job.running[i].copies <= 1));
+        };
+        detail::name_suspects<detail::worst::lowest>(
+            job, scratch, out, {0, 0, threshold, usual.mean}, [&](std::size_t i) {
+                double const rate = rate_of(i), left = 1.0 - job.running[i].progress;
+                return detail::judgement{
+                    rate / (left > 1e-4 ? left : 1e-4), // Hadoop's floor
+                    static_cast<bool>(is_slow(i, rate) & (job.running[i].elapsed >= lag))};
+            });
+        if (out.size() == first) {
+            for (std::size_t i = 0; i < job.running.size(); ++i)
+                if (is_slow(i, rate_of(i))) return detection_note::too_early;
+            return detection_note::none;
         }
-        if (out.size() == first) return too_young ? detection_note::too_early : detection_note::none;
-        detail::lowest_first(out, first, scratch, [&job](finding const& s) {
-            double const left = 1.0 - job.running[s.task].progress;
-            return s.value / (left > 1e-4 ? left : 1e-4); // Hadoop's floor
-        });
-        return cut(job, first, out);
+        detection_note const note = cut(job, first, out);
+        for (std::size_t i = first; i < out.size(); ++i)
+            out[i].value = detail::progress_rate(job.running[out[i].task], tick);
+        return note;
     }
 
     /// Appends the nodes that must not get copies, by index.
@@ -145,6 +150,16 @@ struct late_with_caps {
     }
 
   private:
+    // Of a copy behind the values: those stay in order.
+    [[nodiscard]] static double quantile_of(std::vector<double>& values, double q) {
+        std::size_t const n = values.size();
+        values.resize(2 * n);
+        auto const middle = values.begin() + static_cast<std::ptrdiff_t>(n);
+        std::copy(values.begin(), middle, middle);
+        outcome<double> const quantile = stats::quantile_in_place(detail::span_of(values).subspan(n), q);
+        return quantile ? *quantile : 0.0;
+    }
+
     // Hadoop's comparison: with n copies running, may one more be started?
     [[nodiscard]] bool at_cap(job_view const& job, std::uint64_t copies) const noexcept {
         if (copies < cap_at_least) return false;

@@ -19,24 +19,27 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Numbers to cells, in their order. A cell is so many neighbouring doubles; it takes two or three digits of
-// 11 bits to write its number.
+// Numbers to cells, in their order. A cell is so many neighbouring doubles; it takes two or three digits to
+// write its number, of 11 bits, or of 8 where there are so few numbers that going through the values of a
+// digit would take longer than dealing them.
 class key_cells {
   public:
-    static constexpr int digit_bits = 11, most_digits = 3;
-    static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+    static constexpr int short_digit = 8, long_digit = 11, most_digits = 3;
+    static constexpr std::size_t few = 2048;
 
     // For `n` numbers, none of them below `lowest` or above `highest`.
     key_cells(double lowest, double highest, std::size_t n) noexcept : base_(place(lowest)) {
         int const width = bits_of(place(highest) - base_);
+        digit_bits_ = n < few ? short_digit : long_digit;
         if (width == 0) return;
         // Two digits will do where they make eight times as many cells in a binade as there are numbers.
-        digits_ = width - 52 + bits_of(n) + 3 <= 2 * digit_bits ? 2 : 3;
-        drop_ = width > digits_ * digit_bits ? width - digits_ * digit_bits : 0;
+        digits_ = width - 52 + bits_of(n) + 3 <= 2 * digit_bits_ ? 2 : 3;
+        drop_ = width > digits_ * digit_bits_ ? width - digits_ * digit_bits_ : 0;
     }
 
     // None where all numbers are equal.
     [[nodiscard]] int digits() const noexcept { return digits_; }
+    [[nodiscard]] int digit_bits() const noexcept { return digit_bits_; }
     [[nodiscard]] std::uint64_t operator()(double key) const noexcept {
         return (place(key) - base_) >> drop_;
     }
@@ -51,7 +54,7 @@ class key_cells {
     }
 
     std::uint64_t base_;
-    int digits_ = 0, drop_ = 0;
+    int digits_ = 0, digit_bits_ = long_digit, drop_ = 0;
 };
 
 struct keyed_tasks {
@@ -60,13 +63,11 @@ struct keyed_tasks {
 };
 
 // Dealt by one digit after the other, the last one first.
-template <int Digits>
+template <int Digits, int Bits>
 keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts, std::size_t n,
                          key_cells cell) noexcept {
-    constexpr std::size_t values = key_cells::digit_values;
-    auto const digit = [](std::uint64_t c, int d) {
-        return detail::to_size(c >> (d * key_cells::digit_bits)) & (values - 1);
-    };
+    constexpr std::size_t values = std::size_t{1} << Bits;
+    auto const digit = [](std::uint64_t c, int d) { return detail::to_size(c >> (d * Bits)) & (values - 1); };
     std::fill_n(starts, Digits * values, std::uint32_t{0});
     for (std::size_t i = 0; i < n; ++i) {
         std::uint64_t const c = cell(from.keys[i]);
@@ -92,13 +93,19 @@ keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts
 template <class = void>
 inline keyed_tasks order_by_cell(detect::detector_scratch& scratch, std::size_t n, key_cells cell) {
     if (scratch.values.size() < 2 * n) scratch.values.resize(2 * n);
-    std::size_t const starts = 2 * n, needed = starts + key_cells::most_digits * key_cells::digit_values;
-    if (scratch.order.size() < needed) scratch.order.resize(needed);
+    std::size_t const starts = 2 * n, values = std::size_t{1} << cell.digit_bits();
+    if (scratch.order.size() < starts + key_cells::most_digits * values)
+        scratch.order.resize(starts + key_cells::most_digits * values);
     keyed_tasks const from{scratch.values.data(), scratch.order.data()};
     keyed_tasks const to{from.keys + n, from.tasks + n};
+    std::uint32_t* const counts = from.tasks + starts;
+    constexpr int few = key_cells::short_digit, many = key_cells::long_digit;
     if (cell.digits() == 0) return from;
-    return cell.digits() == 2 ? deal_by_cell<2>(from, to, from.tasks + starts, n, cell)
-                              : deal_by_cell<3>(from, to, from.tasks + starts, n, cell);
+    if (cell.digit_bits() == few)
+        return cell.digits() == 2 ? deal_by_cell<2, few>(from, to, counts, n, cell)
+                                  : deal_by_cell<3, few>(from, to, counts, n, cell);
+    return cell.digits() == 2 ? deal_by_cell<2, many>(from, to, counts, n, cell)
+                              : deal_by_cell<3, many>(from, to, counts, n, cell);
 }
 
 inline key_cells cells_of(double const* keys, std::size_t n) noexcept {

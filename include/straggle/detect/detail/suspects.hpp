@@ -91,8 +91,9 @@ struct signed_value { // the lowest is the worst
 };
 
 // Appends the tasks that `judge` suspects by their index, the worst value first; threshold and usual number
-// are those of `like`. There is no branch on the judgement, which could be wrong every other time. `judge(i)`
-// may read `scratch.values` from `i` on, and nothing else of the scratch memory.
+// are those of `like`. There is no branch on the judgement, which could be wrong every other time, and only
+// suspects are asked for their value. `judge(i)` may read `scratch.values` from `i` on, and nothing else of
+// the scratch memory.
 template <worst First, class Judge>
 void name_suspects(detect::job_view const& job, detect::detector_scratch& scratch,
                    std::vector<detect::finding>& out, detect::finding like, Judge judge) {
@@ -103,12 +104,11 @@ void name_suspects(detect::job_view const& job, detect::detector_scratch& scratc
     keyed_tasks list{scratch.values.data(), scratch.order.data()};
     std::size_t n = 0;
     for (std::uint32_t i = 0; i < tasks; ++i) {
-        judgement const j = judge(i);
-        list.keys[n] = sign * j.value;
         list.tasks[n] = i;
-        n += j.suspect ? 1u : 0u;
+        n += judge(i).suspect ? 1u : 0u;
     }
     if (n == 0) return;
+    for (std::size_t i = 0; i < n; ++i) list.keys[i] = sign * judge(list.tasks[i]).value;
     bool const few = n < few_suspects;
     key_cells const cell = cells_of(list.keys, n);
     if (!few) list = order_by_cell(scratch, n, cell);
