@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/rare_ids.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/blacklist/selection.hpp>
 #include <straggle/record/node_state.hpp>
@@ -161,7 +162,7 @@ class blacklist_decision {
 
     // The blacklisted, those on probation, the spared; the rest only keep their memory for reuse.
     std::vector<verdict<NodeId>> verdicts_;
-    interner<NodeId> places_; // of the verdicts
+    detail::rare_ids<NodeId> places_; // of the verdicts
     std::size_t blacklisted_ = 0;
     std::size_t on_probation_ = 0;
     std::size_t spared_ = 0;
