@@ -2,10 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of P-Cores, of the similarity of tasks and of k-means: several doubles handled as one value.
-/// Plain -O2, which is how most people compile, hardly vectorises by itself. GCC and clang have vector types
-/// as wide as the target allows (two doubles on every x86-64 and AArch64); elsewhere, on an x86 without SSE2,
-/// or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
+/// Shared part of P-Cores, of detectors, of the similarity of tasks and of k-means: several numbers handled
+/// as one value, most of them doubles. Plain -O2, which is how most people compile, hardly vectorises by
+/// itself. GCC and clang have vector types as wide as the target allows (two doubles on every x86-64 and
+/// AArch64); elsewhere, on an x86 without SSE2, or with `STRAGGLE_NO_VECTOR_TYPES`, a value is one double.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -35,8 +35,16 @@ using lanes = double __attribute__((vector_size(lane_bytes)));
 using lane_mask = std::uint64_t __attribute__((vector_size(lane_bytes)));
 using lane_counts = std::uint32_t __attribute__((vector_size(lane_bytes / 2)));
 
+// At most 32 bytes: their lanes have to be summed up, too.
+using float_lanes = float __attribute__((vector_size(lane_bytes < 32 ? lane_bytes : 32)));
+
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
     lanes v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
+    float_lanes v;
     __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
@@ -104,6 +112,17 @@ STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) sum += v[i];
     return sum;
 }
+STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
+    using four = float __attribute__((vector_size(16)));
+    four s;
+    __builtin_memcpy(&s, &v, sizeof s);
+    if constexpr (sizeof v > sizeof s) {
+        four rest;
+        __builtin_memcpy(&rest, reinterpret_cast<char const*>(&v) + sizeof s, sizeof rest);
+        s = s + rest;
+    }
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     std::uint64_t all = v[0];
     for (std::size_t i = 1; i < lane_bytes / sizeof(double); ++i) all |= v[i];
@@ -129,9 +148,13 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 
 inline constexpr std::size_t lane_bytes = sizeof(double);
 using lanes = double;
+using float_lanes = float;
 using lane_mask = std::uint64_t;
 
 STRAGGLE_ALWAYS_INLINE lanes load(double const* from) noexcept {
+    return *from;
+}
+STRAGGLE_ALWAYS_INLINE float_lanes load(float const* from) noexcept {
     return *from;
 }
 STRAGGLE_ALWAYS_INLINE lanes splat(double x) noexcept {
@@ -168,6 +191,9 @@ STRAGGLE_ALWAYS_INLINE double smallest_lane(lanes v) noexcept {
 STRAGGLE_ALWAYS_INLINE double sum_of_lanes(lanes v) noexcept {
     return v;
 }
+STRAGGLE_ALWAYS_INLINE float sum_of_lanes(float_lanes v) noexcept {
+    return v;
+}
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(lane_mask v) noexcept {
     return v;
 }
@@ -179,6 +205,7 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
+inline constexpr std::size_t float_count = sizeof(float_lanes) / sizeof(float);
 
 // At most 32 bytes, for rows so short that the end of a larger value would mostly be of no use.
 #if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12) && !defined(STRAGGLE_NO_VECTOR_TYPES)

@@ -11,6 +11,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/learn/detail/kmeans_nearest.hpp>
 #include <straggle/learn/detail/kmeans_rows.hpp>
 #include <straggle/stats/moments.hpp>
 
@@ -39,20 +40,27 @@ class basic_kmeans_tries {
         pairs_.clear(); // nothing to copy
         pairs_.resize(tabled ? n * n : 0);
         mean_.resize(width);
+        open_.make_room(n, width);
         rows_.resize(n, width); // the last to allocate: until then there are no rows
         total_ = 0;
+        double largest = 0;
         for (std::size_t c = 0; c < width; ++c) {
             stats::moments column;
             for (std::size_t i = 0; i < n; ++i) column.add(table.row(i)[c]);
             mean_[c] = column.mean();
             total_ += column.sum_of_squared_deviations();
             // Distances are taken of small numbers: nothing cancels.
-            for (std::size_t i = 0; i < n; ++i) rows_.row(i)[c] = table.row(i)[c] - mean_[c];
+            for (std::size_t i = 0; i < n; ++i) {
+                double const x = table.row(i)[c] - mean_[c];
+                rows_.row(i)[c] = x;
+                largest = (std::max)(largest, std::fabs(x));
+            }
         }
         if (!is_finite(4 * total_)) {
             rows_.resize(0, 0);
             return status::out_of_range;
         }
+        open_.set_rows(rows_, largest);
         if (tabled) tabulate();
         return status::ok;
     }
@@ -287,35 +295,38 @@ class basic_kmeans_tries {
                 nearest_gap_[a] = (std::min)(nearest_gap_[a], half);
                 nearest_gap_[b] = (std::min)(nearest_gap_[b], half);
             }
+        open_.centers_move(count_);
         bool changed = false;
         for (std::size_t i = 0; i < rows(); ++i) {
             double* const at_least = &at_least_[i * count_];
             for (std::size_t k = 0; k < count_; ++k) at_least[k] -= moved_[k];
-            std::uint32_t own = labels_[i];
-            double most = to_own_[i] + moved_[own];
-            if (!(most < nearest_gap_[own] * unrounded)) {
-                bool exact = false;
-                for (std::uint32_t k = 0; k < count_; ++k) {
-                    if (k == own || most < (std::max)(at_least[k], gap_[own * count_ + k]) * unrounded)
-                        continue;
-                    if (!exact) {
-                        at_least[own] = most = distance(i, own);
-                        exact = true;
-                        if (most < (std::max)(at_least[k], gap_[own * count_ + k]) * unrounded) continue;
-                    }
-                    at_least[k] = distance(i, k);
-                    if (at_least[k] < most || (at_least[k] == most && k < own)) {
-                        most = at_least[k];
-                        own = k;
-                    }
-                }
-            }
+            std::uint32_t const own = labels_[i];
+            double const most = to_own_[i] + moved_[own];
             to_own_[i] = most;
-            if (own == labels_[i]) continue;
-            change_group(i, own);
+            if (most < nearest_gap_[own] * unrounded) continue;
+            if (open_.list(own, at_least, &gap_[own * count_], most, unrounded) == 0) continue;
+            open_centers::nearest_center const found = open_.find(i, own, centers_, at_least);
+            to_own_[i] = found.most;
+            std::uint32_t const nearest = found.is_certain ? found.center : nearest_by_rows(i, at_least);
+            if (nearest == own) continue;
+            change_group(i, nearest);
             changed = true;
         }
         return changed;
+    }
+    // Of its own and the open centres; of equals the first.
+    [[nodiscard]] STRAGGLE_NEVER_INLINE std::uint32_t nearest_by_rows(std::size_t i, double* at_least) {
+        std::uint32_t nearest = labels_[i];
+        double least = at_least[nearest] = distance(i, nearest);
+        for (std::uint32_t const k : open_.listed()) {
+            at_least[k] = distance(i, k);
+            if (at_least[k] < least || (at_least[k] == least && k < nearest)) {
+                least = at_least[k];
+                nearest = k;
+            }
+        }
+        to_own_[i] = least;
+        return nearest;
     }
 
     // Means of groups in `sums_`, as distances from a row of each: the mean of equal rows is that row.
@@ -342,6 +353,7 @@ class basic_kmeans_tries {
     }
 
     padded_rows rows_, centers_, sums_;
+    open_centers open_;
     padded_rows running_; // sums of the groups
     std::vector<std::uint32_t> counts_;
     std::vector<double> mean_;

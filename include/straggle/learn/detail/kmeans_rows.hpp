@@ -17,13 +17,14 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Rows of equal length, one behind the other, filled up with zeros.
-class padded_rows {
+template <class Value>
+class basic_padded_rows {
   public:
     static constexpr std::size_t pad = 16; // twice the widest lanes there are
 
     void resize(std::size_t rows, std::size_t columns) {
         std::size_t const width = (columns + pad - 1) / pad * pad;
-        values_.assign(rows * width, 0.0); // first: it may throw
+        values_.assign(rows * width, Value{}); // first: it may throw
         rows_ = rows;
         columns_ = columns;
         width_ = width;
@@ -31,17 +32,18 @@ class padded_rows {
     [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
     [[nodiscard]] std::size_t width() const noexcept { return width_; }
-    [[nodiscard]] double* row(std::size_t i) noexcept { return values_.data() + i * width_; }
-    [[nodiscard]] double const* row(std::size_t i) const noexcept { return values_.data() + i * width_; }
-    void copy_row(std::size_t to, padded_rows const& other, std::size_t from) {
+    [[nodiscard]] Value* row(std::size_t i) noexcept { return values_.data() + i * width_; }
+    [[nodiscard]] Value const* row(std::size_t i) const noexcept { return values_.data() + i * width_; }
+    void copy_row(std::size_t to, basic_padded_rows const& other, std::size_t from) {
         std::copy_n(other.row(from), width_, row(to));
     }
-    void clear_values() { std::fill(values_.begin(), values_.end(), 0.0); }
+    void clear_values() { std::fill(values_.begin(), values_.end(), Value{}); }
 
   private:
     std::size_t rows_ = 0, columns_ = 0, width_ = 0;
-    std::vector<double> values_;
+    std::vector<Value> values_;
 };
+using padded_rows = basic_padded_rows<double>;
 
 // Squared distance of two padded rows, in several sums so that none waits for the last addition; spelled out
 // by the pack, as -O2 leaves short loops as they are.
