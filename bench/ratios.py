@@ -121,6 +121,8 @@ def hashes(where):
 MONITOR_ROWS = [
     watching("rank 1e4 pairs", "rank", "ticks_by_time", 1000, 10000, 100, BATCH | MAPS),
     watching("rank 1e6 pairs", "rank", "ticks_by_time", *MILLION, BATCH | MAPS),
+    watching("rank 1e4 pairs, scores alone", "rank", "scores_ticks_by_time", 1000, 10000, 100, MAPS),
+    watching("rank 1e6 pairs, scores alone", "rank", "scores_ticks_by_time", *MILLION, MAPS),
     watching("rank 1e6 pairs, floating durations", "rank", "double_by_time", *MILLION,
              {"rank_nodes": "batch_double_by_time"}),
     watching("rank 1e6 pairs of 1e5 nodes, 1000 tasks a job", "rank", "ticks_by_time", 100000, 1000000, 1000,

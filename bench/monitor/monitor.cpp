@@ -138,6 +138,15 @@ struct watching {
     [[nodiscard]] std::size_t pairs() const { return all.pairs(); }
 };
 
+// The library without slowdowns, which no rival tells.
+template <class Record>
+struct watching_scores {
+    monitor<Record> all{fields<Record>, {.ranking = {.slowdowns = false}}};
+    void observe(Record const& r) { all.observe(r); }
+    std::size_t rank() { return all.rank().levels(); }
+    [[nodiscard]] std::size_t pairs() const { return all.pairs(); }
+};
+
 // The library, as many attempts at a time as a heartbeat of a large cluster brings.
 template <class Record>
 struct watching_batches : watching<Record> {
@@ -485,6 +494,7 @@ void bytes(std::string const& name) {
     both_orders<watching, plain<double>>("straggle_double", sizes);
     both_orders<watching, texts>("straggle_text_ids", one_size);
     both_orders<watching_batches, plain<std::int64_t>>("straggle_batches_ticks", sizes);
+    both_orders<watching_scores, plain<std::int64_t>>("straggle_scores_ticks", sizes);
     both_orders<watching_batches, plain<double>>("straggle_batches_double", one_size);
     both_orders<watching_batches, texts>("straggle_batches_text_ids", one_size);
 #if STRAGGLE_BENCH_HAS_ROBIN_MAP
