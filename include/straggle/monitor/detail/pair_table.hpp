@@ -133,6 +133,12 @@ class pair_table {
         std::uint64_t const other = (bucket ^ narrow_tag(hash) * ones) & 0xff00 * ones;
         return (other - ones) & ~other & 0x8000 * ones;
     }
+    // How many bits the lanes that are not 0 have. Without a branch, as one whether there are any would be
+    // guessed wrong as often as not: all lanes are added up in the highest one.
+    static unsigned bits_taken(std::uint64_t bucket) noexcept {
+        constexpr std::uint64_t ones = 0x0001000100010001u;
+        return static_cast<unsigned>((bucket >> 15 & ones) * ones >> 48) * 16;
+    }
     static unsigned lane_of(std::uint64_t lanes) noexcept {
         return static_cast<unsigned>(std::countr_zero(lanes)) & ~15u;
     }
@@ -179,8 +185,7 @@ class pair_table {
             std::size_t const mask = (std::size_t{1} << (order_ - 1)) - 1;
             std::size_t i = bucket_of(hash);
             while ((index[i] & top_place) != 0) i = (i + 1) & mask;
-            unsigned const taken = static_cast<unsigned>(std::bit_width(index[i]) + 15) & ~15u;
-            index[i] |= (narrow_tag(hash) | (at + 1)) << taken;
+            index[i] |= (narrow_tag(hash) | (at + 1)) << bits_taken(index[i]);
         } else {
             std::uint32_t* const index = static_cast<std::uint32_t*>(index_);
             std::size_t const mask = (std::size_t{2} << order_) - 1;
