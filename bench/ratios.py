@@ -101,6 +101,7 @@ RANK_ROWS = [
     pipeline("1e7 in random order, scores alone, integer ticks", "ticks_scores_random", 10000000, 100,
              maps("random") | {"two bare passes, a bound": "bare_passes_random"}),
     pipeline("1e6 records with text identifiers", "text_ids_by_time", 1000000, 100, maps("text_ids_by_time")),
+    pipeline("1e6 records with text identifiers, scores alone", "text_ids_scores_by_time", 1000000, 100, maps("text_ids_by_time")),
     shards(1000000),
     shards(10000000),
     shards(100000000),

@@ -112,12 +112,13 @@ std::vector<text_record> text_history(benchmark::State const& state) {
     return records;
 }
 
-template <order How>
+template <order How, bool Slowdowns = true>
 void BM_straggle_text_ids(benchmark::State& state) {
     auto const records = text_history<How>(state);
     constexpr straggle::attempt_fields text_fields{
         .job = &text_record::job, .node = &text_record::node, .duration = &text_record::duration};
-    straggle::node_ranker<text_record, std::remove_const_t<decltype(text_fields)>> ranker(text_fields);
+    straggle::node_ranker<text_record, std::remove_const_t<decltype(text_fields)>> ranker(
+        text_fields, {.slowdowns = Slowdowns});
     for (auto _ : state) benchmark::DoNotOptimize(ranker.rank(records).levels());
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -332,6 +333,7 @@ void with_map(std::string const& name) {
     named("straggle_ticks_random", BM_straggle<std::int64_t, order::random>, fitted);
     named("bare_passes_random", BM_bare_passes<order::random>, large);
     named("straggle_text_ids_by_time", BM_straggle_text_ids<order::by_time>, sizes);
+    named("straggle_text_ids_scores_by_time", BM_straggle_text_ids<order::by_time, false>, sizes);
     with_map<std::unordered_map>("unordered_map");
 #if STRAGGLE_BENCH_HAS_ROBIN_MAP
     with_map<robin_map>("robin_map");
