@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `record/task_reader.hpp`, `rank/detail/evidence_store.hpp` and
-/// `mitigate/detail/late_scan.hpp`: sorts rows by a number that is spread evenly, as a hash or an index is.
+/// Shared part of `record/task_reader.hpp`, of the evidence in `rank/detail/` and of
+/// `mitigate/detail/late_scan.hpp`: sorts rows by a number that is spread evenly, as a hash or an index is;
+/// also of a hundred rows, where comparisons that are guessed wrong would take most of the time.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -28,7 +29,7 @@ struct spread_sort_scratch {
 // smaller key first. O(n) where keys are spread evenly between the least and the largest; always O(n log n).
 template <class Row, class Key, class Before>
 void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Before before) {
-    constexpr std::size_t few = 64, share = 8, most = std::size_t{1} << 16;
+    constexpr std::size_t few = 24, share = 2, most = std::size_t{1} << 16;
     std::size_t const n = rows.size();
     if (n < few) {
         std::sort(rows.begin(), rows.end(), before);

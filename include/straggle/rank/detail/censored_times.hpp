@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/rank/detail/pooled_times.hpp>
 
 #include <algorithm>
@@ -130,9 +131,14 @@ class basic_censored_times {
 
   private:
     void sort() {
-        std::sort(times_.begin(), times_.end(), [](time const& a, time const& b) {
-            return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
-        });
+        spread_sort(
+            times_, sorted_,
+            [](time const& t) {
+                return static_cast<std::uint64_t>((std::clamp(t.at, -8.0, 8.0) + 8) * 0x1p40);
+            },
+            [](time const& a, time const& b) {
+                return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
+            });
         points_.resize(times_.size());
     }
     // With everybody, and without one suspect or the other.
@@ -241,6 +247,7 @@ class basic_censored_times {
     };
 
     std::vector<time> times_; // as they come, then in order
+    spread_sort_scratch<time> sorted_;
     std::vector<point> points_;
     std::size_t events_ = 0;
     extreme longest_, second_; // on two nodes

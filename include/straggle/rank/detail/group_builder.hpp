@@ -7,6 +7,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
+#include <straggle/base/spread_sort.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/censored_times.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
@@ -211,11 +212,13 @@ class basic_group_builder {
 
     void find_variance() {
         // Nodes in order: what differs within a node says nothing of nodes.
-        std::sort(entries_.begin(), entries_.end(), [](entry const& a, entry const& b) {
-            if (a.node != b.node) return a.node < b.node;
-            if (a.at != b.at) return a.at < b.at;
-            return a.ended && !b.ended;
-        });
+        spread_sort(
+            entries_, sorted_, [](entry const& e) { return std::uint64_t{e.node}; },
+            [](entry const& a, entry const& b) {
+                if (a.node != b.node) return a.node < b.node;
+                if (a.at != b.at) return a.at < b.at;
+                return a.ended && !b.ended;
+            });
         double squares = 0, within = 0, censored = 0;
         for (std::size_t i = 0; i < entries_.size();) {
             double sum = 0, square = 0, n = 0;
@@ -359,6 +362,7 @@ class basic_group_builder {
 
     effect_group group_;
     std::vector<entry> entries_;
+    spread_sort_scratch<entry> sorted_;
     std::vector<double> medians_, starts_;
     when_used<Void, std::vector<race_score>> races_;
     when_used<Void, std::vector<effect_cell>> cells_;
