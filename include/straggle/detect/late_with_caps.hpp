@@ -87,18 +87,20 @@ struct late_with_caps {
             return in_place ? rates[i] : detail::progress_rate(job.running[i], tick);
         };
         auto const is_slow = [&](std::size_t i, double rate) {
-            return static_cast<bool>((rate >= 0) & (rate < threshold) & (job.running[i].copies <= 1));
+            // No branch: each of these may be wrong every other time.
+            return static_cast<unsigned>(rate >= 0) & static_cast<unsigned>(rate < threshold) &
+                   static_cast<unsigned>(job.running[i].copies <= 1);
         };
         detail::name_suspects<detail::worst::lowest>(
             job, scratch, out, {0, 0, threshold, usual.mean}, [&](std::size_t i) {
                 double const rate = rate_of(i), left = 1.0 - job.running[i].progress;
-                return detail::judgement{
-                    rate / (left > 1e-4 ? left : 1e-4), // Hadoop's floor
-                    static_cast<bool>(is_slow(i, rate) & (job.running[i].elapsed >= lag))};
+                bool const old_enough = job.running[i].elapsed >= lag;
+                return detail::judgement{rate / (left > 1e-4 ? left : 1e-4), // Hadoop's floor
+                                         (is_slow(i, rate) & static_cast<unsigned>(old_enough)) != 0};
             });
         if (out.size() == first) {
             for (std::size_t i = 0; i < job.running.size(); ++i)
-                if (is_slow(i, rate_of(i))) return detection_note::too_early;
+                if (is_slow(i, rate_of(i)) != 0) return detection_note::too_early;
             return detection_note::none;
         }
         detection_note const note = cut(job, first, out);
