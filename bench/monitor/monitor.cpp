@@ -140,11 +140,8 @@ struct watching {
 
 // The library without slowdowns, which no rival tells.
 template <class Record>
-struct watching_scores {
-    monitor<Record> all{fields<Record>, {.ranking = {.slowdowns = false}}};
-    void observe(Record const& r) { all.observe(r); }
-    std::size_t rank() { return all.rank().levels(); }
-    [[nodiscard]] std::size_t pairs() const { return all.pairs(); }
+struct watching_scores : watching<Record> {
+    watching_scores() { this->all = monitor<Record>(fields<Record>, {.ranking = {.slowdowns = false}}); }
 };
 
 // The library, as many attempts at a time as a heartbeat of a large cluster brings.

@@ -205,7 +205,6 @@ STRAGGLE_ALWAYS_INLINE void store_counts(lane_mask a, lane_mask b, std::uint32_t
 #endif
 
 inline constexpr std::size_t lane_count = lane_bytes / sizeof(double);
-inline constexpr std::size_t float_count = sizeof(float_lanes) / sizeof(float);
 
 // At most 32 bytes, for rows so short that the end of a larger value would mostly be of no use.
 #if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12) && !defined(STRAGGLE_NO_VECTOR_TYPES)

@@ -94,8 +94,8 @@ template <class = void>
 inline keyed_tasks order_by_cell(detect::detector_scratch& scratch, std::size_t n, key_cells cell) {
     if (scratch.values.size() < 2 * n) scratch.values.resize(2 * n);
     std::size_t const starts = 2 * n, values = std::size_t{1} << cell.digit_bits();
-    if (scratch.order.size() < starts + key_cells::most_digits * values)
-        scratch.order.resize(starts + key_cells::most_digits * values);
+    std::size_t const needed = starts + key_cells::most_digits * values;
+    if (scratch.order.size() < needed) scratch.order.resize(needed);
     keyed_tasks const from{scratch.values.data(), scratch.order.data()};
     keyed_tasks const to{from.keys + n, from.tasks + n};
     std::uint32_t* const counts = from.tasks + starts;

@@ -7,12 +7,10 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/simd.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/learn/detail/kmeans_rows.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +27,15 @@ class rough_rows {
   public:
     using rows_type = basic_padded_rows<float>;
 
-    // @param largest of the absolute values there will be
-    void resize(std::size_t rows, std::size_t columns, double largest) {
+    void resize(std::size_t rows, std::size_t columns) {
         norms_.resize(rows);
         rows_.resize(rows, columns);
+        by_sum_ = unit * static_cast<double>(rows_.width() + 8) / 2;
+    }
+    // @param largest of the absolute values there will be
+    void set_scale(double largest) noexcept {
         scale_ = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
         unscale_ = 1 / scale_;
-        by_sum_ = unit * static_cast<double>(rows_.width() + 8) / 2;
     }
     void write(std::size_t row, double const* values) noexcept {
         float* const to = rows_.row(row);
@@ -72,48 +72,15 @@ class rough_rows {
     double scale_ = 1, unscale_ = 1, by_sum_ = 0;
 };
 
-// Squared distances of one row to several: four at a time, so that it is read once for four.
-STRAGGLE_ALWAYS_INLINE void rough_squares(float const* a, std::array<float const*, 4> const& others,
-                                          std::size_t width, float* out) noexcept {
-    using simd::float_lanes;
-    float const *const p = others[0], *const q = others[1], *const r = others[2], *const s = others[3];
-    float_lanes sp{}, sq{}, sr{}, ss{};
-    for (std::size_t c = 0; c < width; c += simd::float_count) {
-        float_lanes const x = simd::load(a + c);
-        float_lanes const dp = x - simd::load(p + c), dq = x - simd::load(q + c);
-        float_lanes const dr = x - simd::load(r + c), ds = x - simd::load(s + c);
-        sp = sp + dp * dp;
-        sq = sq + dq * dq;
-        sr = sr + dr * dr;
-        ss = ss + ds * ds;
-    }
-    out[0] = simd::sum_of_lanes(sp);
-    out[1] = simd::sum_of_lanes(sq);
-    out[2] = simd::sum_of_lanes(sr);
-    out[3] = simd::sum_of_lanes(ss);
-}
-STRAGGLE_ALWAYS_INLINE float rough_square(float const* a, float const* b, std::size_t width) noexcept {
-    constexpr std::size_t lanes = simd::float_count;
-    static_assert(padded_rows::pad % (2 * lanes) == 0);
-    simd::float_lanes even{}, odd{};
-    for (std::size_t c = 0; c < width; c += 2 * lanes) {
-        simd::float_lanes const d = simd::load(a + c) - simd::load(b + c);
-        simd::float_lanes const e = simd::load(a + c + lanes) - simd::load(b + c + lanes);
-        even = even + d * d;
-        odd = odd + e * e;
-    }
-    return simd::sum_of_lanes(even + odd);
-}
-
 // The centres that may be nearer to a row than its own.
 class open_centers {
   public:
-    void make_room(std::size_t rows, std::size_t columns) { rows_.resize(rows, columns, 0); }
+    void make_room(std::size_t rows, std::size_t columns) { rows_.resize(rows, columns); }
     // The rows, for which there is room.
     // @param largest of their absolute values
     void set_rows(padded_rows const& rows, double largest) noexcept {
-        largest_ = largest;
-        rows_.resize(rows.rows(), rows.columns(), largest);
+        rows_.set_scale(largest);
+        centers_.set_scale(largest);
         for (std::size_t i = 0; i < rows.rows(); ++i) rows_.write(i, rows.row(i));
     }
     // Says that there are so many centres, and not where they were.
@@ -174,20 +141,15 @@ class open_centers {
   private:
     void read(padded_rows const& centers) {
         std::size_t const count = open_.size() - 1;
-        centers_.resize(count, centers.columns(), largest_);
+        centers_.resize(count, centers.columns());
         for (std::size_t k = 0; k < count; ++k) centers_.write(k, centers.row(k));
         are_read_ = true;
     }
     // From those listed and the one behind them.
-    void measure(std::size_t i) noexcept {
-        float const* const row = rows_.row(i);
-        std::size_t j = 0;
-        for (; j + 3 <= count_; j += 4)
-            rough_squares(row,
-                          {centers_.row(open_[j]), centers_.row(open_[j + 1]), centers_.row(open_[j + 2]),
-                           centers_.row(open_[j + 3])},
-                          rows_.width(), &squares_[j]);
-        for (; j <= count_; ++j) squares_[j] = rough_square(row, centers_.row(open_[j]), rows_.width());
+    void measure(std::size_t row) noexcept {
+        squared_distances(
+            rows_.row(row), rows_.width(), count_ + 1,
+            [this](std::size_t j) STRAGGLE_INLINE_LAMBDA { return centers_.row(open_[j]); }, squares_.data());
     }
 
     rough_rows rows_, centers_;
@@ -195,7 +157,6 @@ class open_centers {
     std::vector<std::uint32_t> open_; // and room for one more
     std::vector<float> squares_;      // of the distances to these
     std::size_t count_ = 0;
-    double largest_ = 0;
 };
 
 } // namespace straggle::detail

@@ -37,7 +37,6 @@ class basic_padded_rows {
     void copy_row(std::size_t to, basic_padded_rows const& other, std::size_t from) {
         std::copy_n(other.row(from), width_, row(to));
     }
-    void clear_values() { std::fill(values_.begin(), values_.end(), Value{}); }
 
   private:
     std::size_t rows_ = 0, columns_ = 0, width_ = 0;
@@ -47,33 +46,39 @@ using padded_rows = basic_padded_rows<double>;
 
 // Squared distance of two padded rows, in several sums so that none waits for the last addition; spelled out
 // by the pack, as -O2 leaves short loops as they are.
-template <std::size_t... Sums>
-double squared_distance(double const* a, double const* b, std::size_t width,
-                        std::index_sequence<Sums...>) noexcept {
-    simd::lanes sums[sizeof...(Sums)] = {};
-    auto const add = [](simd::lanes& sum, double const* x, double const* y) {
-        simd::lanes const d = simd::load(x) - simd::load(y);
+template <class Value, std::size_t... Sums>
+Value squared_distance(Value const* a, Value const* b, std::size_t width,
+                       std::index_sequence<Sums...>) noexcept {
+    using lanes = decltype(simd::load(a));
+    constexpr std::size_t count = sizeof(lanes) / sizeof(Value);
+    lanes sums[sizeof...(Sums)] = {};
+    auto const add = [](lanes& sum, Value const* x, Value const* y) {
+        lanes const d = simd::load(x) - simd::load(y);
         sum = sum + d * d;
     };
-    for (std::size_t c = 0; c < width; c += sizeof...(Sums) * simd::lane_count)
-        (add(sums[Sums], a + c + Sums * simd::lane_count, b + c + Sums * simd::lane_count), ...);
+    for (std::size_t c = 0; c < width; c += sizeof...(Sums) * count)
+        (add(sums[Sums], a + c + Sums * count, b + c + Sums * count), ...);
     return simd::sum_of_lanes((sums[Sums] + ...));
 }
-inline double squared_distance(double const* a, double const* b, std::size_t width) noexcept {
-    constexpr std::size_t sums = (std::min)(std::size_t{4}, padded_rows::pad / simd::lane_count);
+template <class Value>
+Value squared_distance(Value const* a, Value const* b, std::size_t width) noexcept {
+    constexpr std::size_t count = sizeof(decltype(simd::load(a))) / sizeof(Value);
+    constexpr std::size_t sums = (std::min)(std::size_t{4}, padded_rows::pad / count);
     return squared_distance(a, b, width, std::make_index_sequence<sums>());
 }
 
-// Of one row to each of several: four at a time, so that the row is read once for four.
-inline void squared_distances(double const* a, padded_rows const& others, std::size_t count,
-                              double* out) noexcept {
-    using simd::lanes;
-    std::size_t const width = others.width();
+// Of one row to each of several, `row_of(0)`, `row_of(1)`...: four at a time, so that it is read once for
+// four.
+template <class Value, class RowOf>
+STRAGGLE_ALWAYS_INLINE void squared_distances(Value const* a, std::size_t width, std::size_t count,
+                                              RowOf const& row_of, Value* out) noexcept {
+    using lanes = decltype(simd::load(a));
     std::size_t k = 0;
     for (; k + 4 <= count; k += 4) {
-        double const *p = others.row(k), *q = p + width, *r = q + width, *s = r + width;
-        lanes sp = simd::splat(0.0), sq = sp, sr = sp, ss = sp;
-        for (std::size_t c = 0; c < width; c += simd::lane_count) {
+        Value const *const p = row_of(k), *const q = row_of(k + 1);
+        Value const *const r = row_of(k + 2), *const s = row_of(k + 3);
+        lanes sp{}, sq{}, sr{}, ss{};
+        for (std::size_t c = 0; c < width; c += sizeof(lanes) / sizeof(Value)) {
             lanes const x = simd::load(a + c);
             lanes const dp = x - simd::load(p + c), dq = x - simd::load(q + c);
             lanes const dr = x - simd::load(r + c), ds = x - simd::load(s + c);
@@ -87,7 +92,14 @@ inline void squared_distances(double const* a, padded_rows const& others, std::s
         out[k + 2] = simd::sum_of_lanes(sr);
         out[k + 3] = simd::sum_of_lanes(ss);
     }
-    for (; k < count; ++k) out[k] = squared_distance(a, others.row(k), width);
+    for (; k < count; ++k) out[k] = squared_distance(a, row_of(k), width);
+}
+// To the first rows of several.
+inline void squared_distances(double const* a, padded_rows const& others, std::size_t count,
+                              double* out) noexcept {
+    squared_distances(
+        a, others.width(), count, [&others](std::size_t k) STRAGGLE_INLINE_LAMBDA { return others.row(k); },
+        out);
 }
 
 } // namespace straggle::detail
