@@ -61,6 +61,34 @@ TEST_CASE("spread_sort: as std::sort, however keys are spread") {
     CHECK(some == expected);
 }
 
+TEST_CASE("spread_sort: many rows of one key are dealt again by the next one") {
+    std::uint64_t const seed = straggle_test::seed_or(32);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    detail::spread_sort_scratch<row> scratch;
+    auto const key = [](row const& r) { return r.key; };
+    auto const next = [](row const& r) { return static_cast<std::uint64_t>(r.second); };
+    for (std::uint64_t const keys : {1u, 3u, 20u, 500u})
+        for (int const seconds : {1, 5, 1000}) {
+            CAPTURE(keys);
+            CAPTURE(seconds);
+            std::vector<row> some = rows(2000, keys, keys == 500 ? 1 : 0x0123456789abcdef, 0, g);
+            for (row& r : some) r.second %= seconds;
+            std::vector<row> expected = some;
+            std::sort(expected.begin(), expected.end(), is_before);
+            detail::spread_sort(some, scratch, key, next, is_before);
+            CHECK(some == expected);
+        }
+    // Twenty keys of a hundred rows, as tasks of jobs have: few comparisons, where a sort takes six a row.
+    std::vector<row> some = rows(2000, 20, 1, 0, g);
+    std::size_t compared = 0;
+    detail::spread_sort(some, scratch, key, next, [&](row const& a, row const& b) {
+        ++compared;
+        return is_before(a, b);
+    });
+    CHECK(compared < 2 * some.size());
+}
+
 TEST_CASE("spread_sort: nothing is allocated once it has grown, and evenly spread keys take linear time") {
     std::mt19937_64 g(5);
     detail::spread_sort_scratch<row> scratch;

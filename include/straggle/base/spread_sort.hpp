@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,42 +23,88 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class Row>
 struct spread_sort_scratch {
     std::vector<Row> rows{};
-    std::vector<std::uint32_t> starts{};
+    std::vector<std::uint32_t> ends{}, ends_within{}; // of shares
 };
 
-// Sorts rows: dealt by the upper bits of their keys, then sorted share by share. `before` must put a row of a
-// smaller key first. O(n) where keys are spread evenly between the least and the largest; always O(n log n).
-template <class Row, class Key, class Before>
-void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Before before) {
-    constexpr std::size_t few = 24, share = 2, most = std::size_t{1} << 16;
-    std::size_t const n = rows.size();
-    if (n < few) {
-        std::sort(rows.begin(), rows.end(), before);
-        return;
-    }
+// So many rows are worth dealing; shares of so many are left to `sort_neighbours`.
+inline constexpr std::size_t worth_dealing = 24, small_share = 8;
+
+// Deals rows to shares by the upper bits of their keys. `ends[s]` is where share s ends.
+template <class Row, class Key>
+void deal_rows(std::span<Row const> rows, Row* out, std::vector<std::uint32_t>& ends, Key key) {
     std::uint64_t least = ~std::uint64_t{0}, largest = 0;
     for (Row const& r : rows) {
         std::uint64_t const k = key(r);
         least = k < least ? k : least;
         largest = k > largest ? k : largest;
     }
-    std::size_t const shares = (std::min)(std::bit_ceil(n / share), most);
+    constexpr std::size_t most = std::size_t{1} << 16;
+    std::size_t const shares = (std::min)(std::bit_ceil(rows.size()), most);
     int const wide = static_cast<int>(std::bit_width(largest - least));
     int const bits = static_cast<int>(std::bit_width(shares)) - 1;
     int const drop = wide > bits ? wide - bits : 0;
     auto const share_of = [&](Row const& r) { return static_cast<std::size_t>((key(r) - least) >> drop); };
-    scratch.starts.assign(shares + 1, 0);
-    for (Row const& r : rows) ++scratch.starts[share_of(r) + 1];
-    for (std::size_t s = 0; s < shares; ++s) scratch.starts[s + 1] += scratch.starts[s];
-    scratch.rows.resize(n);
-    for (Row const& r : rows) scratch.rows[scratch.starts[share_of(r)]++] = r; // now each start is the end
-    rows.swap(scratch.rows);
-    auto const place = [&](std::size_t i) { return rows.begin() + static_cast<std::ptrdiff_t>(i); };
-    for (std::size_t s = 0, first = 0; s < shares; ++s) {
-        std::size_t const last = scratch.starts[s];
-        if (last - first > 1) std::sort(place(first), place(last), before);
+    ends.assign(shares + 1, 0);
+    for (Row const& r : rows) ++ends[share_of(r) + 1];
+    for (std::size_t s = 0; s < shares; ++s) ends[s + 1] += ends[s];
+    for (Row const& r : rows) out[ends[share_of(r)]++] = r;
+}
+// Calls visit(first, last) for the shares that are not small.
+template <class Visit>
+void for_each_large_share(std::vector<std::uint32_t> const& ends, Visit&& visit) {
+    for (std::size_t s = 0, first = 0; s < ends.size(); ++s) {
+        std::size_t const last = ends[s];
+        if (last - first > small_share) visit(first, last);
         first = last;
     }
+}
+// Sorts rows that are nearly in order: each is at most a small share from its place. Neighbours that have
+// changed places are few: whether they have is guessed right.
+template <class Row, class Before>
+void sort_neighbours(std::span<Row> rows, Before before) {
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        if (!before(rows[i], rows[i - 1])) continue;
+        Row const row = rows[i];
+        std::size_t at = i;
+        do rows[at] = rows[at - 1];
+        while (--at > 0 && before(row, rows[at - 1]));
+        rows[at] = row;
+    }
+}
+
+// Sorts rows: dealt by their keys, and many of one key by `next`. `before` must put a row of a smaller key
+// first, and of two of one key that of a smaller `next`. O(n) where these are spread evenly between the least
+// and the largest; always O(n log n).
+template <class Row, class Key, class Next, class Before>
+void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Next next,
+                 Before before) {
+    if (rows.size() < worth_dealing) {
+        std::sort(rows.begin(), rows.end(), before);
+        return;
+    }
+    scratch.rows.resize(rows.size());
+    deal_rows(std::span<Row const>(rows), scratch.rows.data(), scratch.ends, key);
+    rows.swap(scratch.rows);
+    for_each_large_share(scratch.ends, [&](std::size_t first, std::size_t last) {
+        std::span<Row> const share = std::span(rows).subspan(first, last - first);
+        auto const is_another = [&](Row const& r) { return key(r) != key(share.front()); };
+        if (share.size() < worth_dealing || std::any_of(share.begin(), share.end(), is_another)) {
+            std::sort(share.begin(), share.end(), before);
+            return;
+        }
+        Row* const out = scratch.rows.data() + first;
+        deal_rows(std::span<Row const>(share), out, scratch.ends_within, next);
+        for_each_large_share(scratch.ends_within, [&](std::size_t from, std::size_t to) {
+            std::sort(out + from, out + to, before);
+        });
+        std::copy(out, out + share.size(), share.begin());
+    });
+    sort_neighbours(std::span(rows), before);
+}
+// The same where many of one key are rare.
+template <class Row, class Key, class Before>
+void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Before before) {
+    spread_sort(rows, scratch, key, [](Row const&) { return std::uint64_t{0}; }, before);
 }
 
 } // namespace straggle::detail

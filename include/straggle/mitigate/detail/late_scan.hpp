@@ -196,11 +196,11 @@ class basic_late_scan {
                 {running[i].job, running[i].task, static_cast<std::uint32_t>(i), running[i].is_copy});
         spread_sort(
             order_, dealt_, [](sorted_row const& r) { return r.job; },
+            [](sorted_row const& r) { return r.task; },
             [](sorted_row const& a, sorted_row const& b) {
                 if (a.job != b.job) return a.job < b.job;
                 if (a.task != b.task) return a.task < b.task;
-                if (a.is_copy != b.is_copy) return b.is_copy;
-                return a.at < b.at;
+                return a.is_copy != b.is_copy ? b.is_copy : a.at < b.at;
             });
     }
 
