@@ -161,6 +161,53 @@ TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
     }
 }
 
+TEST_CASE("copy_worth: as many times as one likes, some of them equal, all pairs one by one") {
+    std::uint64_t const seed = straggle_test::seed_or(19);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::uniform_real_distribution<> any(0, 1);
+    for (std::size_t const size : {1u, 2u, 15u, 16u, 17u, 32u, 100u}) {
+        CAPTURE(size);
+        for (int round = 0; round < 20; ++round) {
+            std::vector<double> left(size), there(1 + g() % 40);
+            for (double& x : left) x = round % 2 == 0 ? 1 + static_cast<double>(g() % 4) : 4 * any(g);
+            for (double& x : there) x = round % 2 == 0 ? 1 + static_cast<double>(g() % 4) : 3 * any(g);
+            std::sort(left.begin(), left.end());
+            std::sort(there.begin(), there.end());
+            // Equal times, a copy as fast as the task or slower, one that runs already.
+            double const relative = std::array{0.5, 1.0, 1.5, any(g)}[g() % 4];
+            copy_case const c{left,     there, round % 3 == 0 ? 0.0 : any(g),
+                              relative, 0.4,   round % 4 < 2 ? 0.0 : 2 * any(g)};
+            double saved = 0, taken = 0, wins = 0, task_saved = 0, task_taken = 0, task_wins = 0,
+                   possible = 0;
+            for (double const r : left) {
+                for (double const x : there) {
+                    saved += std::max(r - x, 0.0);
+                    taken += std::min(r, x);
+                    wins += x < r ? 1 : 0;
+                }
+                double const same = (c.age + r) * relative - c.begun;
+                if (c.begun > 0 && !(same > 0)) continue;
+                possible += 1;
+                task_saved += std::max(r - same, 0.0);
+                task_taken += std::min(r, same);
+                task_wins += same < r ? 1 : 0;
+            }
+            double const pairs = static_cast<double>(size * there.size());
+            double const of_task = possible > 0 ? 0.4 : 0.0, each = possible > 0 ? 1 / possible : 0.0;
+            auto const w = assign::worth_of(c);
+            CHECK(w.by_place == doctest::Approx(wins / pairs).epsilon(1e-12));
+            CHECK(w.by_task == doctest::Approx(task_wins * each).epsilon(1e-12));
+            CHECK(
+                w.saved ==
+                doctest::Approx((1 - of_task) * saved / pairs + of_task * task_saved * each).epsilon(1e-12));
+            CHECK(
+                w.taken ==
+                doctest::Approx((1 - of_task) * taken / pairs + of_task * task_taken * each).epsilon(1e-12));
+        }
+    }
+}
+
 TEST_CASE("copy_worth: a copy of a hard task wins as often as races do in which attempts differ") {
     std::uint64_t const seed = straggle_test::seed_or(17);
     INFO("seed ", seed);

@@ -6,6 +6,7 @@
 /// of what it is?
 #pragma once
 
+#include <straggle/assign/detail/summed_times.hpp>
 #include <straggle/assign/race_record.hpp>
 #include <straggle/base/config.hpp>
 
@@ -73,6 +74,14 @@ class attempt_luck {
     std::size_t count_ = 1;
 };
 
+// Calls visit(times) for one few after the other.
+template <class Visit>
+void for_each_few(std::span<double const> times, Visit&& visit) noexcept {
+    for (; times.size() > summed_times::most; times = times.subspan(summed_times::most))
+        visit(times.first(summed_times::most));
+    visit(times);
+}
+
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::assign {
@@ -89,34 +98,49 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// tasks of one job, which is had only if all of them are helped, in equal shares.
 /// @pre both spans are not empty and ascending
 /// @par Cost
-/// O(left x (there + 8))
+/// O(left (there / 16 + 1) + 8 left / 16), each a search among sixteen
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
-    double place_saved = 0, place_taken = 0, place_wins = 0;
-    double task_saved = 0, task_taken = 0, task_wins = 0, possible = 0;
+    double place_saved = 0, place_wins = 0, task_saved = 0, task_wins = 0, possible = 0, all = 0,
+           all_possible = 0;
     detail::attempt_luck const luck(c.apart);
-    for (double const r : c.left) {
-        for (double const x : c.there) {
-            place_saved += r > x ? r - x : 0.0;
-            place_taken += (std::min)(r, x);
-            place_wins += x < r ? 1 : 0;
-        }
-        double const whole = (c.age + r) * c.relative;
+    detail::for_each_few(c.left, [&](std::span<double const> some_left) {
+        detail::summed_times const left(some_left);
+        all += left.sum(0, left.size());
+        detail::for_each_few(c.there, [&](std::span<double const> some_there) {
+            detail::summed_times const there(some_there);
+            for (double const r : some_left) {
+                std::size_t const shorter = there.below(r);
+                place_saved += static_cast<double>(shorter) * r - there.sum(0, shorter);
+                place_wins += static_cast<double>(shorter);
+            }
+        });
+        // A task that still takes r takes r * relative + ahead there.
         for (double const factor : luck.factors()) {
-            double const same = whole * factor - c.begun;
-            if (c.begun > 0 && !(same > 0)) continue; // it would have ended
-            possible += 1;
-            task_saved += r > same ? r - same : 0.0;
-            task_taken += (std::min)(r, same);
-            task_wins += same < r ? 1 : 0;
+            double const relative = c.relative * factor, ahead = c.age * relative - c.begun;
+            // Where it would have ended, it is not possible. Those that win are neighbours: from `first` to
+            // `last`.
+            std::size_t const begin = c.begun > 0 ? left.up_to(-ahead / relative) : 0;
+            std::size_t first = begin, last = left.size();
+            if (relative < 1)
+                first = (std::max)(first, left.up_to(ahead / (1 - relative)));
+            else if (!(ahead < 0))
+                last = first;
+            else if (relative > 1)
+                last = (std::max)(first, left.below(ahead / (1 - relative)));
+            double const wins = static_cast<double>(last - first);
+            possible += static_cast<double>(left.size() - begin);
+            all_possible += left.sum(begin, left.size());
+            task_saved += (1 - relative) * left.sum(first, last) - wins * ahead;
+            task_wins += wins;
         }
-    }
-    double const n = static_cast<double>(c.left.size());
+    });
+    double const left = static_cast<double>(c.left.size()), there = static_cast<double>(c.there.size());
     double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? 1 / possible : 0.0;
-    double const p = (1 - of_task) / (n * static_cast<double>(c.there.size())), t = of_task * each;
+    double const p = (1 - of_task) / (left * there), t = of_task * each;
     copy_worth out;
     out.saved = p * place_saved + t * task_saved;
-    out.taken = p * place_taken + t * task_taken;
-    out.by_place = place_wins / (n * static_cast<double>(c.there.size()));
+    out.taken = p * (there * all - place_saved) + t * (all_possible - task_saved);
+    out.by_place = place_wins / (left * there);
     out.by_task = task_wins * each;
     out.win_probability = p * place_wins + t * task_wins;
     out.relative = c.relative;
@@ -162,42 +186,41 @@ namespace straggle::inline STRAGGLE_ABI::assign {
     double const step = (last - next) / static_cast<double>(steps);
     if (!(step > 0)) return 0;
     double const per_step = 1 / step, most = static_cast<double>(steps);
-    // Which share is longer. Later times are asked for later, so no search is needed.
-    struct longer {
-        std::span<double const> times;
-        std::size_t at = 0;
-        double operator()(double t) noexcept {
-            while (at < times.size() && !(t < times[at])) ++at;
-            return static_cast<double>(times.size() - at) / static_cast<double>(times.size());
-        }
+    using counts =
+        std::array<std::uint32_t, steps + 1>; // how many are over at each of the times, and not before
+    auto const count = [&](counts& out, double time) {
+        double const place = (time - next) * per_step + 0.5;
+        ++out[static_cast<std::size_t>((std::max)(0.0, (std::min)(most, place)))];
     };
     std::array<double, steps> without{}, with{}; // chances that all are done by then
     without.fill(1);
     with.fill(1);
     for (copy_case const& c : tasks) {
         detail::attempt_luck const luck(c.apart);
-        // How many of the pairs of a time and a luck are too long, the copy as well, up to each of the times.
-        std::array<std::uint32_t, steps + 1> until{};
-        double possible = 0; // pairs in which the copy would not have ended
+        counts left{}, there{}, both{}; // `both`: pairs of a time and a luck
+        double possible = 0;            // pairs in which the copy would not have ended
+        for (double const r : c.left) count(left, r);
+        for (double const x : c.there) count(there, x);
         for (double const factor : luck.factors()) {
             double const relative = c.relative * factor, ahead = c.age * relative - c.begun;
             for (double const r : c.left) {
                 double const same = r * relative + ahead;
                 if (c.begun > 0 && !(same > 0)) continue;
                 possible += 1;
-                double const place = ((std::min)(r, same) - next) * per_step + 0.5;
-                ++until[static_cast<std::size_t>((std::max)(0.0, (std::min)(most, place)))];
+                count(both, (std::min)(r, same));
             }
         }
         double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? of_task / possible : 0.0;
-        double too_long = possible;
-        longer left{c.left}, there{c.there};
+        double const of_left = static_cast<double>(c.left.size()),
+                     of_place = (1 - of_task) / static_cast<double>(c.there.size());
+        double still = of_left, still_there = static_cast<double>(c.there.size()), too_long = possible;
         for (std::size_t i = 0; i < steps; ++i) {
-            double const t = next + (static_cast<double>(i) + 0.5) * step, still = left(t);
-            too_long -= until[i];
-            double const both = (1 - of_task) * still * there(t) + each * too_long;
-            without[i] *= 1 - still;
-            with[i] *= 1 - both;
+            still -= left[i];
+            still_there -= there[i];
+            too_long -= both[i];
+            double const share = still / of_left;
+            without[i] *= 1 - share;
+            with[i] *= 1 - (of_place * share * still_there + each * too_long);
         }
     }
     double gain = 0;

@@ -60,7 +60,6 @@ template <class = void>
 inline void rank_places(std::span<free_place const> nodes, double usual, double wait, std::uint64_t turn,
                         std::vector<ranked_place>& out) {
     out.clear();
-    auto const step = [](double slowdown) { return std::floor(std::log(slowdown) / 0.03 + 0.5); };
     double const time = usual > 0 ? usual : 0.0;
     double best = std::numeric_limits<double>::infinity();
     bool any = false;
@@ -71,8 +70,20 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     }
     double const waiting = any ? 0.0 : wait;
     double const otherwise = waiting + time * (best < std::numeric_limits<double>::infinity() ? best : 1.0);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        free_place const& n = nodes[i];
+    // Sorted by one number: the steps of 3 %, those of other states and of nodes that fail behind all others,
+    // and as the fraction, to 34 bits, the share of slots that are busy.
+    constexpr double steps = 65536;
+    auto const order = [](free_place const& n) {
+        double const step = std::floor(std::log(n.slowdown * n.crowding) / 0.03 + 0.5) + steps / 2;
+        double const behind = (n.state == node_state::healthy ? 0.0 : 2.0) + (n.fails ? 1.0 : 0.0);
+        double const idle = n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0;
+        return behind * steps + std::clamp(step, 0.0, steps - 1) + (1 - idle);
+    };
+    // From the one that comes next in turn, and around.
+    std::size_t const size = nodes.size(), first = size > 0 ? detail::to_size(turn % size) : 0;
+    auto const in_turn = [&](std::size_t i) { return first + i < size ? first + i : first + i - size; };
+    for (std::size_t i = 0; i < size; ++i) {
+        free_place const& n = nodes[in_turn(i)];
         if (n.free == 0 || !(n.slowdown > 0) || !(n.crowding > 0)) continue;
         bool const last = n.state == node_state::last_resort;
         if (n.state != node_state::healthy && !last) continue;
@@ -80,23 +91,13 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
         if (last && !(time > 0 ? time * n.slowdown * n.crowding < otherwise
                                : !(waiting < std::numeric_limits<double>::infinity())))
             continue;
-        out.push_back({static_cast<std::uint32_t>(i), step(n.slowdown * n.crowding)});
+        out.push_back({static_cast<std::uint32_t>(i), order(n)});
     }
-    std::size_t const size = nodes.size();
-    std::size_t const first = size > 0 ? detail::to_size(turn % size) : 0;
-    auto const after = [&](std::uint32_t row) { return (row + size - first) % size; };
-    std::sort(out.begin(), out.end(), [&](ranked_place const& a, ranked_place const& b) {
-        free_place const &x = nodes[a.row], &y = nodes[b.row];
-        if (x.state != y.state) return x.state == node_state::healthy;
-        if (x.fails != y.fails) return y.fails;
-        if (a.end < b.end || b.end < a.end) return a.end < b.end; // steps, for now
-        // free / slots, without dividing
-        std::uint64_t const u = std::uint64_t{x.free} * y.slots, v = std::uint64_t{y.free} * x.slots;
-        if (u != v) return u > v;
-        return after(a.row) < after(b.row);
+    std::sort(out.begin(), out.end(), [](ranked_place const& a, ranked_place const& b) {
+        return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
     });
     for (ranked_place& p : out) {
-        free_place const& n = nodes[p.row];
+        free_place const& n = nodes[in_turn(p.row)];
         p = {n.row, time * n.slowdown * n.crowding};
     }
 }
