@@ -10,6 +10,7 @@
 #include <support/allocations.hpp>
 #include <support/seed.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -163,6 +164,63 @@ TEST_CASE("left_by_both: never much worse than siblings alone, far better with e
         if (how.name == "even" || how.name == "phased") CHECK(by_both < 0.5 * by_siblings);
         CHECK(inside > 0.7 * n); // of 0.8
         CHECK(inside <= n);
+    }
+}
+
+namespace {
+
+// The share of the weight below some time, of all cells: as written down, none left out.
+double share_below(predict::time_outlook const& out, double factor, double age, progress_track const& track,
+                   double now, predict::progress_worth const& worth, double time) {
+    double const stale = std::max(track.since_promise(now), 0.0), first = 0.01 * out.usual() * factor;
+    auto const fit = [&](double left) {
+        double const miss = std::log(left + stale) - std::log(track.promise()) + worth.bias;
+        return std::pow(1 + miss * miss / (4 * (worth.variance + 0.0025)), -2.5);
+    };
+    auto const longer = [&](double left) { return out.survival_after(age / factor, (age + left) / factor); };
+    double all = (1 - longer(first)) * fit(first / 2), below = all * std::min(time / first, 1.0);
+    for (int i = 0; i < 64; ++i) {
+        double const low = first * std::exp(0.14 * i), high = first * std::exp(0.14 * (i + 1));
+        double const weight = (longer(low) - longer(high)) * fit(first * std::exp(0.14 * (i + 0.5)));
+        all += weight;
+        below += weight * std::clamp((time - low) / (high - low), 0.0, 1.0);
+    }
+    return below / all;
+}
+
+} // namespace
+
+TEST_CASE("left_by_both: what progress makes unlikely is left out, and no point moves by more than that") {
+    std::uint64_t const seed = straggle_test::seed_or(6);
+    INFO("seed ", seed);
+    std::mt19937_64 g(seed);
+    std::uniform_real_distribution<> any(0, 1);
+    for (reporting const& how : habits()) {
+        CAPTURE(how.name);
+        predict::sibling_times times;
+        auto const took_next = [&] { return 50 * std::exp(0.4 * std::normal_distribution<>()(g)); };
+        for (int i = 0; i < 60; ++i) times.observe(1, 1, took_next());
+        predict::time_outlook out;
+        REQUIRE(times.outlook(1, 1, {}, out));
+        double most = 0;
+        int n = 0;
+        for (int i = 0; i < 1500; ++i) {
+            double const took = took_next() * (i % 4 == 0 ? 5 : 1), age = 0.9 * took * any(g);
+            double const factor = 0.5 + any(g);
+            progress_track const track = followed(how, 0, took, age, g);
+            if (!(track.promise() > 0)) continue;
+            double const now = age + (i % 3 == 0 ? 40 * any(g) * any(g) : 0.0); // reports that are old
+            // From hardly any doubt to next to no worth, and far from what siblings say.
+            predict::progress_worth const worth{3 * any(g) - 1.5, std::pow(any(g), 6), 20};
+            predict::time_points const both = predict::left_by_both(out, factor, age, track, now, worth);
+            for (std::size_t k = 0; k < predict::time_points::count; ++k) {
+                double const share = share_below(out, factor, age, track, now, worth, both.at[k]);
+                most = std::max(most, std::abs(share - (static_cast<double>(k) + 0.5) / 16));
+            }
+            ++n;
+        }
+        CHECK(n > 700);
+        CHECK(most <= 0.001 + 1e-6); // what may be left out, and rounding of chances
     }
 }
 

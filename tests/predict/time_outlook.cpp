@@ -25,6 +25,18 @@ TEST_CASE("time_points: quantiles and mean of sixteen equally likely values") {
     CHECK(p.mean() == doctest::Approx(8));
 }
 
+TEST_CASE("hazard_of: the logarithm of the library, to four units of its last place") {
+    // Against long double, whose own error is a two-thousandth of that.
+    CHECK(detail::hazard_of(0) == 0);
+    for (int i = 1; i < 40000; ++i) {
+        double const share = i < 20000 ? std::exp(-i / 1000.0) : (i - 20000) / 20000.0;
+        if (!(share > 0)) continue;
+        long double const exact = -std::log1p(-static_cast<long double>(share));
+        CHECK(std::abs(static_cast<double>((static_cast<long double>(detail::hazard_of(share)) - exact) /
+                                           exact)) < 4.5e-16);
+    }
+}
+
 TEST_CASE("time_outlook: survival, and the times after an age, belong together") {
     predict::sibling_times times;
     for (int i = 1; i < 200; ++i)

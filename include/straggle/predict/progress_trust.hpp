@@ -222,6 +222,13 @@ class promise_fit {
     [[nodiscard]] bool falls_from(double left) const noexcept {
         return std::log(left + stale_) >= log_promised_;
     }
+    // Less than the first and more than the second fit a ten-thousandth as well as what was promised, or
+    // less.
+    [[nodiscard]] std::array<double, 2> likely() const noexcept {
+        constexpr double z = 39.810717055349734; // 10^(4 / 2.5)
+        double const wide = std::sqrt(4 * (z - 1) / precision_);
+        return {std::exp(log_promised_ - wide) - stale_, std::exp(log_promised_ + wide) - stale_};
+    }
 
   private:
     double promised_, stale_, log_promised_, precision_;
@@ -230,6 +237,8 @@ class promise_fit {
 // The cells of time in which both are weighed: in logarithms so wide, from 1/100 to 78 times the usual time.
 inline constexpr std::size_t promise_cells = 64;
 inline constexpr double promise_step = 0.14;
+// What of the weight may be left out.
+inline constexpr double promise_loss = 0.001;
 
 } // namespace straggle::detail
 
@@ -245,7 +254,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
 /// @param worth of progress on entering the last part: what it promised then is what finished tasks are
 /// compared with
 /// @par Cost
-/// O(64), three logarithms or exponentials each
+/// O(64), three logarithms or exponentials each; the fewer, the more progress is worth
 [[nodiscard]] inline time_points left_by_both(time_outlook const& outlook, double factor, double age,
                                               progress_track const& track, double now,
                                               progress_worth const& worth) {
@@ -260,27 +269,42 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     detail::promise_fit const fit(track, now, worth);
     std::array<double, cells> weight{};
     double const first = outlook.usual() * factor * 0.01, grow = std::exp(step), half = std::exp(step / 2);
+    auto const edge = [&](std::size_t cell) { return first * std::exp(static_cast<double>(cell) * step); };
     auto const survival = outlook.survival_after(age / factor);
-    double low = first, before = survival((age + low) / factor);
-    double const sum = (1 - before) / fit.unlikely(first / 2); // what ends almost at once
-    for (std::size_t i = 0; i < cells; ++i, low *= grow) {
-        double const after = survival((age + low * grow) / factor);
-        weight[i] = (before - after) / fit.unlikely(low * half);
-        before = after;
-    }
-    double all = sum;
-    for (double const w : weight) all += w;
+    double sum = 0, all = 0, lost = 0; // `sum`: what ends almost at once
+    auto const weigh = [&](std::size_t begin, std::size_t end) {
+        double low = edge(begin), before = survival((age + low) / factor);
+        sum = begin == 0 ? (1 - before) / fit.unlikely(first / 2) : 0.0;
+        lost = begin == 0 ? 0.0 : (1 - before) * fit(low);
+        all = sum;
+        for (std::size_t i = begin; i < end; ++i, low *= grow) {
+            double const after = survival((age + low * grow) / factor);
+            weight[i] = (before - after) / fit.unlikely(low * half);
+            all += weight[i];
+            before = after;
+        }
+        if (end < cells) lost += before * fit(low);
+    };
+    // Where progress is worth much it leaves few cells; unless siblings are sure of something else.
+    auto const cell_of = [&](double left) {
+        double const place = left > first ? std::log(left / first) / step : 0.0;
+        return static_cast<std::size_t>((std::min)(place, static_cast<double>(cells) - 1));
+    };
+    auto const likely = fit.likely();
+    std::size_t begin = cell_of(likely[0]), end = cell_of(likely[1]) + 1;
+    weigh(begin, end);
+    if (!(lost <= detail::promise_loss * all)) weigh(begin = 0, end = cells);
     if (!(all > 0)) return by_siblings();
     time_points out;
-    double reached = sum, at = first;
-    std::size_t cell = 0;
+    double reached = sum, at = edge(begin);
+    std::size_t cell = begin;
     for (std::size_t i = 0; i < time_points::count; ++i) {
         double const target = all * (static_cast<double>(i) + 0.5) / static_cast<double>(time_points::count);
         if (target <= sum) {
             out.at[i] = first * target / sum;
             continue;
         }
-        while (cell + 1 < cells && reached + weight[cell] < target) {
+        while (cell + 1 < end && reached + weight[cell] < target) {
             reached += weight[cell++];
             at *= grow;
         }
@@ -302,6 +326,8 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     if (!(track.promise() > 0) || !(worth.tasks > 0)) return false;
     // Chances and edges of cells are computed in another order there: by so much they may differ.
     constexpr double rounding = 1e-6, least = 1e-9;
+    // What is left out there may be of what is below.
+    constexpr double certain = 1 - 2 * detail::promise_loss;
     constexpr double pace = 5, wide = 2.0137527074704766; // cells at a time: so much in logarithms, e^0.7
     double const first = outlook.usual() * factor * 0.01;
     double cell = std::floor(std::log(time / first) / detail::promise_step - rounding);
@@ -313,7 +339,7 @@ namespace straggle::inline STRAGGLE_ABI::predict {
     double const still = survival((age + edge) / factor), fits = fit(edge);
     double above = still, below = 0; // at most, at least
     if (fit.falls_from(edge)) above *= fits;
-    auto const is_plain = [&] { return 7.5 * below * (1 - rounding) > 8.5 * (above + least); };
+    auto const is_plain = [&] { return 7.5 * below * certain > 8.5 * (above + least); };
     double at = edge, alive = still, here = fits;
     for (int i = 0; i < 6 && cell >= pace; ++i, cell -= pace) {
         at /= wide;

@@ -117,9 +117,7 @@ class basic_sibling_times {
         }
         detail::seen_quantile const seen(now_.ended, now_.stopped);
         if (!seen.is_median() && !has_level) return false;
-        shape_ = assumed_;
-        detail::mix_into(shape_, all_, options_.cluster_weight);
-        if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
+        shape_as_of(kind, of_kind);
         write_curve(seen, has_level ? of_kind : nullptr, by_input, out);
         return true;
     }
@@ -162,6 +160,7 @@ class basic_sibling_times {
     }
     /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
     void read(byte_reader& in) {
+        ++learned_;
         detail::basic_kind_times<Void>::read(in, all_);
         all_input_.read(in);
         for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
@@ -174,6 +173,7 @@ class basic_sibling_times {
     }
     /// Takes in what another one has learned of kinds and of the cluster.
     void merge(basic_sibling_times const& other) {
+        ++learned_;
         for (std::size_t b = 0; b < detail::log_bins::count; ++b)
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
         all_.bound(cluster_memory * options_.kind_memory);
@@ -202,8 +202,10 @@ class basic_sibling_times {
     static constexpr double least_log = -700;
 
     detail::basic_kind_times<Void>& kind_of(std::uint64_t id) {
-        return kinds_.get(id, options_.most_kinds,
-                          [this](detail::basic_kind_times<Void> const&) { ++over_capacity_; });
+        return kinds_.get(id, options_.most_kinds, [this](detail::basic_kind_times<Void> const&) {
+            ++over_capacity_;
+            ++learned_; // and forgotten
+        });
     }
     [[nodiscard]] detail::input_effect input_of(std::uint32_t kind) const noexcept {
         detail::basic_kind_times<Void> const* const k = kinds_.find(kind);
@@ -240,6 +242,19 @@ class basic_sibling_times {
         return true;
     }
 
+    // Writes the shape of a kind; most jobs of a round are asked for before anything is learned again.
+    void shape_as_of(std::uint32_t kind, detail::basic_kind_times<Void> const* of_kind) {
+        if (cluster_learned_ != learned_) {
+            cluster_ = assumed_;
+            detail::mix_into(cluster_, all_, options_.cluster_weight);
+        } else if (shape_kind_ == kind) {
+            return;
+        }
+        cluster_learned_ = learned_;
+        shape_kind_ = kind;
+        shape_ = cluster_;
+        if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
+    }
     // Of the job in `now_`, whose kind's shape is in `shape_`.
     void write_curve(detail::seen_quantile const& seen, detail::basic_kind_times<Void> const* level,
                      detail::input_effect const& by_input, time_outlook& out) const noexcept {
@@ -268,19 +283,19 @@ class basic_sibling_times {
 
         // The beta process: hazards of the kind, corrected by what is seen of the job at each age.
         double prior = 1, hazard = 0, at_risk = now_.ended.total + now_.stopped.total;
+        double const narrower = 1 / wider, shift = bins::centre + middle * bins::per_unit;
         for (std::size_t b = 0; b < bins::count; ++b) {
-            double const edge = (bins::log_at(static_cast<double>(b + 1)) - middle) / wider;
-            double const next =
-                (std::min)(prior, detail::curve_at(shape_, bins::centre + edge * bins::per_unit));
+            double const place = bins::centre + (static_cast<double>(b + 1) - shift) * narrower;
+            double const next = (std::min)(prior, detail::curve_at(shape_, place));
             double const d = static_cast<double>(now_.ended.bins[b]);
             double const c = static_cast<double>(now_.stopped.bins[b]);
             double const weight = options_.job_weight * prior + at_risk - c / 2;
             constexpr double unseen = 0.02; // no task was ever so late
             double const h = weight > 1e-12 ? (options_.job_weight * (prior - next) + d) / weight : unseen;
             out.hazard_[b] = hazard;
-            if (h > 0) hazard -= std::log1p(-(std::min)(h, 0.999));
+            if (h > 0) hazard += detail::hazard_of((std::min)(h, 0.999));
             prior = next;
-            at_risk = (std::max)(at_risk - d - c, 0.0);
+            at_risk = (std::max)(at_risk - (d + c), 0.0);
         }
         out.hazard_[bins::count] = hazard;
         out.origin_ = now_.origin;
@@ -292,6 +307,7 @@ class basic_sibling_times {
 
     // Adds what a job has shown to its kind and to the cluster.
     void fold(detail::basic_job_times<Void>& j) {
+        ++learned_;
         j.centre();
         detail::ended_mass mass;
         if (!mass.read(j)) return;
@@ -307,8 +323,11 @@ class basic_sibling_times {
     detail::id_places<detail::basic_kind_times<Void>> kinds_{};
     detail::log_counts all_{};
     detail::input_effect all_input_{};
-    detail::survival_curve assumed_{}, shape_{}; // the latter while an outlook is made
-    detail::basic_job_times<Void> now_{};        // the same
+    detail::survival_curve assumed_{}, cluster_{}, shape_{}; // of any task, of a kind
+    std::uint64_t learned_ = 1,
+                  cluster_learned_ = 0;   // how often shapes have changed, and when they were made
+    std::uint32_t shape_kind_ = no_kind;  // whose shape it is
+    detail::basic_job_times<Void> now_{}; // while an outlook is made
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
 

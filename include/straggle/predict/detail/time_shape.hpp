@@ -37,6 +37,14 @@ using survival_curve = std::array<double, log_bins::count + 1>;
     return 0.5 * std::erfc(z * 0.70710678118654752440);
 }
 
+// The hazard in which a share of those at risk ends: -log(1 - share), to 4e-16 of it. Most shares are small:
+// then five terms of the series of the inverse hyperbolic tangent are enough.
+[[nodiscard]] inline double hazard_of(double share) noexcept {
+    if (!(share < 0.1)) return -std::log1p(-share);
+    double const z = share / (2 - share), s = z * z;
+    return 2 * z * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11))))));
+}
+
 // Mean logarithm of the factor by which trouble makes a task longer, as long as none has been seen.
 inline constexpr double assumed_tail = 0.7;
 
