@@ -53,11 +53,11 @@ class basic_machine_classes {
                 m.was_fast = true;
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }
-        std::sort(entries_.begin(), entries_.end(), [](entry const& a, entry const& b) {
-            if (a.told != b.told) return a.told < b.told;
-            if (a.known.value != b.known.value) return a.known.value < b.known.value;
-            return a.node < b.node;
-        });
+        auto const by_class = [](entry const& a, entry const& b) {
+            return a.told != b.told ? a.told < b.told : a.node < b.node;
+        };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), by_class))
+            std::sort(entries_.begin(), entries_.end(), by_class);
         for (std::size_t first = 0; first < entries_.size();) {
             std::size_t last = first;
             while (last < entries_.size() && entries_[last].told == entries_[first].told) ++last;
@@ -96,16 +96,26 @@ class basic_machine_classes {
         std::uint32_t told, slots, node;
         slowdown known;
     };
+    struct weighed {
+        double value;
+        std::uint32_t slots;
+    };
 
-    // By value, in their order: the slot-weighted median of those that are chosen.
+    // The slot-weighted median of those that are chosen.
     template <class Choose>
-    static double median(std::span<entry const> entries, Choose&& choose) {
+    double median(std::span<entry const> entries, Choose&& choose) {
+        chosen_.clear();
         double all = 0, below = 0;
-        for (entry const& e : entries) all += choose(e) ? e.slots : 0;
         for (entry const& e : entries) {
             if (!choose(e)) continue;
-            below += e.slots;
-            if (2 * below >= all) return e.known.value;
+            chosen_.push_back({e.known.value, e.slots});
+            all += e.slots;
+        }
+        std::sort(chosen_.begin(), chosen_.end(),
+                  [](weighed const& a, weighed const& b) { return a.value < b.value; });
+        for (weighed const& w : chosen_) {
+            below += w.slots;
+            if (2 * below >= all) return w.value;
         }
         return 1;
     }
@@ -154,6 +164,7 @@ class basic_machine_classes {
 
     when_used<Void, std::vector<machine>> machines_;
     std::vector<entry> entries_;
+    std::vector<weighed> chosen_;
 };
 using machine_classes = basic_machine_classes<>;
 
