@@ -41,6 +41,44 @@ void add_job(history& h, std::mt19937_64& random, std::vector<double> const& tru
 
 } // namespace
 
+TEST_CASE("many nodes of which little is known: one that moves is no reason to solve everything") {
+    std::mt19937_64 random(20261127);
+    std::vector<double> truth(1500);
+    for (std::size_t i = 0; i < truth.size(); ++i) truth[i] = i % 50 == 7 ? 0.4 : 0.0;
+    std::vector<std::uint32_t> const slots(truth.size(), 4);
+    effect_solver fast, plain;
+    std::vector<node_effect> by_fast(truth.size()), by_plain(truth.size());
+    // Jobs in their order; the last 200 go on, and every round two are over and two begin.
+    history jobs;
+    for (int i = 0; i < 600; ++i) add_job(jobs, random, truth, 0);
+    double squares = 0, most_off = 0;
+    std::size_t compared = 0;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        if (round == 40) truth[11] = 1.1; // begins to be slow
+        for (int job = 0; job < 2; ++job) add_job(jobs, random, truth, round / 30);
+        history now = jobs, again = jobs;
+        std::size_t const final_ones = jobs.groups.size() - 200;
+        fast.solve(now.groups, final_ones, now.cells, round / 30, slots, by_fast);
+        plain.forget();
+        plain.solve(again.groups, final_ones, again.cells, round / 30, slots, by_plain);
+        if (round < 5) continue; // nothing was known to begin from
+        for (std::size_t i = 0; i < truth.size(); ++i) {
+            // What has changed lately is a threshold.
+            if (by_fast[i].groups != by_plain[i].groups || by_plain[i].groups == 0) continue;
+            double const off = std::fabs(by_fast[i].log_slowdown - by_plain[i].log_slowdown) /
+                               std::sqrt(by_plain[i].variance);
+            most_off = std::max(most_off, off);
+            squares += off * off;
+            ++compared;
+        }
+    }
+    double const usually = std::sqrt(squares / static_cast<double>(compared));
+    MESSAGE("most off: " << most_off << " errors, usually " << usually);
+    CHECK(compared > 140000);
+    CHECK(most_off < 0.25);
+    CHECK(usually < 0.05);
+}
+
 TEST_CASE("sums of what is final say what solving everything says, to a quarter of an error") {
     std::mt19937_64 random(20261122);
     std::vector<double> truth(80);

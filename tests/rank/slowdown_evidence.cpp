@@ -109,6 +109,7 @@ TEST_CASE("siblings that have not ended count as Kaplan and Meier say") {
     detail::censored_times times;
     std::uint32_t node = 0;
     for (row const& r : rows) times.add(r.at, r.ended, node++);
+    times.sort();
     times.fit();
     CHECK(times.events() == 9);
     double const published[][2] = {{6, 0.8571},  {7, 0.8067},  {10, 0.7529}, {13, 0.6902},
@@ -178,6 +179,7 @@ TEST_CASE("other jobs stand behind siblings: the share that takes longer is that
     std::uint32_t node = 0;
     for (double const x : times) siblings.add(x, true, node++ % 8);
     double const weight = (std::min)(pool.weight(), 80.0);
+    siblings.sort();
     siblings.fit_hazards(pool, 0); // the median is where it is
     std::vector<double> sorted = times;
     std::sort(sorted.begin(), sorted.end());
@@ -192,6 +194,7 @@ TEST_CASE("other jobs stand behind siblings: the share that takes longer is that
         CHECK(told < both + 2.5 / (weight + 80));
     }
     // Its own hazard, where nothing is known of others.
+    siblings.sort();
     siblings.fit_hazards({}, 0);
     CHECK(std::exp(-siblings.hazard(sorted[70] + 1e-9, 99, 1.5)) == doctest::Approx(10.0 / 81).epsilon(0.12));
 }
@@ -201,6 +204,7 @@ TEST_CASE("attempts that hang do not hide each other: the longest is compared wi
     for (std::size_t i = 0; i < 76; ++i)
         siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
     for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
+    siblings.sort();
     siblings.fit_hazards({}, 0.5);
     double own = 0, all = 0;
     for (int i = 1; i <= 76; ++i) {
@@ -219,6 +223,7 @@ TEST_CASE("attempts that hang do not hide each other: the longest is compared wi
         siblings.add(0.01 * static_cast<double>(i), true, static_cast<std::uint32_t>(i % 9));
     siblings.add(3, true, 5);
     for (int i = 0; i < 4; ++i) siblings.add(2, false, 9);
+    siblings.sort();
     siblings.fit_hazards({}, 0.5);
     double others = 0;
     for (int i = 2; i <= 77; ++i) others += 1.0 / (i + 1);
@@ -241,6 +246,7 @@ TEST_CASE("spacings of a Pareto tail are exponential with mean 1 / index, also w
                     double const at = excess(engine), until = censored && k % 2 == 0 ? cut(engine) : 1e9;
                     times.add((std::min)(at, until), at <= until, k % 20);
                 }
+                times.sort();
                 times.fit();
                 times.for_each_spacing([&](double spacing) {
                     sum += spacing;
@@ -423,6 +429,61 @@ TEST_CASE("what is copied before its job has a tail is a witness of what hangs, 
     }
     CHECK(told[0] > 0);
     CHECK(told[1] == doctest::Approx(told[0]).epsilon(0.05));
+}
+
+TEST_CASE(
+    "a job is looked at again when its nodes are believed to be otherwise by a third of its deviation") {
+    using stale = detail::live_cells::stale;
+    detail::live_cells live;
+    detail::effect_group const group{.cells = 3, .variance = 0.09, .tasks = 10};
+    std::vector<detail::effect_cell> const cells{{0, 2, 0}, {1, 3, 0}, {4, 5, 0}};
+    std::vector<detail::cell_score> const scores{{.node = 0}, {.node = 1}, {.node = 4}};
+    CHECK(live.add({}, {}, {}).empty());
+    CHECK(live.add(group, cells, scores).size() == 3);
+    auto const with = [&](std::size_t node, double slowdown, double plain) {
+        std::vector<detail::belief_change> changes(5);
+        changes[node] = {slowdown * slowdown, plain * plain};
+        return live.stale_of(live.groups()[1], 0, changes);
+    };
+    CHECK(with(2, 9, 9) == stale::nothing); // it has nothing there
+    // Weighed by tasks: half of them moved by d are d / sqrt(2) in all.
+    CHECK(with(4, 0.13, 0) == stale::nothing);
+    CHECK(with(4, 0.14, 0) == stale::cells);
+    CHECK(with(0, 0.14, 0) == stale::nothing);
+    CHECK(with(0, 0.22, 0) == stale::cells);
+    // A score of one task that is off by half a deviation.
+    CHECK(with(0, 0, 0.14) == stale::nothing);
+    CHECK(with(0, 0, 0.16) == stale::scores);
+}
+
+TEST_CASE("what an update says, the next one says as well where nothing has happened") {
+    // What is believed of nodes and what jobs say hang on each other: an update that looked at jobs too early
+    // would be corrected by the next one.
+    std::mt19937_64 engine(straggle_test::seed_or(20261127));
+    std::normal_distribution<double> normal;
+    for (double const slow : {1.0, 1.5, 4.0}) {
+        CAPTURE(slow);
+        slowdown_evidence evidence;
+        std::vector<running_attempt> running;
+        double now = 0, squares = 0;
+        for (std::uint64_t round = 0; round < 30; ++round) {
+            // Jobs of which one goes on; node 2 is slow from the tenth round on.
+            for (std::uint32_t n = 0; n < 12; ++n)
+                for (unsigned k = 0; k < 3; ++k)
+                    evidence.observe(
+                        {n, round / 5, round * 100 + n * 3 + k, now,
+                         now + (n == 2 && round >= 10 ? slow : 1) * std::exp(0.3 * normal(engine))});
+            now += 5;
+            evidence.update(now, running, {});
+            std::vector<double> first;
+            for (std::uint32_t n = 0; n < 12; ++n) first.push_back(evidence.evidence(n));
+            double const told = evidence.estimate_of(2).value;
+            evidence.update(now, running, {});
+            for (std::uint32_t n = 0; n < 12; ++n) squares += std::pow(evidence.evidence(n) - first[n], 2);
+            CHECK(evidence.estimate_of(2).value == doctest::Approx(told).epsilon(0.02));
+        }
+        CHECK(std::sqrt(squares / (30 * 12)) < 0.25); // nats, where nine exclude a node
+    }
 }
 
 TEST_CASE("a slowdown is found, and told only when it is known") {

@@ -30,24 +30,49 @@ class basic_censored_times {
     void clear() noexcept {
         times_.clear();
         events_ = 0;
-        longest_ = second_ = {-1e300, 0};
+        longest_ = second_ = {};
     }
     // An attempt that ended, or that has taken so long so far.
     void add(double log_time, bool ended, std::uint32_t node) {
         times_.push_back({log_time, node, ended});
         events_ += ended ? 1 : 0;
-        if (log_time > longest_.at) {
-            if (node != longest_.node) second_ = longest_;
-            longest_ = {log_time, node, ended};
-        } else if (node != longest_.node && log_time > second_.at) {
-            second_ = {log_time, node, ended};
-        }
     }
 
-    // Takes in what was added: for all but hazards. O(n log n)
+    // Puts what was added in order: before all that follows. O(n log n)
+    void sort() {
+        if (times_.empty()) return;
+        double const lowest = times_.front().at - 8; // of most: they are dealt evenly
+        spread_sort(
+            times_, sorted_,
+            [lowest](time const& t) {
+                return static_cast<std::uint64_t>(std::clamp(t.at - lowest, 0.0, 16.0) * 0x1p40);
+            },
+            [](time const& a, time const& b) {
+                return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
+            });
+        std::size_t last = times_.size() - 1;
+        longest_ = times_[last];
+        while (last > 0 && times_[last].node == longest_.node) --last;
+        if (times_[last].node != longest_.node) second_ = times_[last];
+    }
+    // The median of those that ended; the upper one of two. @pre one has
+    [[nodiscard]] double median_of_ended() const noexcept {
+        std::size_t before = events_ / 2 + 1, i = 0;
+        while (before > 0) before -= times_[i++].ended ? 1u : 0u;
+        return times_[i - 1].at;
+    }
+    // Counts times from `origin` on; what lies further off than `widest` is moved there.
+    void count_from(double origin, double widest) noexcept {
+        auto const moved = [=](double at) { return std::clamp(at - origin, -widest, widest); };
+        for (time& t : times_) t.at = moved(t.at);
+        for (time* t : {&longest_, &second_})
+            if (t->at > -1e299) t->at = moved(t->at);
+    }
+
+    // Takes in what was added: for all but hazards. O(n)
     void fit() {
-        sort();
         std::size_t const n = times_.size();
+        if (points_.size() < n) points_.resize(n);
         double survival = 1;
         for (std::size_t i = 0; i < n; ++i) {
             double mass = 0;
@@ -75,7 +100,7 @@ class basic_censored_times {
     // long, each as so many attempts as `pool` is worth.
     // @param spread the usual standard deviation of one time
     void fit_hazards(pooled_times const& pool, double spread) {
-        sort();
+        if (points_.size() < times_.size()) points_.resize(times_.size());
         find_suspects();
         find_prior(pool, spread);
         for (std::size_t which = everybody; which <= suspects_; ++which) sum_hazards(which);
@@ -91,7 +116,7 @@ class basic_censored_times {
     };
     [[nodiscard]] rest beyond(double log_time) const noexcept {
         std::size_t const i = after(log_time);
-        if (i == points_.size()) return {i == 0 ? 1.0 : 0.0, log_time};
+        if (i == times_.size()) return {i == 0 ? 1.0 : 0.0, log_time};
         double const share = i == 0 ? 1.0 : points_[i - 1].survival;
         if (!(share > 1e-9)) return {share, log_time};
         double const mean = points_[i].sum_from / share;
@@ -130,24 +155,13 @@ class basic_censored_times {
     }
 
   private:
-    void sort() {
-        spread_sort(
-            times_, sorted_,
-            [](time const& t) {
-                return static_cast<std::uint64_t>((std::clamp(t.at, -8.0, 8.0) + 8) * 0x1p40);
-            },
-            [](time const& a, time const& b) {
-                return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
-            });
-        points_.resize(times_.size());
-    }
     // With everybody, and without one suspect or the other.
     static constexpr std::size_t everybody = 0, views = 3;
 
     struct time {
-        double at;
-        std::uint32_t node;
-        bool ended;
+        double at = -1e300;
+        std::uint32_t node = 0;
+        bool ended = false;
     };
     // What is known at one of the times.
     struct point {
@@ -159,11 +173,15 @@ class basic_censored_times {
         double sum_from = 0;                 // of mass times place, from here on
     };
 
-    // The first that takes longer.
+    // The first that takes longer; found without a branch, for none could be guessed.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
-        auto const it = std::upper_bound(times_.begin(), times_.end(), log_time,
-                                         [](double at, time const& t) { return at < t.at; });
-        return static_cast<std::size_t>(it - times_.begin());
+        std::size_t first = 0;
+        for (std::size_t left = times_.size(); left != 0;) {
+            std::size_t const half = (left + 1) / 2;
+            first += half * (times_[first + half - 1].at <= log_time ? 1u : 0u);
+            left -= half;
+        }
+        return first;
     }
 
     // The node with the longest attempt, and the one with most that go on for longer than usual.
@@ -240,17 +258,11 @@ class basic_censored_times {
         return everybody;
     }
 
-    struct extreme {
-        double at = -1e300;
-        std::uint32_t node = 0;
-        bool ended = false;
-    };
-
     std::vector<time> times_; // as they come, then in order
     spread_sort_scratch<time> sorted_;
-    std::vector<point> points_;
+    std::vector<point> points_; // of each time, and what is left of others behind
     std::size_t events_ = 0;
-    extreme longest_, second_; // on two nodes
+    time longest_, second_; // on two nodes
     std::array<std::uint32_t, views - 1> suspect_{};
     std::size_t suspects_ = 0;
     std::array<double, views> longest_without_{};

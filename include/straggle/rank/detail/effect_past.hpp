@@ -90,6 +90,7 @@ class basic_effect_past {
         double squares = 0, compared = 0; // of cells with siblings elsewhere: squared weights times variances
         double tasks = 0, freedom = 0;
         double recent_sum = 0, recent_all = 0, recent_squares = 0, recent_tasks = 0;
+        double share = 0; // of the weight of a group, the largest
         std::uint32_t groups = 0, recent_groups = 0;
     };
 
@@ -108,10 +109,15 @@ class basic_effect_past {
                 std::span<double const> values, double spread) {
         if (!is_valid_ || groups.size() < groups_ || window < window_ || window - solved_at_ >= 8)
             return false;
-        if (have_moved(values)) return false;
+        double const moved = moved_by(values);
+        if (moved > 3) return false;
         std::size_t more = cells_;
         for (std::size_t g = groups_; g < groups.size(); ++g) more += groups[g].cells;
         if ((more - solved_cells_) * 16 > solved_cells_) return false;
+        if (moved > 1) {
+            add_up(groups, cells, window, values, spread);
+            return true;
+        }
         links_.grow(values.size());
         nodes_.resize((std::max)(nodes_.size(), values.size()));
         age(groups, cells, window);
@@ -121,16 +127,9 @@ class basic_effect_past {
     // Everything was solved: sums of what is final, with the shifts that were found.
     void sum_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
                 std::span<double const> values, double spread) {
-        clear(values.size());
-        groups_ = cells_ = recent_group_ = recent_cell_ = 0;
-        window_ = solved_at_ = window;
-        while (recent_group_ < groups.size() && !is_recent(groups[recent_group_], window))
-            recent_cell_ += groups[recent_group_++].cells;
-        take(groups, cells, values, spread);
+        add_up(groups, cells, window, values, spread);
+        solved_at_ = window;
         solved_cells_ = cells_;
-        usual_ = 0;
-        for (sums const& n : nodes_) usual_ += n.all / static_cast<double>(nodes_.size());
-        solved_.assign(values.begin(), values.end());
         is_valid_ = true;
     }
 
@@ -139,18 +138,33 @@ class basic_effect_past {
     }
 
   private:
-    static constexpr double one_moved = 0.05, all_moved = 0.01; // any node; all, in the mean of squares
+    // A node moves the shifts as far as it weighs something there: by so much any; by so much all, in the
+    // mean of squares.
+    static constexpr double one_moved = 0.01, all_moved = 0.01;
 
-    // What moves a node moves the shifts as far as it weighs something there.
-    [[nodiscard]] bool have_moved(std::span<double const> values) const noexcept {
-        double squares = 0, all = 0;
-        for (std::size_t i = 0; i < solved_.size() && i < values.size(); ++i) {
-            double const weight = (std::min)(nodes_[i].all, usual_), off = values[i] - solved_[i];
-            if (std::fabs(off) * weight > one_moved * usual_) return true;
+    // How far nodes are from where they were when the shifts were found: as often as is tolerated.
+    [[nodiscard]] double moved_by(std::span<double const> values) const noexcept {
+        double squares = 0, all = 0, most = 0;
+        for (std::size_t i = 0; i < shifted_at_.size() && i < values.size(); ++i) {
+            double const weight = (std::min)(nodes_[i].all, usual_), off = values[i] - shifted_at_[i];
+            most = (std::max)(most, std::fabs(off) * nodes_[i].share);
             squares += weight * off * off;
             all += weight;
         }
-        return squares > all_moved * all_moved * all;
+        return (std::max)(most / one_moved, all > 0 ? std::sqrt(squares / all) / all_moved : 0.0);
+    }
+    // Shifts and sums of all that is final, anew.
+    void add_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window,
+                std::span<double const> values, double spread) {
+        clear(values.size());
+        groups_ = cells_ = recent_group_ = recent_cell_ = 0;
+        window_ = window;
+        while (recent_group_ < groups.size() && !is_recent(groups[recent_group_], window))
+            recent_cell_ += groups[recent_group_++].cells;
+        take(groups, cells, values, spread);
+        usual_ = 0;
+        for (sums const& n : nodes_) usual_ += n.all / static_cast<double>(nodes_.size());
+        shifted_at_.assign(values.begin(), values.end());
     }
     void age(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window) {
         if (window == window_) return;
@@ -194,6 +208,7 @@ class basic_effect_past {
                 effect_cell const& cell = cells[cells_];
                 sums& n = nodes_[cell.node];
                 double const w = weight_of(g, cell, spread), off = cell.deviation - g.shift;
+                n.share = (std::max)(n.share, w / all);
                 n.sum += kept * w * off;
                 n.all += kept * w;
                 n.recent_sum += recent * w * off;
@@ -214,7 +229,7 @@ class basic_effect_past {
     }
 
     std::vector<sums> nodes_;
-    std::vector<double> solved_; // values when everything was solved last
+    std::vector<double> shifted_at_; // values that the shifts were found with
     node_links links_;
     std::size_t groups_ = 0, cells_ = 0, solved_cells_ = 0; // that are in the sums
     std::size_t recent_group_ = 0, recent_cell_ = 0;        // the first that is recent

@@ -14,6 +14,7 @@
 #include <straggle/rank/detail/evidence_state.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/live_cells.hpp>
 #include <straggle/rank/detail/node_effects.hpp>
 #include <straggle/rank/detail/slow_detector.hpp>
 #include <straggle/record/attempt_event.hpp>
@@ -99,11 +100,9 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         seen_ = false;
         std::uint64_t const before = windows_;
         step_windows(now);
-        look_at_live(now);
-        if (solve(slots)) {
-            look_at_live(now);
-            solve(slots);
-        }
+        look_at_live();
+        solve(slots);
+        if (look_again()) solve(slots);
         this->write_slowdowns();
         sum_scores();
         if (windows_ != before) this->count_onsets();
@@ -145,6 +144,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
   private:
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+    using stale = typename basic_live_cells<Void>::stale;
 
     struct running_row {
         std::uint32_t job;
@@ -168,6 +168,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
         spread_sort(
             running_, dealt_, [](running_row const& r) { return std::uint64_t{r.job}; },
+            [](running_row const& r) { return std::uint64_t{r.attempt.node}; },
             [](running_row const& a, running_row const& b) {
                 if (a.job != b.job) return a.job < b.job;
                 if (a.attempt.node != b.attempt.node) return a.attempt.node < b.attempt.node;
@@ -229,28 +230,51 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
     }
 
-    // Appends what the jobs that go on say, behind what is final.
-    void look_at_live(double) {
-        live_groups_.clear();
-        live_cells_.clear();
-        live_scores_.clear();
+    // What the jobs that go on say, with what is believed of nodes now.
+    void look_at_live() {
+        live_.clear();
         for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            bool const tells = builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
+            look_at(j, running);
             for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
-            if (!tells) return;
-            live_groups_.push_back(builder_.group());
-            live_groups_.back().window = windows_;
-            live_groups_.back().job = jobs_.key(j);
-            live_cells_.insert(live_cells_.end(), builder_.cells().begin(), builder_.cells().end());
-            for (cell_score s : builder_.scores()) {
-                s.scale(shrink(s.tasks, builder_.group().variance));
-                live_scores_.push_back(s);
-            }
         });
     }
-    // True if what is believed of a node changed by so much that jobs should be looked at again.
-    bool solve(std::span<std::uint32_t const> slots) {
+    void look_at(std::uint32_t j, std::span<running_time const> running) {
+        if (!builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_))) return;
+        effect_group group = builder_.group();
+        group.window = windows_;
+        group.job = jobs_.key(j);
+        for (cell_score& s : live_.add(group, builder_.cells(), builder_.scores()))
+            s.scale(shrink(s.tasks, group.variance));
+    }
+    // The same of those that would say something else now. True if that is not only what they score.
+    bool look_again() {
+        bool is_other = false, are_cells_other = false;
+        std::size_t first = 0;
+        for (effect_group const& g : live_.groups()) {
+            stale const what = live_.stale_of(g, first, span_of(changes_));
+            is_other = is_other || what != stale::nothing;
+            are_cells_other = are_cells_other || what == stale::cells;
+            first += g.cells;
+        }
+        if (!is_other) return false;
+        std::swap(live_, before_);
+        live_.clear();
+        first = 0;
+        auto g = before_.groups().begin();
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+            if (g == before_.groups().end() || g->job != jobs_.key(j)) return; // it says nothing
+            if (before_.stale_of(*g, first, span_of(changes_)) != stale::nothing)
+                look_at(j, running);
+            else
+                live_.add(*g, before_.cells().subspan(first, g->cells),
+                          before_.scores().subspan(first, g->cells));
+            first += g->cells;
+            ++g;
+        });
+        return are_cells_other;
+    }
+    void solve(std::span<std::uint32_t const> slots) {
         {
             // What is live stands behind the rest for as long as it takes, also should memory run out.
             struct put_back {
@@ -263,27 +287,27 @@ class basic_evidence_store : public basic_evidence_state<Void> {
                 }
             };
             put_back const both{groups_, cells_};
-            groups_.insert(groups_.end(), live_groups_.begin(), live_groups_.end());
-            cells_.insert(cells_.end(), live_cells_.begin(), live_cells_.end());
+            groups_.insert(groups_.end(), live_.groups().begin(), live_.groups().end());
+            cells_.insert(cells_.end(), live_.cells().begin(), live_.cells().end());
             solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
-        bool moved = false;
+        changes_.resize(effects_.size());
         double const deviation = std::sqrt((std::max)(builder_.usual_variance, 1e-4));
         for (std::size_t i = 0; i < effects_.size(); ++i) {
-            double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : beliefs_[i].usual;
-            double const off = value - beliefs_[i].log_slowdown, square = off * off;
-            // What is hardly known moves all the time, and means nothing.
-            moved = moved || (square > 0.02 * 0.02 && 4 * square > effects_[i].variance);
-            beliefs_[i].log_slowdown = value;
-            beliefs_[i].proved =
-                value * (std::max)(0.0, 1 - effects_[i].variance / (std::max)(value * value, 1e-12));
-            nodes_[i].now.count_beyond(builder_.plain(beliefs_[i]), deviation);
+            node_belief& b = beliefs_[i];
+            double const value = effects_[i].groups != 0 ? effects_[i].log_slowdown : b.usual;
+            double const off = value - b.log_slowdown, plain = builder_.plain(b);
+            b.log_slowdown = value;
+            b.proved = value * (std::max)(0.0, 1 - effects_[i].variance / (std::max)(value * value, 1e-12));
+            double const now = builder_.plain(b);
+            changes_[i] = {.slowdown = 4 * off * off > effects_[i].variance ? off * off : 0.0,
+                           .plain = (now - plain) * (now - plain)};
+            nodes_[i].now.count_beyond(now, deviation);
         }
-        return moved;
     }
     void sum_scores() {
         for (node_watch& n : nodes_) n.live = {};
-        for (cell_score const& s : live_scores_) {
+        for (cell_score const& s : live_.scores()) {
             cell_score& all = nodes_[s.node].live;
             all.slow += s.slow;
             all.now += s.now;
@@ -306,89 +330,15 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         }
     }
 
-    void watch_hung(double now) {
-        for (node_watch& n : nodes_) {
-            n.running = n.company = n.batches = 0;
-            n.survived = state::no_evidence;
-        }
-        for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
-        ages_.clear();
-        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
-            live_job& job = jobs_[j];
-            bool const ended = std::exchange(job.fresh, false);
-            if (running.empty() && !ended) return;
-            if (ended) see_races(job, running);
-            if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) ||
-                !builder_.has_tail())
-                return;
-            // A job whose tail is known only now counts from its beginning: what was copied before is no less
-            // a witness.
-            double const before = std::exchange(job.weighed, now);
-            running_time const* lead = nullptr; // of a batch: its first
-            double const together = builder_.together();
-            for (running_time const& r : running) {
-                node_belief const& b = beliefs_[r.node];
-                if (r.copy) continue;
-                double const log_ratio = std::log(r.age > 0 ? r.age : 1e-300) - builder_.origin();
-                ages_.push_back({r.node, log_ratio, r.start, 0});
-                if (r.start < b.since) continue;
-                double const slow = builder_.slowest(b);
-                node_watch& n = nodes_[r.node];
-                ++n.running;
-                bool const leads =
-                    lead == nullptr || lead->node != r.node || r.start - lead->start > together;
-                if (leads) {
-                    lead = &r;
-                    ++n.batches;
-                } else if (!batches_.holds()) {
-                    continue;
-                }
-                // Where neighbours are alike, a batch is as one task, which may be larger than any before.
-                bool const alone = n.company < 2 || !batches_.holds();
-                n.exposed += builder_.exposure(r.age, log_ratio, now - before, r.node, slow, alone);
-                ages_.back().hazard = builder_.exposure(r.age, log_ratio, r.age, r.node, slow, alone);
-            }
-            for (timed_attempt const& a : job.attempts) {
-                if (!(a.end > before) || a.copy) continue;
-                double const length = std::exp(a.ticks * nats_per_tick);
-                node_belief const& b = beliefs_[a.node];
-                if (a.end - length < b.since) continue;
-                node_watch& n = nodes_[a.node];
-                n.exposed += builder_.exposure(length, std::log(length) - builder_.origin(), a.end - before,
-                                               a.node, builder_.slowest(b), true);
-                if (a.censored) continue;
-                n.ended += 1;
-                n.last_ended = (std::max)(n.last_ended, a.end - length);
-                learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
-            }
-        });
-        for (node_watch& n : nodes_) {
-            n.hung.add(n.exposed, n.ended);
-            n.outruns = std::clamp(n.outruns - n.ended, 0.0, state::most_outruns);
-            n.exposed = n.ended = n.stuck = 0;
-        }
-        spread_sort(
-            ages_, dealt_ages_, [](aged_attempt const& a) { return std::uint64_t{a.node}; },
-            [](aged_attempt const& a, aged_attempt const& b) {
-                return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
-            });
-        for (std::size_t first = 0; first < ages_.size();) {
-            std::size_t last = first;
-            while (last < ages_.size() && ages_[last].node == ages_[first].node) ++last;
-            node_watch& n = nodes_[ages_[first].node];
-            n.stuck = std::exp(ages_[first + (last - first - 1) / 2].log_ratio);
-            this->weigh_ages(n, {ages_.data() + first, last - first});
-            first = last;
-        }
-    }
+    // What runs, and for how long: which nodes hang.
+    void watch_hung(double now);
 
     // Scratch.
     std::vector<running_row> running_;
     when_used<Void, spread_sort_scratch<running_row>> dealt_;
     when_used<Void, std::vector<running_time>> running_of_;
-    when_used<Void, std::vector<effect_group>> live_groups_;
-    when_used<Void, std::vector<effect_cell>> live_cells_;
-    when_used<Void, std::vector<cell_score>> live_scores_;
+    basic_live_cells<Void> live_, before_;
+    when_used<Void, std::vector<belief_change>> changes_; // by node
     std::vector<aged_attempt> ages_;
     spread_sort_scratch<aged_attempt> dealt_ages_;
 };

@@ -84,13 +84,18 @@ class basic_group_builder {
     [[nodiscard]] double plain(node_belief const& b) const noexcept {
         return (std::max)(tolerated + b.usual, b.proved);
     }
-    // The hazard that an attempt of some age was exposed to in the last while, on a node that is so slow, as
-    // its siblings show it. `log_ratio`: that of its age, as below. @pre build() returned true
-    [[nodiscard]] double exposure(double age, double log_ratio, double last, std::uint32_t node, double slow,
+    // The log of an age, as below: from the origin of the job.
+    [[nodiscard]] double log_ratio(double age) const noexcept {
+        return std::log(age > 0 ? age : 1e-300) - origin_;
+    }
+    // The hazard that an attempt was exposed to up to some age, on a node that is so slow, as its siblings
+    // show it. @pre build_times() returned true
+    [[nodiscard]] double exposure(double age, double log_ratio, std::uint32_t node, double slow,
                                   bool alone) const noexcept {
-        double const index = alone ? far_tail : near_tail, before = age - last;
-        return (age > 0 ? siblings_.hazard(log_ratio - slow, node, index) : 0.0) -
-               (before > 0 ? siblings_.hazard(std::log(before) - origin_ - slow, node, index) : 0.0);
+        return age > 0 ? siblings_.hazard(log_ratio - slow, node, alone ? far_tail : near_tail) : 0.0;
+    }
+    [[nodiscard]] double exposure(double age, std::uint32_t node, double slow, bool alone) const noexcept {
+        return age > 0 ? exposure(age, log_ratio(age), node, slow, alone) : 0.0;
     }
     // The log of how slow a node has been at least with what ended there lately.
     [[nodiscard]] double proved_pace(node_belief const& b) const noexcept {
@@ -198,16 +203,12 @@ class basic_group_builder {
     }
 
     void find_origin() {
-        medians_.clear();
-        for (entry const& e : entries_)
-            if (e.ended && !e.copy) medians_.push_back(e.adjusted);
-        auto const middle = medians_.begin() + static_cast<std::ptrdiff_t>(medians_.size() / 2);
-        std::nth_element(medians_.begin(), middle, medians_.end());
-        double const median = *middle;
         siblings_.clear();
         for (entry const& e : entries_)
-            if (!e.copy) siblings_.add(std::clamp(e.adjusted - median, -widest, widest), e.ended, e.node);
-        origin_ = median;
+            if (!e.copy) siblings_.add(e.adjusted, e.ended, e.node);
+        siblings_.sort();
+        origin_ = siblings_.median_of_ended();
+        siblings_.count_from(origin_, widest);
     }
 
     void find_variance() {
@@ -254,13 +255,13 @@ class basic_group_builder {
     // Learns what scores cost, and how times are spread, from the job that was looked at last.
     void teach(score_prices& prices) {
         double const deviation = std::sqrt(group_.variance);
-        medians_.clear();
+        from_origin_.clear();
         for (entry const& e : entries_) {
             if (!e.ended || e.copy) continue;
             prices.learn((e.adjusted - origin_ - mean_) / deviation);
-            medians_.push_back(e.adjusted - origin_);
+            from_origin_.push_back(e.adjusted - origin_);
         }
-        pool.learn(span_of(medians_));
+        pool.learn(span_of(from_origin_));
     }
     // Variance as this job alone shows it, and by how many tasks.
     [[nodiscard]] double own_variance() const noexcept { return own_variance_; }
@@ -363,7 +364,7 @@ class basic_group_builder {
     effect_group group_;
     std::vector<entry> entries_;
     spread_sort_scratch<entry> sorted_;
-    std::vector<double> medians_, starts_;
+    std::vector<double> from_origin_, starts_;
     when_used<Void, std::vector<race_score>> races_;
     when_used<Void, std::vector<effect_cell>> cells_;
     when_used<Void, std::vector<cell_score>> scores_;

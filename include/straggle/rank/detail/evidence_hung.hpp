@@ -1,0 +1,99 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: what runs for how long, beside its siblings, and what that
+/// says of nodes that hang.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/spread_sort.hpp>
+#include <straggle/rank/detail/evidence_store.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+template <class T>
+void basic_evidence_store<T>::watch_hung(double now) {
+    for (node_watch& n : nodes_) {
+        n.running = n.company = n.batches = 0;
+        n.survived = state::no_evidence;
+    }
+    for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
+    ages_.clear();
+    for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+        live_job& job = jobs_[j];
+        bool const ended = std::exchange(job.fresh, false);
+        if (running.empty() && !ended) return;
+        if (ended) see_races(job, running);
+        if (!builder_.build_times(span_of(job.attempts), running, span_of(beliefs_)) || !builder_.has_tail())
+            return;
+        // A job whose tail is known only now counts from its beginning: what was copied before is no less
+        // a witness.
+        double const before = std::exchange(job.weighed, now);
+        running_time const* lead = nullptr; // of a batch: its first
+        double const together = builder_.together();
+        for (running_time const& r : running) {
+            node_belief const& b = beliefs_[r.node];
+            if (r.copy) continue;
+            double const log_ratio = builder_.log_ratio(r.age);
+            ages_.push_back({r.node, log_ratio, r.start, 0});
+            if (r.start < b.since) continue;
+            double const slow = builder_.slowest(b);
+            node_watch& n = nodes_[r.node];
+            ++n.running;
+            bool const leads = lead == nullptr || lead->node != r.node || r.start - lead->start > together;
+            if (leads) {
+                lead = &r;
+                ++n.batches;
+            } else if (!batches_.holds()) {
+                continue;
+            }
+            // Where neighbours are alike, a batch is as one task, which may be larger than any before.
+            bool const alone = n.company < 2 || !batches_.holds();
+            double const exposed = builder_.exposure(r.age, log_ratio, r.node, slow, alone);
+            n.exposed += exposed - builder_.exposure(r.age - (now - before), r.node, slow, alone);
+            ages_.back().hazard = exposed;
+        }
+        for (timed_attempt const& a : job.attempts) {
+            if (!(a.end > before) || a.copy) continue;
+            double const length = std::exp(a.ticks * nats_per_tick);
+            node_belief const& b = beliefs_[a.node];
+            if (a.end - length < b.since) continue;
+            node_watch& n = nodes_[a.node];
+            double const slow = builder_.slowest(b);
+            n.exposed += builder_.exposure(length, a.node, slow, true) -
+                         builder_.exposure(length - (a.end - before), a.node, slow, true);
+            if (a.censored) continue;
+            n.ended += 1;
+            n.last_ended = (std::max)(n.last_ended, a.end - length);
+            learn_pace(a.node, a.ticks * nats_per_tick - builder_.origin());
+        }
+    });
+    for (node_watch& n : nodes_) {
+        n.hung.add(n.exposed, n.ended);
+        n.outruns = std::clamp(n.outruns - n.ended, 0.0, state::most_outruns);
+        n.exposed = n.ended = n.stuck = 0;
+    }
+    spread_sort(
+        ages_, dealt_ages_, [](aged_attempt const& a) { return std::uint64_t{a.node}; },
+        [](aged_attempt const& a, aged_attempt const& b) {
+            return a.node != b.node ? a.node < b.node : a.log_ratio < b.log_ratio;
+        });
+    for (std::size_t first = 0; first < ages_.size();) {
+        std::size_t last = first;
+        while (last < ages_.size() && ages_[last].node == ages_[first].node) ++last;
+        node_watch& n = nodes_[ages_[first].node];
+        n.stuck = std::exp(ages_[first + (last - first - 1) / 2].log_ratio);
+        this->weigh_ages(n, {ages_.data() + first, last - first});
+        first = last;
+    }
+}
+
+} // namespace straggle::detail

@@ -1,0 +1,74 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/slowdown_evidence.hpp`: what the jobs that go on say of nodes, one job after the
+/// other, and which of them would say something else now.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
+#include <straggle/rank/detail/effect_past.hpp>
+#include <straggle/rank/detail/group_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// By how much something else is believed of a node than when its jobs were looked at: squares of logarithms.
+struct belief_change {
+    double slowdown = 0; // 0 where it is hardly known: that moves all the time, and means nothing
+    double plain = 0;    // of the slowdown that needs no other explanation
+};
+
+template <class Void = void>
+class basic_live_cells {
+  public:
+    void clear() noexcept {
+        groups_.clear();
+        cells_.clear();
+        scores_.clear();
+    }
+    // Appends a job; what is returned are its scores.
+    std::span<cell_score> add(effect_group const& group, std::span<effect_cell const> cells,
+                              std::span<cell_score const> scores) {
+        groups_.push_back(group);
+        cells_.insert(cells_.end(), cells.begin(), cells.end());
+        scores_.insert(scores_.end(), scores.begin(), scores.end());
+        return span_of(scores_).last(scores.size());
+    }
+    [[nodiscard]] std::span<effect_group const> groups() const noexcept { return span_of(groups_); }
+    [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
+    [[nodiscard]] std::span<cell_score const> scores() const noexcept {
+        return span_of(scores_);
+    } // of each cell
+
+    // What of a job hangs on what is believed of its nodes.
+    enum class stale : unsigned char { nothing, scores, cells };
+    // The same of a job whose cells begin at `first`. Its own times tell where its tasks are to be found:
+    // only what moves these by a third of their deviation matters, or what a score of one task is off by half
+    // of that.
+    [[nodiscard]] stale stale_of(effect_group const& group, std::size_t first,
+                                 std::span<belief_change const> changes) const noexcept {
+        double squares = 0, most = 0;
+        for (effect_cell const& c : cells().subspan(first, group.cells)) {
+            belief_change const& change = changes[c.node];
+            squares += c.tasks * change.slowdown;
+            most = change.plain > most ? change.plain : most;
+        }
+        if (squares > 0.1 * group.tasks * group.variance) return stale::cells;
+        return 4 * most > group.variance ? stale::scores : stale::nothing;
+    }
+
+  private:
+    when_used<Void, std::vector<effect_group>> groups_;
+    when_used<Void, std::vector<effect_cell>> cells_;
+    when_used<Void, std::vector<cell_score>> scores_;
+};
+using live_cells = basic_live_cells<>;
+
+} // namespace straggle::detail
