@@ -432,7 +432,7 @@ TEST_CASE("what is copied before its job has a tail is a witness of what hangs, 
 }
 
 TEST_CASE(
-    "a job is looked at again when its nodes are believed to be otherwise by a third of its deviation") {
+    "a job is looked at again when its nodes are believed to be otherwise by a tenth of its deviation") {
     using stale = detail::live_cells::stale;
     detail::live_cells live;
     detail::effect_group const group{.cells = 3, .variance = 0.09, .tasks = 10};
@@ -446,14 +446,30 @@ TEST_CASE(
         return live.stale_of(live.groups()[1], 0, changes);
     };
     CHECK(with(2, 9, 9) == stale::nothing); // it has nothing there
-    // Weighed by tasks: half of them moved by d are d / sqrt(2) in all.
-    CHECK(with(4, 0.13, 0) == stale::nothing);
-    CHECK(with(4, 0.14, 0) == stale::cells);
-    CHECK(with(0, 0.14, 0) == stale::nothing);
-    CHECK(with(0, 0.22, 0) == stale::cells);
-    // A score of one task that is off by half a deviation.
-    CHECK(with(0, 0, 0.14) == stale::nothing);
-    CHECK(with(0, 0, 0.16) == stale::scores);
+    // A tenth of 0.3; half of the tasks that moved by d are d / sqrt(2) in all.
+    CHECK(with(4, 0.042, 0) == stale::nothing);
+    CHECK(with(4, 0.043, 0) == stale::cells);
+    CHECK(with(0, 0.043, 0) == stale::nothing);
+    CHECK(with(0, 0.068, 0) == stale::cells);
+    CHECK(with(0, 0, 0.029) == stale::nothing);
+    CHECK(with(0, 0, 0.031) == stale::scores);
+
+    // What it says now is written over what it said, more or fewer cells; what is behind stays.
+    std::vector<detail::effect_cell> const last_cells{{7, 1, 0.5}};
+    std::vector<detail::cell_score> const last_scores{{.node = 7}};
+    (void)live.add({.cells = 1}, last_cells, last_scores);
+    for (std::size_t const size : {3u, 2u, 3u}) {
+        auto const said = live.replace(1, 0, {.cells = static_cast<std::uint32_t>(size)},
+                                       std::span(cells).first(size), std::span(scores).first(size));
+        CHECK(said.size() == size);
+        CHECK(said.front().node == 0);
+        CHECK(live.groups()[1].cells == size);
+        REQUIRE(live.cells().size() == size + 1);
+        REQUIRE(live.scores().size() == size + 1);
+        CHECK(live.cells().back().node == 7);
+        CHECK(live.scores().back().node == 7);
+        CHECK(live.cells()[size - 1].node == cells[size - 1].node);
+    }
 }
 
 TEST_CASE("what an update says, the next one says as well where nothing has happened") {

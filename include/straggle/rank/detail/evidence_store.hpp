@@ -235,44 +235,36 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         live_.clear();
         for (node_watch& n : nodes_) n.live_races = 0;
         for_each_live([this](std::uint32_t j, std::span<running_time const> running) {
-            look_at(j, running);
+            bool const tells = builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_));
             for (race_score const& r : builder_.races()) nodes_[r.node].live_races += r.log_evidence;
+            if (tells) shrink_all(live_.add(live_group(j), builder_.cells(), builder_.scores()));
         });
     }
-    void look_at(std::uint32_t j, std::span<running_time const> running) {
-        if (!builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_))) return;
+    // Looks again at those that would say something else now. True if that is not only what they score.
+    bool look_again() {
+        bool are_cells_other = false;
+        std::size_t at = 0, first = 0;
+        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
+            if (at == live_.groups().size() || live_.groups()[at].job != jobs_.key(j))
+                return; // it says nothing
+            stale const what = live_.stale_of(live_.groups()[at], first, span_of(changes_));
+            are_cells_other = are_cells_other || what == stale::cells;
+            if (what != stale::nothing &&
+                builder_.build(span_of(jobs_[j].attempts), running, span_of(beliefs_)))
+                shrink_all(live_.replace(at, first, live_group(j), builder_.cells(), builder_.scores()));
+            first += live_.groups()[at++].cells;
+        });
+        return are_cells_other;
+    }
+    // The job that the builder has looked at last.
+    [[nodiscard]] effect_group live_group(std::uint32_t j) const {
         effect_group group = builder_.group();
         group.window = windows_;
         group.job = jobs_.key(j);
-        for (cell_score& s : live_.add(group, builder_.cells(), builder_.scores()))
-            s.scale(shrink(s.tasks, group.variance));
+        return group;
     }
-    // The same of those that would say something else now. True if that is not only what they score.
-    bool look_again() {
-        bool is_other = false, are_cells_other = false;
-        std::size_t first = 0;
-        for (effect_group const& g : live_.groups()) {
-            stale const what = live_.stale_of(g, first, span_of(changes_));
-            is_other = is_other || what != stale::nothing;
-            are_cells_other = are_cells_other || what == stale::cells;
-            first += g.cells;
-        }
-        if (!is_other) return false;
-        std::swap(live_, before_);
-        live_.clear();
-        first = 0;
-        auto g = before_.groups().begin();
-        for_each_live([&](std::uint32_t j, std::span<running_time const> running) {
-            if (g == before_.groups().end() || g->job != jobs_.key(j)) return; // it says nothing
-            if (before_.stale_of(*g, first, span_of(changes_)) != stale::nothing)
-                look_at(j, running);
-            else
-                live_.add(*g, before_.cells().subspan(first, g->cells),
-                          before_.scores().subspan(first, g->cells));
-            first += g->cells;
-            ++g;
-        });
-        return are_cells_other;
+    void shrink_all(std::span<cell_score> scores) const noexcept {
+        for (cell_score& s : scores) s.scale(shrink(s.tasks, builder_.group().variance));
     }
     void solve(std::span<std::uint32_t const> slots) {
         {
@@ -337,7 +329,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
     std::vector<running_row> running_;
     when_used<Void, spread_sort_scratch<running_row>> dealt_;
     when_used<Void, std::vector<running_time>> running_of_;
-    basic_live_cells<Void> live_, before_;
+    basic_live_cells<Void> live_;
     when_used<Void, std::vector<belief_change>> changes_; // by node
     std::vector<aged_attempt> ages_;
     spread_sort_scratch<aged_attempt> dealt_ages_;

@@ -12,6 +12,7 @@
 #include <straggle/rank/detail/effect_past.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,15 @@ class basic_live_cells {
         scores_.insert(scores_.end(), scores.begin(), scores.end());
         return span_of(scores_).last(scores.size());
     }
+    // Writes what a job says now, whose cells begin at `first`, over what it said; what is returned are its
+    // scores.
+    std::span<cell_score> replace(std::size_t at, std::size_t first, effect_group const& group,
+                                  std::span<effect_cell const> cells, std::span<cell_score const> scores) {
+        write_over(cells_, first, groups_[at].cells, cells);
+        write_over(scores_, first, groups_[at].cells, scores);
+        groups_[at] = group;
+        return span_of(scores_).subspan(first, scores.size());
+    }
     [[nodiscard]] std::span<effect_group const> groups() const noexcept { return span_of(groups_); }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
     [[nodiscard]] std::span<cell_score const> scores() const noexcept {
@@ -50,8 +60,8 @@ class basic_live_cells {
     // What of a job hangs on what is believed of its nodes.
     enum class stale : unsigned char { nothing, scores, cells };
     // The same of a job whose cells begin at `first`. Its own times tell where its tasks are to be found:
-    // only what moves these by a third of their deviation matters, or what a score of one task is off by half
-    // of that.
+    // what moves all of these, in the mean of squares, or what a score counts from, by less than a tenth of
+    // the deviation of one task, hardly tells.
     [[nodiscard]] stale stale_of(effect_group const& group, std::size_t first,
                                  std::span<belief_change const> changes) const noexcept {
         double squares = 0, most = 0;
@@ -60,11 +70,22 @@ class basic_live_cells {
             squares += c.tasks * change.slowdown;
             most = change.plain > most ? change.plain : most;
         }
-        if (squares > 0.1 * group.tasks * group.variance) return stale::cells;
-        return 4 * most > group.variance ? stale::scores : stale::nothing;
+        double const little = 0.01 * group.variance;
+        if (squares > little * group.tasks) return stale::cells;
+        return most > little ? stale::scores : stale::nothing;
     }
 
   private:
+    template <class Row>
+    static void write_over(std::vector<Row>& rows, std::size_t first, std::size_t count,
+                           std::span<Row const> by) {
+        auto const at = rows.begin() + static_cast<std::ptrdiff_t>(first);
+        if (by.size() == count) // as nearly always
+            std::copy(by.begin(), by.end(), at);
+        else
+            rows.insert(rows.erase(at, at + static_cast<std::ptrdiff_t>(count)), by.begin(), by.end());
+    }
+
     when_used<Void, std::vector<effect_group>> groups_;
     when_used<Void, std::vector<effect_cell>> cells_;
     when_used<Void, std::vector<cell_score>> scores_;
