@@ -17,6 +17,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -160,6 +162,7 @@ class dense_attempts {
         bool go_on = true;
         Iterator at = begin, stop = end;
         for (; at != stop; ++at) {
+            if constexpr (std::contiguous_iterator<Iterator>) prefetch_behind(std::to_address(at));
             if constexpr (given<Prefetch>) prefetch(axis_of_jobs::slot(project(fields.job, at[ahead])));
             judge_attempt(fields, *at, counts,
                           [&](auto const& job, auto const& node, value_type value) STRAGGLE_INLINE_LAMBDA {
