@@ -31,9 +31,11 @@ STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
 // Asks for what stands some lines behind an element that is read in its turn. The processor asks for the next
 // lines by itself, but not beyond the end of a page. There may be nothing: no element is touched.
 template <class Element>
-STRAGGLE_ALWAYS_INLINE void prefetch_behind([[maybe_unused]] Element const* element) {
+STRAGGLE_ALWAYS_INLINE void prefetch_behind(Element const& element) {
     constexpr std::uintptr_t bytes = 24 * 64;
-    STRAGGLE_PREFETCH(reinterpret_cast<void const*>(reinterpret_cast<std::uintptr_t>(element) + bytes));
+    [[maybe_unused]] auto const at =
+        reinterpret_cast<std::uintptr_t>(&reinterpret_cast<unsigned char const&>(element));
+    STRAGGLE_PREFETCH(reinterpret_cast<void const*>(at + bytes));
 }
 
 } // namespace straggle::detail

@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -162,7 +161,7 @@ class dense_attempts {
         bool go_on = true;
         Iterator at = begin, stop = end;
         for (; at != stop; ++at) {
-            if constexpr (std::contiguous_iterator<Iterator>) prefetch_behind(std::to_address(at));
+            if constexpr (std::contiguous_iterator<Iterator>) prefetch_behind(*at);
             if constexpr (given<Prefetch>) prefetch(axis_of_jobs::slot(project(fields.job, at[ahead])));
             judge_attempt(fields, *at, counts,
                           [&](auto const& job, auto const& node, value_type value) STRAGGLE_INLINE_LAMBDA {
