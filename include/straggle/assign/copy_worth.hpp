@@ -74,14 +74,6 @@ class attempt_luck {
     std::size_t count_ = 1;
 };
 
-// Calls visit(times) for one few after the other.
-template <class Visit>
-void for_each_few(std::span<double const> times, Visit&& visit) noexcept {
-    for (; times.size() > summed_times::most; times = times.subspan(summed_times::most))
-        visit(times.first(summed_times::most));
-    visit(times);
-}
-
 } // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI::assign {
@@ -96,7 +88,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// Source: Zheng et al. 2014, section 6 (the first case alone, uncapped); G. Ananthanarayanan et al., Mantri
 /// (2010): at price 1 only what saves slot time is worth it. Ours: the second case, and the gain of late
 /// tasks of one job, which is had only if all of them are helped, in equal shares.
-/// @pre both spans are not empty and ascending
+/// @pre both spans are not empty, ascending and finite
 /// @par Cost
 /// O(left (there / 16 + 1) + 8 left / 16), each a search among sixteen
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
@@ -186,8 +178,8 @@ namespace straggle::inline STRAGGLE_ABI::assign {
     double const step = (last - next) / static_cast<double>(steps);
     if (!(step > 0)) return 0;
     double const per_step = 1 / step, most = static_cast<double>(steps);
-    using counts =
-        std::array<std::uint32_t, steps + 1>; // how many are over at each of the times, and not before
+    // How many are over at each of the times, and not before.
+    using counts = std::array<std::uint32_t, steps + 1>;
     auto const count = [&](counts& out, double time) {
         double const place = (time - next) * per_step + 0.5;
         ++out[static_cast<std::size_t>((std::max)(0.0, (std::min)(most, place)))];

@@ -56,4 +56,12 @@ class summed_times {
     std::size_t count_;
 };
 
+// Calls visit(times) for one few after the other.
+template <class Visit>
+void for_each_few(std::span<double const> times, Visit&& visit) noexcept {
+    for (; times.size() > summed_times::most; times = times.subspan(summed_times::most))
+        visit(times.first(summed_times::most));
+    visit(times);
+}
+
 } // namespace straggle::detail

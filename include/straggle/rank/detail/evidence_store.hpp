@@ -267,6 +267,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         for (cell_score& s : scores) s.scale(shrink(s.tasks, builder_.group().variance));
     }
     void solve(std::span<std::uint32_t const> slots) {
+        changes_.resize(effects_.size());
         {
             // What is live stands behind the rest for as long as it takes, also should memory run out.
             struct put_back {
@@ -283,7 +284,6 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             cells_.insert(cells_.end(), live_.cells().begin(), live_.cells().end());
             solver_.solve(groups_, both.group_count, cells_, windows_, slots, effects_);
         }
-        changes_.resize(effects_.size());
         double const deviation = std::sqrt((std::max)(builder_.usual_variance, 1e-4));
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             node_belief& b = beliefs_[i];
