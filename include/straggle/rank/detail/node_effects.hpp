@@ -294,20 +294,18 @@ class basic_effect_solver {
     }
     // How much more cells of a node differ than their tasks explain: the variance for which their squares,
     // each taken as at most 4, are what they would be by chance. Weights are not needed any more: the squares
-    // stand in their place, beside what tasks explain of them.
+    // stand in their place, times the tasks, so that one division is enough.
     void measure_spread(std::span<effect_group const> groups, std::span<effect_cell const> cells,
                         std::span<node_effect const> effects) {
         std::size_t used = 0, groups_used = 0, nodes_used = 0;
         resize_anew(weight_, cells.size());
-        resize_anew(explained_, cells.size());
         std::size_t c = 0;
         for (effect_group const& g : groups) {
             std::size_t here = 0;
             for (std::size_t end = c + g.cells; c < end; ++c) {
                 if (!(cells[c].tasks > 0)) continue;
                 double const off = cells[c].deviation - g.shift - value_[cells[c].node];
-                weight_[used + here] = off * off;
-                explained_[used + here] = g.variance / cells[c].tasks;
+                weight_[used + here] = off * off * cells[c].tasks;
                 ++here;
             }
             used += here;
@@ -322,7 +320,7 @@ class basic_effect_solver {
         auto const free = static_cast<double>(used - groups_used - nodes_used);
         double const usual = 0.9205 * free;
         double const chance = usual * std::sqrt(2 / free);
-        double const squares = clipped(used, 0, usual + 2 * chance);
+        double const squares = clipped(groups, cells, 0, usual + 2 * chance);
         if (squares <= usual + chance) {
             spread_ = 0;
             return;
@@ -332,27 +330,21 @@ class basic_effect_solver {
         std::uint32_t const last = static_cast<std::uint32_t>(std::sqrt((std::min)(spread_, 1.0)) * steps);
         double const found = largest_step(steps, last, [&](std::uint32_t step) {
             double const deviation = static_cast<double>(step) / steps;
-            return clipped(used, deviation * deviation, usual) > usual;
+            return clipped(groups, cells, deviation * deviation, usual) > usual;
         });
         spread_ = found / steps * (found / steps);
     }
-    // The sum of the first so many, or as much of it as is above `enough`.
-    [[nodiscard]] double clipped(std::size_t used, double spread, double enough) const noexcept {
-        auto const one = [&](std::size_t k) {
-            return (std::min)(4.0, weight_[k] / (explained_[k] + spread));
-        };
+    // The sum, or as much of it as is above `enough`.
+    [[nodiscard]] double clipped(std::span<effect_group const> groups, std::span<effect_cell const> cells,
+                                 double spread, double enough) const noexcept {
         double sum = 0;
-        std::size_t k = 0;
-        while (k + 64 <= used && !(sum > enough)) {
-            double a = 0, b = 0;
-            for (std::size_t const end = k + 64; k < end; k += 2) {
-                a += one(k);
-                b += one(k + 1);
-            }
-            sum += a + b;
+        std::size_t c = 0, k = 0;
+        for (effect_group const& g : groups) {
+            for (std::size_t end = c + g.cells; c < end; ++c)
+                if (double const tasks = cells[c].tasks; tasks > 0)
+                    sum += (std::min)(4.0, weight_[k++] / (g.variance + tasks * spread));
+            if (sum > enough) break;
         }
-        if (sum > enough) return sum;
-        for (; k < used; ++k) sum += one(k);
         return sum;
     }
 
@@ -361,7 +353,7 @@ class basic_effect_solver {
     static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
     basic_effect_past<Void> past_;
     node_links links_;
-    std::vector<double> weight_, explained_, value_, sum_, all_, moved_;
+    std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> order_, size_;
     when_used<Void, std::vector<node_effect>> recent_;
 };
