@@ -12,6 +12,7 @@
 #include <straggle/base/frame.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/leading_count.hpp>
 #include <straggle/base/library_version.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/prefetch.hpp>

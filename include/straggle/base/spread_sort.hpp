@@ -8,13 +8,13 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/projection.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -76,8 +76,8 @@ void sort_neighbours(std::span<Row> rows, Before before) {
 // first, and of two of one key that of a smaller `next`. O(n) where these are spread evenly between the least
 // and the largest; always O(n log n).
 template <class Row, class Key, class Next, class Before>
-void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Next next,
-                 Before before) {
+void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key,
+                 [[maybe_unused]] Next next, Before before) {
     if (rows.size() < worth_dealing) {
         std::sort(rows.begin(), rows.end(), before);
         return;
@@ -87,24 +87,26 @@ void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key 
     rows.swap(scratch.rows);
     for_each_large_share(scratch.ends, [&](std::size_t first, std::size_t last) {
         std::span<Row> const share = std::span(rows).subspan(first, last - first);
-        auto const is_another = [&](Row const& r) { return key(r) != key(share.front()); };
-        if (share.size() < worth_dealing || std::any_of(share.begin(), share.end(), is_another)) {
-            std::sort(share.begin(), share.end(), before);
-            return;
+        if constexpr (given<Next>) {
+            auto const is_alike = [&](Row const& r) { return key(r) == key(share.front()); };
+            if (share.size() >= worth_dealing && std::all_of(share.begin(), share.end(), is_alike)) {
+                Row* const out = scratch.rows.data() + first;
+                deal_rows(std::span<Row const>(share), out, scratch.ends_within, next);
+                for_each_large_share(scratch.ends_within, [&](std::size_t from, std::size_t to) {
+                    std::sort(out + from, out + to, before);
+                });
+                std::copy(out, out + share.size(), share.begin());
+                return;
+            }
         }
-        Row* const out = scratch.rows.data() + first;
-        deal_rows(std::span<Row const>(share), out, scratch.ends_within, next);
-        for_each_large_share(scratch.ends_within, [&](std::size_t from, std::size_t to) {
-            std::sort(out + from, out + to, before);
-        });
-        std::copy(out, out + share.size(), share.begin());
+        std::sort(share.begin(), share.end(), before);
     });
     sort_neighbours(std::span(rows), before);
 }
 // The same where many of one key are rare.
 template <class Row, class Key, class Before>
 void spread_sort(std::vector<Row>& rows, spread_sort_scratch<Row>& scratch, Key key, Before before) {
-    spread_sort(rows, scratch, key, [](Row const&) { return std::uint64_t{0}; }, before);
+    spread_sort(rows, scratch, key, base::no_field{}, before);
 }
 
 } // namespace straggle::detail

@@ -53,9 +53,7 @@ class basic_machine_classes {
                 m.was_fast = true;
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }
-        auto const by_class = [](entry const& a, entry const& b) {
-            return a.told != b.told ? a.told < b.told : a.node < b.node;
-        };
+        auto const by_class = [](entry const& a, entry const& b) { return a.told < b.told; };
         if (!std::is_sorted(entries_.begin(), entries_.end(), by_class))
             std::sort(entries_.begin(), entries_.end(), by_class);
         for (std::size_t first = 0; first < entries_.size();) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/leading_count.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -67,16 +68,9 @@ class id_places {
     }
 
   private:
-    // The first that is not below `id`. Ids are hashes: which half it is in nobody can predict, so no branch
-    // depends on it.
+    // The first that is not below `id`. Ids are hashes: which half it is in nobody can predict.
     [[nodiscard]] std::size_t lower(std::uint64_t id) const noexcept {
-        std::size_t first = 0;
-        for (std::size_t left = ids_.size(); left != 0;) {
-            std::size_t const half = (left + 1) / 2;
-            first += half * (ids_[first + half - 1].id < id ? 1u : 0u);
-            left -= half;
-        }
-        return first;
+        return leading_count(ids_.size(), [&](std::size_t i) { return ids_[i].id < id; });
     }
 
     std::vector<entry> ids_{}; // by id

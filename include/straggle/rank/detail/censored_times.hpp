@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/leading_count.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/rank/detail/pooled_times.hpp>
 
@@ -50,6 +51,7 @@ class basic_censored_times {
             [](time const& a, time const& b) {
                 return a.at < b.at || (a.at == b.at && a.ended && !b.ended);
             });
+        if (points_.size() < times_.size()) points_.resize(times_.size());
         std::size_t last = times_.size() - 1;
         longest_ = times_[last];
         while (last > 0 && times_[last].node == longest_.node) --last;
@@ -72,7 +74,6 @@ class basic_censored_times {
     // Takes in what was added: for all but hazards. O(n)
     void fit() {
         std::size_t const n = times_.size();
-        if (points_.size() < n) points_.resize(n);
         double survival = 1;
         for (std::size_t i = 0; i < n; ++i) {
             double mass = 0;
@@ -100,7 +101,6 @@ class basic_censored_times {
     // long, each as so many attempts as `pool` is worth.
     // @param spread the usual standard deviation of one time
     void fit_hazards(pooled_times const& pool, double spread) {
-        if (points_.size() < times_.size()) points_.resize(times_.size());
         find_suspects();
         find_prior(pool, spread);
         for (std::size_t which = everybody; which <= suspects_; ++which) sum_hazards(which);
@@ -173,15 +173,9 @@ class basic_censored_times {
         double sum_from = 0;                 // of mass times place, from here on
     };
 
-    // The first that takes longer; found without a branch, for none could be guessed.
+    // The first that takes longer.
     [[nodiscard]] std::size_t after(double log_time) const noexcept {
-        std::size_t first = 0;
-        for (std::size_t left = times_.size(); left != 0;) {
-            std::size_t const half = (left + 1) / 2;
-            first += half * (times_[first + half - 1].at <= log_time ? 1u : 0u);
-            left -= half;
-        }
-        return first;
+        return leading_count(times_.size(), [&](std::size_t i) { return times_[i].at <= log_time; });
     }
 
     // The node with the longest attempt, and the one with most that go on for longer than usual.

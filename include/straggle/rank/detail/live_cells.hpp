@@ -53,9 +53,8 @@ class basic_live_cells {
     }
     [[nodiscard]] std::span<effect_group const> groups() const noexcept { return span_of(groups_); }
     [[nodiscard]] std::span<effect_cell const> cells() const noexcept { return span_of(cells_); }
-    [[nodiscard]] std::span<cell_score const> scores() const noexcept {
-        return span_of(scores_);
-    } // of each cell
+    // Of each cell.
+    [[nodiscard]] std::span<cell_score const> scores() const noexcept { return span_of(scores_); }
 
     // What of a job hangs on what is believed of its nodes.
     enum class stale : unsigned char { nothing, scores, cells };

@@ -1,0 +1,30 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `predict/detail/id_places.hpp`, `rank/detail/censored_times.hpp` and
+/// `assign/detail/summed_times.hpp`: a search among sorted rows of which nobody can guess in which half the
+/// answer is.
+#pragma once
+
+#include <straggle/base/config.hpp>
+
+#include <cstddef>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// For how many of so many rows, from the first on, `holds(row)` holds, if it does up to one of them and not
+// behind. O(log n); no branch depends on an answer.
+template <class Holds>
+[[nodiscard]] STRAGGLE_ALWAYS_INLINE std::size_t leading_count(std::size_t rows,
+                                                               Holds const& holds) noexcept {
+    std::size_t first = 0;
+    for (std::size_t left = rows; left != 0;) {
+        std::size_t const half = (left + 1) / 2;
+        first += half * (holds(first + half - 1) ? 1u : 0u);
+        left -= half;
+    }
+    return first;
+}
+
+} // namespace straggle::detail
