@@ -77,9 +77,10 @@ class intake {
         auto const& held = evidence_.held();
         auto&& job = project(fields_.job, attempt);
         auto&& node = project(fields_.node, attempt);
-        if (!is_present(job) || !is_present(node)) return {};
-        if (is_nameless(unwrap(job)) || is_nameless(unwrap(node))) return {};
-        return {held.jobs().find(unwrap(job)), held.nodes().find(unwrap(node)), held.erasures()};
+        if (!is_present(job) || !is_present(node)) return looked_up::nowhere();
+        if (is_nameless(unwrap(job)) || is_nameless(unwrap(node))) return looked_up::nowhere();
+        return {held.jobs().find(unwrap(job)), held.nodes().find(unwrap(node)), looked_up::none,
+                held.erasures()};
     }
 
     [[nodiscard]] store_bounds const& bounds() const noexcept { return bounds_; }
@@ -133,16 +134,13 @@ class intake {
                               return;
                           }
                           auto& held = evidence_.held();
-                          std::uint32_t j = looked_up::none, n = looked_up::none;
-                          if constexpr (std::same_as<Known, looked_up>) {
-                              if (known.erasures == held.erasures()) {
-                                  j = known.job;
-                                  n = known.node;
-                              }
-                          }
-                          if (j == looked_up::none) j = held.jobs().find(job);
-                          if (n == looked_up::none) n = held.nodes().find(node);
-                          if (held.add(j, n, job, node, slot, value, bounds_)) [[likely]]
+                          looked_up at = looked_up::nowhere();
+                          if constexpr (std::same_as<Known, looked_up>)
+                              if (known.erasures == held.erasures()) [[likely]]
+                                  at = known;
+                          if (at.job == looked_up::none) at.job = held.jobs().find(job);
+                          if (at.node == looked_up::none) at.node = held.nodes().find(node);
+                          if (held.add(at, job, node, slot, value, bounds_)) [[likely]]
                               used_in = &evidence_.in_slot(slot).counts;
                           else
                               ++counts_.value.over_capacity;

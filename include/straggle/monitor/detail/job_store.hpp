@@ -15,6 +15,7 @@
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
 #include <straggle/monitor/detail/job_rows.hpp>
+#include <straggle/monitor/detail/look_ahead.hpp>
 #include <straggle/monitor/detail/pair_table.hpp>
 #include <straggle/monitor/detail/used_nodes.hpp>
 
@@ -115,23 +116,22 @@ class job_store {
     // Goes up whenever an index may have gone to another identifier.
     [[nodiscard]] std::uint64_t erasures() const noexcept { return n_.erasures; }
 
-    // Adds a duration to the pair of a job and a node in a slot; `known_...`: their indices where they are
+    // Adds a duration to the pair of a job and a node in a slot; `known`: where they are, as far as that is
     // known. False when something would be one too many. Strong guarantee.
-    STRAGGLE_ALWAYS_INLINE bool add(std::uint32_t known_job, std::uint32_t known_node, job_key job,
-                                    node_key node, std::uint32_t slot, value_type value,
-                                    store_bounds const& bounds) {
-        if (known_job != none && known_node != none) [[likely]] {
-            job_row& r = rows_[known_job];
+    STRAGGLE_ALWAYS_INLINE bool add(looked_up const& known, job_key job, node_key node, std::uint32_t slot,
+                                    value_type value, store_bounds const& bounds) {
+        if (known.job != none && known.node != none) [[likely]] {
+            job_row& r = rows_[known.job];
             if (r.first.table.slot == slot) [[likely]] {
-                if (Pair* const pair = r.first.table.find(known_node)) [[likely]] {
+                if (Pair* const pair = r.first.table.find(known.node, known.pair)) [[likely]] {
                     pair->add(value, r.origin, wide_);
                     r.first.lengthen(static_cast<double>(value));
                     return true;
                 }
-                if (r.first.table.size() != 0) return add_pair(known_job, known_node, value, bounds);
+                if (r.first.table.size() != 0) return add_pair(known.job, known.node, value, bounds);
             }
         }
-        return add_rarely(known_job, known_node, job, node, slot, value, bounds);
+        return add_rarely(known.job, known.node, job, node, slot, value, bounds);
     }
     STRAGGLE_ALWAYS_INLINE void prefetch_row(std::uint32_t job) const noexcept {
         detail::prefetch_row(rows_.data(), job);
@@ -139,8 +139,9 @@ class job_store {
     STRAGGLE_ALWAYS_INLINE void prefetch_index(std::uint32_t job, std::uint32_t node) const noexcept {
         rows_[job].first.table.prefetch_index(node);
     }
-    STRAGGLE_ALWAYS_INLINE void prefetch_pair(std::uint32_t job, std::uint32_t node) const noexcept {
-        rows_[job].first.table.prefetch_pair(node);
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::uint32_t prefetch_pair(std::uint32_t job,
+                                                                     std::uint32_t node) const noexcept {
+        return rows_[job].first.table.prefetch_pair(node);
     }
 
     // Where a pair is; no pair where it would be one too many.

@@ -15,19 +15,22 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// Indices that have been looked up, or `none` where that is to be done.
+// Where job and node of an attempt, and their pair, are or were; `none` where that is to be looked up.
 struct looked_up {
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
-    std::uint32_t job = none, node = none;
-    std::uint64_t erasures = 0; // before; had there been more since, an index might be another's
-    [[nodiscard]] constexpr bool both() const noexcept { return job != none && node != none; }
+    std::uint32_t job, node;
+    std::uint32_t pair;     // its number in the job's latest step, most likely
+    std::uint64_t erasures; // before; had there been more since, an index might be another's
+    static constexpr looked_up nowhere() noexcept { return {none, none, none, 0}; }
+    // Indices have 31 bits.
+    [[nodiscard]] constexpr bool both() const noexcept { return ((job | node) >> 31) == 0; }
 };
 
 // Where nobody has looked yet.
 struct not_looked_up {};
 
 // In blocks: all look-ups of a block first, each step asking for what the next one needs. Returns how often
-// observe(record, indices) is true.
+// observe(record, found) is true.
 template <class Store, class Record, class LookUp, class Observe>
 std::size_t observe_ahead(Store const& held, std::span<Record const> records, LookUp&& look_up,
                           Observe&& observe) {
@@ -35,17 +38,20 @@ std::size_t observe_ahead(Store const& held, std::span<Record const> records, Lo
     std::size_t entered = 0;
     for (std::size_t begin = 0; begin < records.size(); begin += block) {
         std::size_t const left = records.size() - begin, size = left < block ? left : block;
-        std::span<Record const> const some = records.subspan(begin, size);
-        looked_up known[block];
+        Record const* const some = records.data() + begin;
+        looked_up found[block];
         for (std::size_t i = 0; i < size; ++i) {
-            known[i] = look_up(some[i]);
-            if (known[i].job != looked_up::none) held.prefetch_row(known[i].job);
+            found[i] = look_up(some[i]);
+            if (found[i].job != looked_up::none) [[likely]]
+                held.prefetch_row(found[i].job);
         }
         for (std::size_t i = 0; i < size; ++i)
-            if (known[i].both()) held.prefetch_index(known[i].job, known[i].node);
+            if (found[i].both()) [[likely]]
+                held.prefetch_index(found[i].job, found[i].node);
         for (std::size_t i = 0; i < size; ++i)
-            if (known[i].both()) held.prefetch_pair(known[i].job, known[i].node);
-        for (std::size_t i = 0; i < size; ++i) entered += observe(some[i], known[i]) ? 1u : 0u;
+            if (found[i].both()) [[likely]]
+                found[i].pair = held.prefetch_pair(found[i].job, found[i].node);
+        for (std::size_t i = 0; i < size; ++i) entered += observe(some[i], found[i]) ? 1u : 0u;
     }
     return entered;
 }

@@ -34,6 +34,7 @@ class pair_table {
 
   public:
     static constexpr std::size_t most = (std::size_t{1} << 24) - 1;
+    static constexpr std::uint32_t nobody = 0xffffffff; // the number of no pair
 
     std::uint8_t slot = 0; // for whoever has the table: of which step of time it is
 
@@ -63,9 +64,10 @@ class pair_table {
         else
             STRAGGLE_PREFETCH(static_cast<std::uint32_t const*>(index_) + place_of(hash));
     }
-    // Asks for the pair, or one that looks like it. To be called when the index is there.
-    STRAGGLE_ALWAYS_INLINE void prefetch_pair(std::uint32_t node) const noexcept {
-        if (index_ == nullptr) return;
+    // Asks for the pair, or one that looks like it, and tells its number. To be called when the index is
+    // there.
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::uint32_t prefetch_pair(std::uint32_t node) const noexcept {
+        if (index_ == nullptr) return nobody;
         std::uint64_t const hash = hash_of(node);
         std::uint32_t number = 0;
         if (order_ <= narrow) {
@@ -75,7 +77,15 @@ class pair_table {
         } else {
             number = static_cast<std::uint32_t const*>(index_)[place_of(hash)] & wide_number;
         }
-        if (number != 0) STRAGGLE_PREFETCH(pairs_ + (number - 1));
+        --number;
+        if (number != nobody) STRAGGLE_PREFETCH(pairs_ + number);
+        return number;
+    }
+    // The pair with a node, or nothing. It is looked for first where it is guessed to be.
+    [[nodiscard]] STRAGGLE_ALWAYS_INLINE Pair* find(std::uint32_t node, std::uint32_t guess) const noexcept {
+        if (guess < size_ && pairs_[guess].node == node) [[likely]]
+            return pairs_ + guess;
+        return find(node);
     }
 
     // A new pair. Strong guarantee: all memory is there before anything changes.
