@@ -8,6 +8,7 @@
 #include "../../bench/support/hungarian.hpp"
 
 #include <support/allocations.hpp>
+#include <support/contract_trap.hpp>
 #include <support/golden.hpp>
 #include <support/seed.hpp>
 
@@ -386,6 +387,45 @@ TEST_CASE("optimal: nothing to do, huge and tiny values") {
     double const most = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
     CHECK(columns_of(solver, table_of({{most, most}, {most, least}}, {1, 1})) == columns{1, 0});
     CHECK(columns_of(solver, table_of({{least, 2 * least}, {0, 2 * least}}, {1, 1})) == columns{0, 1});
+}
+
+TEST_CASE("optimal: no pair of a table may be wrong, wherever it is, and then nothing is written") {
+    contract_trap const trap;
+    assign::optimal_assignment solver;
+    constexpr std::size_t columns = 11; // no whole number of lanes
+    std::vector<double> values(columns, 3);
+    pair_table good;
+    good.room.assign(columns, 1);
+    good.add_row(values); // all columns
+    values[4] = 0;
+    good.add_row(values); // all but one
+    std::vector<assign::assigned_pair> const before{{7, 8}};
+    std::vector<assign::assigned_pair> out = before;
+    auto const refused = [&](pair_table const& t) {
+        CHECK_THROWS_AS(solver(t.view(), t.room, out), broken_contract);
+        CHECK(out == before);
+    };
+    for (std::size_t i = 0; i < good.value.size(); ++i) {
+        CAPTURE(i);
+        for (double const x : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+            pair_table t = good;
+            t.value[i] = x;
+            refused(t);
+        }
+        pair_table t = good;
+        t.column[i] = i == 0 || i == columns ? t.column[i + 1] : t.column[i - 1]; // twice
+        refused(t);
+        t.column[i] = columns;
+        refused(t);
+    }
+    for (std::uint32_t const first : {0u, 9u, 22u, 0xffffffffu}) {
+        pair_table t = good;
+        t.first[1] = first; // rows of another length
+        if (first == 9u || first == 0u) t.first[0] = 10;
+        refused(t);
+    }
+    CHECK_NOTHROW(solver(good.view(), good.room, out));
+    CHECK(out.size() == 2);
 }
 
 TEST_CASE("optimal: a solver can be used again, and allocates nothing the second time") {

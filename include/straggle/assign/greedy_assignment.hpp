@@ -67,34 +67,41 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::max)();
 
-// Without a branch for a pair; which contract is broken is asked only where one is.
-[[nodiscard]] inline bool is_assignable(assign::assignable_pairs const& p, std::size_t columns) noexcept {
+// Of a row that has pairs; without a branch for a pair, as which contract is broken is asked only where one
+// is.
+[[nodiscard]] inline bool is_row_assignable(assign::assignable_pairs const& p, std::size_t row,
+                                            std::size_t columns) noexcept {
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    std::uint64_t rises = sign, broken = 0;
-    for (std::size_t row = 0; row < p.rows(); ++row) {
-        std::size_t const begin = p.first[row], end = p.first[row + 1];
-        if (begin == end) continue;
-        if (end < begin || end > p.column.size()) return false;
-        std::uint32_t const* const column = p.column.data();
-        std::uint64_t before = column[begin];
-        for (std::size_t i = begin + 1; i < end; ++i) {
-            rises &= before - column[i];
-            before = column[i];
-        }
-        rises &= before - columns;
-        // Finite and more than 0: the bits are from 1 up to those of infinity.
-        for (std::size_t i = begin; i < end; ++i) {
-            std::uint64_t const bits = std::bit_cast<std::uint64_t>(p.value[i]) - 1;
-            broken |= bits | (bits + (sign - infinity_bits + 1));
-        }
+    std::size_t const begin = p.first[row], end = p.first[row + 1];
+    if (end < begin || end > p.column.size()) return false;
+    std::uint32_t const* const column = p.column.data();
+    std::uint64_t rises = sign, broken = 0, before = column[begin];
+    for (std::size_t i = begin + 1; i < end; ++i) {
+        rises &= before - column[i];
+        before = column[i];
+    }
+    rises &= before - columns;
+    // Finite and more than 0: the bits are from 1 up to those of infinity.
+    for (std::size_t i = begin; i < end; ++i) {
+        std::uint64_t const bits = std::bit_cast<std::uint64_t>(p.value[i]) - 1;
+        broken |= bits | (bits + (sign - infinity_bits + 1));
     }
     return (rises & sign) != 0 && (broken & sign) == 0;
 }
+[[nodiscard]] inline bool is_assignable(assign::assignable_pairs const& p, std::size_t columns) noexcept {
+    for (std::size_t row = 0; row < p.rows(); ++row)
+        if (p.first[row] != p.first[row + 1] && !is_row_assignable(p, row, columns)) return false;
+    return true;
+}
 
-inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::uint32_t const> room) {
+// That the spans fit together.
+inline void expect_pairs(assign::assignable_pairs const& p) {
     std::size_t const pairs = p.column.size();
     STRAGGLE_EXPECTS(p.value.size() == pairs && p.second.size() == pairs && pairs < no_place);
     STRAGGLE_EXPECTS(p.rows() < no_place && (p.first.empty() ? pairs == 0 : p.first.back() <= pairs));
+}
+inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::uint32_t const> room) {
+    expect_pairs(p);
     if (is_assignable(p, room.size())) return;
     for (std::size_t row = 0; row < p.rows(); ++row) STRAGGLE_EXPECTS(p.first[row] <= p.first[row + 1]);
     for (std::size_t i = p.first.front(); i < p.first.back(); ++i) {

@@ -30,20 +30,23 @@ class basic_few_rows {
   public:
     static constexpr std::size_t most_rows = 64, most_columns = 256;
 
-    // As optimal_assignment does.
+    // As optimal_assignment does; false where pairs break a contract.
     template <class Admit>
-    void solve(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
-               std::vector<assign::assigned_pair>& out, Admit& admit) {
-        prepare(p, room, out);
+    [[nodiscard]] bool solve(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
+                             std::vector<assign::assigned_pair>& out, Admit& admit) {
+        if (!prepare(p, room, out)) return false;
+        std::size_t assigned = 0;
         while (find_best_path()) {
-            std::uint32_t const first = row_at_begin();
+            std::uint32_t const first = row_at_begin(p);
             wait_no_longer(first);
             if (!admit(first)) continue;
             raise_prices();
             move_along();
-            out.push_back({first, no_place});
+            out[assigned++] = {first, no_place};
         }
+        out.resize(assigned);
         for (assign::assigned_pair& a : out) a.pair = pair_of(p, a.row, column_of_[a.row]);
+        return true;
     }
 
   private:
@@ -54,14 +57,12 @@ class basic_few_rows {
     using lane_mask = simd::short_mask;
     static constexpr std::size_t step = sizeof(lanes) / sizeof(double);
 
-    void prepare(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
-                 std::vector<assign::assigned_pair>& out) {
+    // Lays the table out; false, before anything is written that a caller sees, where a contract is broken.
+    [[nodiscard]] bool prepare(assign::assignable_pairs const& p, std::span<std::uint32_t const> room,
+                               std::vector<assign::assigned_pair>& out) {
         std::size_t const rows = p.rows();
         width_ = (room.size() + step - 1) / step * step;
-        out.clear();
-        out.reserve(rows);
         if (values_.size() < rows * width_) values_.resize(rows * width_);
-        if (seconds_.size() < rows * width_) seconds_.resize(rows * width_);
         for (std::size_t j = 0; j < width_; ++j) {
             room_[j] = j < room.size() ? room[j] : 0;
             has_room_[j] = room_[j] > 0 ? ~std::uint64_t{0} : 0;
@@ -72,26 +73,50 @@ class basic_few_rows {
         waiting_count_ = 0;
         knows_most_second_ = false;
         for (std::uint32_t row = 0; row < rows; ++row) {
-            std::uint32_t const begin = p.first[row], end = p.first[row + 1];
             column_of_[row] = next_holder_[row] = no_place;
-            if (begin == end) continue;
+            if (p.first[row] == p.first[row + 1]) continue;
+            if (!lay_out(p, row, room.size())) return false;
             waiting_[waiting_count_++] = row;
-            double *const values = &values_[row * width_], *const seconds = &seconds_[row * width_];
-            if (end - begin == room.size()) {
-                std::copy_n(p.value.data() + begin, room.size(), values);
-                std::copy_n(p.second.data() + begin, room.size(), seconds);
-                std::fill(values + room.size(), values + width_, missing);
-                std::fill(seconds + room.size(), seconds + width_, missing);
-                continue;
-            }
-            std::fill_n(values, width_, missing);
-            std::fill_n(seconds, width_, missing);
-            for (std::uint32_t i = begin; i < end; ++i) {
-                values[p.column[i]] = p.value[i];
-                seconds[p.column[i]] = p.second[i];
-            }
         }
+        out.resize(rows);
         find_most_waiting();
+        return true;
+    }
+
+    // The values of a row that has pairs; false where they break a contract.
+    [[nodiscard]] bool lay_out(assign::assignable_pairs const& p, std::uint32_t row,
+                               std::size_t columns) noexcept {
+        std::size_t const begin = p.first[row], end = p.first[row + 1];
+        double* const values = &values_[row * width_];
+        if (end - begin != columns || end > p.column.size()) {
+            if (!is_row_assignable(p, row, columns)) return false;
+            std::fill_n(values, width_, missing);
+            for (std::size_t i = begin; i < end; ++i) values[p.column[i]] = p.value[i];
+            return true;
+        }
+        // All columns in their order: then each column is that of its place.
+        std::uint32_t const* const column = p.column.data() + begin;
+        double const* const value = p.value.data() + begin;
+        std::uint32_t wrong = 0;
+        for (std::uint32_t j = 0; j < columns; ++j) wrong |= column[j] ^ j;
+        lanes const none = simd::splat_short(0.0), most = simd::splat_short(passed);
+        lane_mask bad{};
+        std::size_t j = 0;
+        for (; j + step <= columns; j += step) {
+            lanes const v = simd::load_short(value + j);
+            bad = bad | ~(simd::less(none, v) & simd::less_equal(v, most));
+            store(values + j, v);
+        }
+        for (; j < columns; ++j) {
+            values[j] = value[j];
+            wrong |= value[j] > 0 && value[j] <= passed ? 0u : 1u;
+        }
+        for (; j < width_; ++j) values[j] = missing;
+        return wrong == 0 && simd::any_bits(bad) == 0;
+    }
+    [[nodiscard]] static double second_of(assign::assignable_pairs const& p, std::uint32_t row,
+                                          std::uint32_t column) noexcept {
+        return p.second[pair_of(p, row, column)];
     }
 
     [[nodiscard]] static std::uint32_t pair_of(assign::assignable_pairs const& p, std::uint32_t row,
@@ -174,27 +199,37 @@ class basic_few_rows {
     }
     static void store(double* to, lanes const& v) noexcept { std::memcpy(to, &v, sizeof v); }
 
-    // The first and the last of the columns that a mask names whose number is the largest of theirs.
+    // The first of the columns that a mask names whose number is the largest of theirs, and whether there are
+    // others.
     // @param most that number
-    struct two_columns {
-        std::uint32_t first, last;
+    struct best_columns {
+        std::uint32_t first;
+        bool is_only;
     };
-    [[nodiscard]] static two_columns columns_with(std::uint64_t const* which, double const* numbers,
-                                                  double most, std::size_t width) noexcept {
-        alignas(64) static constexpr double places[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    [[nodiscard]] static best_columns columns_with(std::uint64_t const* which, double const* numbers,
+                                                   double most, std::size_t width) noexcept {
+        alignas(64) static constexpr std::uint64_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
         static_assert(step <= 8);
-        lanes const wanted = simd::splat_short(most), none = simd::splat_short(double{most_columns});
-        lanes at = simd::load_short(places), first = none, last = simd::splat_short(0.0);
-        for (std::size_t j = 0; j < width; j += step) {
-            lane_mask mask;
-            std::memcpy(&mask, which + j, sizeof mask);
-            mask = mask & simd::less_equal(wanted, simd::load_short(numbers + j));
-            first = simd::smaller(choose(mask, at, none), first);
-            last = simd::larger(std::bit_cast<lanes>(mask & simd::bits_of(at)), last);
-            at = at + simd::splat_short(double{step});
+        lanes const wanted = simd::splat_short(most);
+        best_columns best{no_place, true};
+        for (std::size_t begin = 0; begin < width; begin += 64) {
+            lane_mask place, found{};
+            std::memcpy(&place, places, sizeof place);
+            std::size_t const end = (std::min)(width, begin + 64);
+            for (std::size_t j = begin; j < end; j += step) {
+                lane_mask mask;
+                std::memcpy(&mask, which + j, sizeof mask);
+                found = found | (mask & simd::less_equal(wanted, simd::load_short(numbers + j)) & place);
+                place = place << step;
+            }
+            std::uint64_t const bits = simd::any_bits(found);
+            if (bits == 0) continue;
+            best.is_only = best.first == no_place && (bits & (bits - 1)) == 0;
+            if (best.first == no_place)
+                best.first =
+                    static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(std::countr_zero(bits));
         }
-        return {static_cast<std::uint32_t>(simd::smallest_lane(first)),
-                static_cast<std::uint32_t>(simd::largest_lane(last))};
+        return best;
     }
     [[nodiscard]] std::uint32_t first_with(std::uint64_t const* which, double gain) const noexcept {
         std::uint32_t j = 0;
@@ -237,22 +272,23 @@ class basic_few_rows {
 
     // The row at the begin of the path, which is known in full from here on. Ties go as in
     // `greedy_assignment`: to the larger second, then the first row, then the first column.
-    [[nodiscard]] std::uint32_t row_at_begin() noexcept {
+    [[nodiscard]] std::uint32_t row_at_begin(assign::assignable_pairs const& p) noexcept {
         std::uint32_t row = no_place, column = end_;
         if (column == no_place) {
             // Columns with room have no price.
-            auto const [first, last] = columns_with(has_room_, most_waiting_, found_, width_);
-            std::tie(row, column) = first != last ? best_direct() : std::pair{best_waiting(first), first};
+            auto const [first, is_only] = columns_with(has_room_, most_waiting_, found_, width_);
+            std::tie(row, column) = is_only ? std::pair{best_waiting(p, first), first} : best_direct(p);
             end_ = column;
         } else {
             while (via_[column] != from_waiting) column = column_of_[static_cast<std::size_t>(via_[column])];
-            row = best_waiting(column);
+            row = best_waiting(p, column);
         }
         via_[column] = static_cast<double>(row);
         return row;
     }
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> best_direct() noexcept {
-        if (!knows_most_second_) find_most_second();
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t>
+    best_direct(assign::assignable_pairs const& p) noexcept {
+        if (!knows_most_second_) find_most_second(p);
         std::pair<std::uint32_t, std::uint32_t> best{no_place, no_place};
         double most_second = missing;
         for (std::size_t i = 0; i < waiting_count_; ++i) {
@@ -263,30 +299,36 @@ class basic_few_rows {
             if (simd::largest_lane(most) < found_) continue;
             for (std::uint32_t j = 0; j < width_; ++j) {
                 if (values_[begin + j] != found_ || has_room_[j] == 0) continue;
-                if (best.first != no_place && !(seconds_[begin + j] > most_second)) continue;
+                double const second = second_of(p, waiting_[i], j);
+                if (best.first != no_place && !(second > most_second)) continue;
                 best = {waiting_[i], j};
-                most_second = seconds_[begin + j];
+                most_second = second;
             }
             if (!(most_second < most_second_)) break; // nobody has more
         }
         return best;
     }
-    // Of all pairs of rows that wait.
-    void find_most_second() noexcept {
-        lanes most = simd::splat_short(missing);
-        for (std::size_t i = 0; i < waiting_count_; ++i)
-            for (std::size_t j = 0; j < width_; j += step)
-                most = simd::larger(simd::load_short(&seconds_[waiting_[i] * width_ + j]), most);
-        most_second_ = simd::largest_lane(most);
+    // No pair has more.
+    void find_most_second(assign::assignable_pairs const& p) noexcept {
+        double const* const seconds = p.second.data();
+        std::size_t i = p.first.front();
+        std::size_t const end = p.first.back();
+        lanes a = simd::splat_short(missing), b = a;
+        for (; i + 2 * step <= end; i += 2 * step) {
+            a = simd::larger(simd::load_short(seconds + i), a);
+            b = simd::larger(simd::load_short(seconds + i + step), b);
+        }
+        most_second_ = simd::largest_lane(simd::larger(a, b));
+        for (; i < end; ++i) most_second_ = (std::max)(most_second_, seconds[i]);
         knows_most_second_ = true;
     }
-    [[nodiscard]] std::uint32_t best_waiting(std::uint32_t column) const noexcept {
+    [[nodiscard]] std::uint32_t best_waiting(assign::assignable_pairs const& p,
+                                             std::uint32_t column) const noexcept {
         std::uint32_t best = no_place;
         for (std::size_t i = 0; i < waiting_count_; ++i) {
             std::uint32_t const row = waiting_[i];
             if (values_[row * width_ + column] != most_waiting_[column]) continue;
-            if (best == no_place || seconds_[row * width_ + column] > seconds_[best * width_ + column])
-                best = row;
+            if (best == no_place || second_of(p, row, column) > second_of(p, best, column)) best = row;
         }
         return best;
     }
@@ -318,7 +360,7 @@ class basic_few_rows {
     }
 
     std::size_t width_ = 0;
-    std::vector<double> values_, seconds_; // row by row
+    std::vector<double> values_; // row by row
     // Of columns; `via` the row before, masks all bits or none, open: full and not passed.
     double most_waiting_[most_columns], price_[most_columns], gain_[most_columns], via_[most_columns];
     std::uint64_t has_room_[most_columns], is_open_[most_columns];
