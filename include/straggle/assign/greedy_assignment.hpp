@@ -67,6 +67,14 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::max)();
 
+// The highest bit is set where a value is not finite and more than 0: of those that are, the bits are from 1
+// up to those of infinity. For one value or several.
+template <class Bits>
+[[nodiscard]] STRAGGLE_ALWAYS_INLINE Bits bits_of_no_gain(Bits bits) noexcept {
+    bits = bits - std::uint64_t{1};
+    return bits | (bits + ((std::uint64_t{1} << 63) - infinity_bits + 1));
+}
+
 // Of a row that has pairs; without a branch for a pair, as which contract is broken is asked only where one
 // is.
 [[nodiscard]] inline bool is_row_assignable(assign::assignable_pairs const& p, std::size_t row,
@@ -81,11 +89,8 @@ inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::m
         before = column[i];
     }
     rises &= before - columns;
-    // Finite and more than 0: the bits are from 1 up to those of infinity.
-    for (std::size_t i = begin; i < end; ++i) {
-        std::uint64_t const bits = std::bit_cast<std::uint64_t>(p.value[i]) - 1;
-        broken |= bits | (bits + (sign - infinity_bits + 1));
-    }
+    for (std::size_t i = begin; i < end; ++i)
+        broken |= bits_of_no_gain(std::bit_cast<std::uint64_t>(p.value[i]));
     return (rises & sign) != 0 && (broken & sign) == 0;
 }
 [[nodiscard]] inline bool is_assignable(assign::assignable_pairs const& p, std::size_t columns) noexcept {

@@ -59,12 +59,12 @@ class basic_optimal_assignment {
     template <class Admit = admit_all>
     void operator()(assignable_pairs const& pairs, std::span<std::uint32_t const> room,
                     std::vector<assigned_pair>& out, Admit&& admit = {}) {
-        detail::expect_pairs(pairs);
         if (pairs.rows() <= detail::basic_few_rows<Void>::most_rows &&
-            room.size() <= detail::basic_few_rows<Void>::most_columns &&
-            few_rows_.solve(pairs, room, out, admit))
-            return;
-        detail::expect_assignable(pairs, room);
+            room.size() <= detail::basic_few_rows<Void>::most_columns) {
+            detail::expect_pairs(pairs);
+            if (few_rows_.solve(pairs, room, out, admit)) return;
+        }
+        detail::expect_assignable(pairs, room); // also to tell what few rows did not take
         prepare(pairs, room, out);
         while (find_best_path(pairs)) {
             std::uint32_t const first = row_at_begin(pairs);

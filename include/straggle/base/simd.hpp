@@ -231,16 +231,9 @@ STRAGGLE_ALWAYS_INLINE short_mask less_equal(short_lanes a, short_lanes b) noexc
 STRAGGLE_ALWAYS_INLINE short_lanes larger(short_lanes a, short_lanes b) noexcept {
     return a > b ? a : b;
 }
-STRAGGLE_ALWAYS_INLINE short_lanes smaller(short_lanes a, short_lanes b) noexcept {
-    return a < b ? a : b;
-}
 STRAGGLE_ALWAYS_INLINE double largest_lane(short_lanes v) noexcept {
     v = larger(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
     return v[1] > v[0] ? v[1] : v[0];
-}
-STRAGGLE_ALWAYS_INLINE double smallest_lane(short_lanes v) noexcept {
-    v = smaller(__builtin_shufflevector(v, v, 2, 3, 0, 1), v);
-    return v[1] < v[0] ? v[1] : v[0];
 }
 STRAGGLE_ALWAYS_INLINE std::uint64_t any_bits(short_mask v) noexcept {
     return (v[0] | v[1]) | (v[2] | v[3]);

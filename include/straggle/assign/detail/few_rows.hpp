@@ -97,22 +97,22 @@ class basic_few_rows {
         // All columns in their order: then each column is that of its place.
         std::uint32_t const* const column = p.column.data() + begin;
         double const* const value = p.value.data() + begin;
-        std::uint32_t wrong = 0;
-        for (std::uint32_t j = 0; j < columns; ++j) wrong |= column[j] ^ j;
-        lanes const none = simd::splat_short(0.0), most = simd::splat_short(passed);
-        lane_mask bad{};
+        std::uint32_t misplaced = 0;
+        for (std::uint32_t j = 0; j < columns; ++j) misplaced |= column[j] ^ j;
+        lane_mask broken{};
+        std::uint64_t broken_behind = 0;
         std::size_t j = 0;
         for (; j + step <= columns; j += step) {
             lanes const v = simd::load_short(value + j);
-            bad = bad | ~(simd::less(none, v) & simd::less_equal(v, most));
+            broken = broken | bits_of_no_gain(simd::bits_of(v));
             store(values + j, v);
         }
         for (; j < columns; ++j) {
             values[j] = value[j];
-            wrong |= value[j] > 0 && value[j] <= passed ? 0u : 1u;
+            broken_behind |= bits_of_no_gain(std::bit_cast<std::uint64_t>(value[j]));
         }
         for (; j < width_; ++j) values[j] = missing;
-        return wrong == 0 && simd::any_bits(bad) == 0;
+        return misplaced == 0 && (simd::any_bits(broken) | broken_behind) >> 63 == 0;
     }
     [[nodiscard]] static double second_of(assign::assignable_pairs const& p, std::uint32_t row,
                                           std::uint32_t column) noexcept {

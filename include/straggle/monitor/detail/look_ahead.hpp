@@ -26,7 +26,7 @@ struct looked_up {
     [[nodiscard]] constexpr bool both() const noexcept { return ((job | node) >> 31) == 0; }
 };
 
-// Where nobody has looked yet.
+// Where nobody has looked yet: a type of its own, as to ask for it costs an attempt 21 instructions.
 struct not_looked_up {};
 
 // In blocks: all look-ups of a block first, each step asking for what the next one needs. Returns how often

@@ -34,7 +34,7 @@ class pair_table {
 
   public:
     static constexpr std::size_t most = (std::size_t{1} << 24) - 1;
-    static constexpr std::uint32_t nobody = 0xffffffff; // the number of no pair
+    static constexpr std::uint32_t none = 0xffffffff; // the number of no pair
 
     std::uint8_t slot = 0; // for whoever has the table: of which step of time it is
 
@@ -67,7 +67,7 @@ class pair_table {
     // Asks for the pair, or one that looks like it, and tells its number. To be called when the index is
     // there.
     [[nodiscard]] STRAGGLE_ALWAYS_INLINE std::uint32_t prefetch_pair(std::uint32_t node) const noexcept {
-        if (index_ == nullptr) return nobody;
+        if (index_ == nullptr) return none;
         std::uint64_t const hash = hash_of(node);
         std::uint32_t number = 0;
         if (order_ <= narrow) {
@@ -78,7 +78,7 @@ class pair_table {
             number = static_cast<std::uint32_t const*>(index_)[place_of(hash)] & wide_number;
         }
         --number;
-        if (number != nobody) STRAGGLE_PREFETCH(pairs_ + number);
+        if (number != none) STRAGGLE_PREFETCH(pairs_ + number);
         return number;
     }
     // The pair with a node, or nothing. It is looked for first where it is guessed to be.
