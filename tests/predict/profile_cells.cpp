@@ -105,8 +105,10 @@ TEST_CASE("profile cells: sums of squares are not more than they are, and little
                              : e.high > e.low                                   ? e.high - e.low
                                                                                 : 0.0);
             if (weights[k] > 0)
-                terms.push_back(detail::make_term(k, data.kinds[k] == predict::factor_kind::numeric, query[k],
-                                                  ranges[k], weights[k], gaps));
+                terms.push_back(detail::make_term(
+                    k, data.kinds[k] == predict::factor_kind::numeric, query[k],
+                    detail::scale_of(std::sqrt(weights[k]), detail::per_range_of(ranges[k])), weights[k],
+                    gaps));
         }
         detail::cell_query cells;
         cells.assign(terms, grids);

@@ -20,6 +20,7 @@
 #include <straggle/predict/detail/profile_index.hpp>
 #include <straggle/predict/detail/profile_nearest_one.hpp>
 #include <straggle/predict/detail/profile_search.hpp>
+#include <straggle/predict/detail/query_terms.hpp>
 #include <straggle/predict/similarity.hpp>
 
 #include <algorithm>
@@ -67,7 +68,7 @@ template <class Void = void>
 class basic_nearest_scratch {
     template <class>
     friend class basic_profile_store;
-    detail::when_used<Void, std::vector<detail::factor_term>> terms_;
+    detail::basic_query_terms<Void> terms_;
     detail::basic_cell_query<Void> cells_;
     detail::when_used<Void, std::vector<detail::profile_hit>> hits_;
 };
@@ -102,7 +103,11 @@ class basic_profile_store {
     /// @param how its size
     /// @pre there is a factor
     explicit basic_profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
-        : options_(checked(how)), index_(kinds, how.capacity), row_(kinds.size()), ranges_(kinds.size()) {
+        : options_(checked(how)),
+          index_(kinds, how.capacity),
+          row_(kinds.size()),
+          ranges_(kinds.size()),
+          per_range_(kinds.size()) {
         STRAGGLE_EXPECTS(!kinds.empty());
         update_ranges();
     }
@@ -153,13 +158,12 @@ class basic_profile_store {
                    basic_nearest_scratch<Void>& scratch, std::vector<neighbor>& out) const {
         STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
-        bool good = !detail::is_nan(within) && within >= 0;
-        for (std::size_t i = 0; i < row.size(); ++i)
-            good = good && is_factor_value(row[i]) && weights[i] >= 0 && detail::is_finite(weights[i]);
-        if (!good) return status::out_of_domain;
+        if (detail::is_nan(within) || !(within >= 0) ||
+            !scratch.terms_.assign(leaves(), detail::span_of(per_range_), row, weights))
+            return status::out_of_domain;
         k = (std::min)(k, size());
         if (k == 0) return status::insufficient_evidence;
-        auto const terms = detail::make_terms(leaves(), row, weights, scratch.terms_);
+        auto const terms = scratch.terms_.terms();
         if (k == 1 && leaves().slots() < detail::few_slots) {
             auto const hit = detail::basic_profile_nearest_one<Void>(leaves(), terms, within).find();
             if (hit.slot == detail::basic_profile_nearest_one<Void>::none)
@@ -299,14 +303,19 @@ class basic_profile_store {
     }
 
     void update_ranges() noexcept {
-        for (std::size_t k = 0; k < factors(); ++k)
-            ranges_[k] = leaves().is_numeric(k) ? leaves().range(k) : 1.0;
+        for (std::size_t k = 0; k < factors(); ++k) {
+            double const range = leaves().is_numeric(k) ? leaves().range(k) : 1.0;
+            if (range == ranges_[k]) continue; // most often, and a division takes long
+            ranges_[k] = range;
+            per_range_[k] = detail::per_range_of(range);
+        }
     }
 
     profile_store_options options_;
     detail::basic_profile_index<Void> index_;
     std::vector<double> row_; // the one being added
     std::vector<double> ranges_;
+    std::vector<double> per_range_; // 1 / range, or 0
     profile_counts counts_;
 };
 

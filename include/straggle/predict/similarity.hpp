@@ -75,7 +75,7 @@ inline constexpr double largest_factor = 0x1p1021;
 /// @par Guarantees
 /// noexcept but for the contract; symmetric in x and y
 /// @par Accuracy
-/// within (factors / 2 + 6) 2^-53 of the formula, relatively, where nothing over- or underflows
+/// within (factors / 2 + 7) 2^-53 of the formula, relatively, where nothing over- or underflows
 template <class = void>
 [[nodiscard]] inline double weighted_distance(std::span<factor_kind const> kinds, std::span<double const> x,
                                               std::span<double const> y, std::span<double const> ranges,
@@ -84,8 +84,9 @@ template <class = void>
                      weights.size() == kinds.size());
     double sums[detail::leaf_size] = {};
     for (std::size_t k = 0; k < kinds.size(); ++k) {
-        detail::factor_term const term = detail::make_term(0, kinds[k] == factor_kind::numeric, y[k],
-                                                           ranges[k], weights[k], is_missing_factor(x[k]));
+        double const scale = detail::scale_of(std::sqrt(weights[k]), detail::per_range_of(ranges[k]));
+        detail::factor_term const term = detail::make_term(0, kinds[k] == factor_kind::numeric, y[k], scale,
+                                                           weights[k], is_missing_factor(x[k]));
         double leaf[detail::leaf_size];
         for (double& value : leaf) value = detail::encode_factor(x[k]);
         detail::add_squares(leaf, detail::span_of(&term, 1), sums);

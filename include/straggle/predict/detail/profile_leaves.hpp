@@ -128,7 +128,9 @@ class basic_profile_leaves {
         : kinds_(kinds.begin(), kinds.end()),
           all_(kinds.size()),
           grids_(kinds.size()),
-          missing_(kinds.size(), 0) {
+          missing_(kinds.size(), 0),
+          all_numeric_(std::find(kinds.begin(), kinds.end(), predict::factor_kind::categorical) ==
+                       kinds.end()) {
         for (std::size_t n = groups_of(most_slots); boxes_.empty() || n > 1; n = groups_of(n))
             boxes_.emplace_back(kinds.size());
     }
@@ -146,6 +148,8 @@ class basic_profile_leaves {
     [[nodiscard]] std::span<factor_extent const> extents() const noexcept { return span_of(all_); }
     // How many of them miss each factor.
     [[nodiscard]] std::span<std::size_t const> missing() const noexcept { return span_of(missing_); }
+    // Whether every factor is a number, and known of all of them.
+    [[nodiscard]] bool all_known_numbers() const noexcept { return all_numeric_ && gaps_ == 0; }
 
     // Level 0 is around leaves, every other around the groups of the one below.
     [[nodiscard]] basic_profile_boxes<Void> const& boxes(std::size_t level) const noexcept {
@@ -217,6 +221,7 @@ class basic_profile_leaves {
         std::fill(all_.begin(), all_.end(), factor_extent{});
         std::fill(grids_.begin(), grids_.end(), factor_grid{});
         std::fill(missing_.begin(), missing_.end(), std::size_t{0});
+        gaps_ = 0;
     }
 
     // The record with the largest number so far goes to the end. Allocates nothing if there is room.
@@ -230,10 +235,12 @@ class basic_profile_leaves {
         for (basic_profile_boxes<Void>& boxes : boxes_) boxes.set_youngest(box /= leaf_size, number);
         for (std::size_t k = 0; k < factors(); ++k) {
             set_value(slot, k, encoded[k]);
-            if (encoded[k] == encoded_missing)
+            if (encoded[k] == encoded_missing) {
                 ++missing_[k];
-            else
+                ++gaps_;
+            } else {
                 extend(slot, k, encoded[k]);
+            }
         }
     }
 
@@ -241,10 +248,12 @@ class basic_profile_leaves {
     void kill(std::size_t slot) noexcept {
         alive_[slot / leaf_size] = static_cast<std::uint8_t>(alive_[slot / leaf_size] & ~mark(slot));
         for (std::size_t k = 0; k < factors(); ++k) {
-            if (value(slot, k) == encoded_missing)
+            if (value(slot, k) == encoded_missing) {
                 --missing_[k];
-            else
+                --gaps_;
+            } else {
                 shrink(slot, k, value(slot, k));
+            }
         }
     }
 
@@ -335,6 +344,8 @@ class basic_profile_leaves {
     when_used<Void, std::vector<factor_extent>> all_;
     when_used<Void, std::vector<factor_grid>> grids_;
     std::vector<std::size_t> missing_;
+    std::size_t gaps_ = 0; // the sum of these
+    bool all_numeric_;
     when_used<Void, std::vector<basic_profile_boxes<Void>>> boxes_; // by level
 };
 using profile_leaves = basic_profile_leaves<>;

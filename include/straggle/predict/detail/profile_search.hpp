@@ -31,25 +31,6 @@ struct profile_hit {
     std::uint32_t slot;
 };
 
-// The terms of a query in the order of the factors. Those without weight add nothing.
-// @param terms where they are put
-template <class Unused>
-std::span<factor_term const> make_terms(basic_profile_leaves<Unused> const& leaves,
-                                        std::span<double const> row, std::span<double const> weights,
-                                        when_used<Unused, std::vector<factor_term>>& terms) {
-    if (terms.size() < row.size()) terms.resize(row.size());
-    // What a loop that stores terms would read anew for each factor.
-    predict::factor_kind const* const kinds = leaves.kinds().data();
-    factor_extent const* const extents = leaves.extents().data();
-    std::size_t const* const missing = leaves.missing().data();
-    factor_term *const first = terms.data(), *term = first;
-    for (std::size_t k = 0; k < row.size(); ++k)
-        if (weights[k] > 0)
-            make_term(*term++, k, kinds[k] == predict::factor_kind::numeric, row[k], extents[k].range(),
-                      weights[k], missing[k] != 0);
-    return {first, term};
-}
-
 // What so few records have is near to the processor as it is: no cells, and nothing to be fetched before.
 inline constexpr std::size_t few_slots = 2048;
 

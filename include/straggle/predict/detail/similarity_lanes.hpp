@@ -44,37 +44,33 @@ enum class term_form : std::uint8_t {
 // One factor of a query.
 struct factor_term {
     double value;  // encoded
-    double scale;  // sqrt(weight) / range
+    double scale;  // of a number, sqrt(weight) / range; else 0
     double weight; // square where the difference is 1
     std::uint32_t factor;
     term_form form;
 };
 
-// Field by field where it is kept: a term that is put together first and then copied would wait for itself.
-// @param gaps whether records miss the factor
-inline void make_term(factor_term& term, std::size_t factor, bool numeric, double value, double range,
-                      double weight, bool gaps) noexcept {
-    bool const missing = is_nan(value);
-    double scale = 0;
-    if (!missing && numeric) {
-        constexpr double largest = (std::numeric_limits<double>::max)();
-        if (range >= least_range) scale = std::sqrt(weight) / range;
-        scale = scale < largest ? scale : largest;
-    }
-    term.value = missing ? encoded_missing : value;
-    term.scale = scale;
-    term.weight = weight;
-    term.factor = static_cast<std::uint32_t>(factor);
-    if (missing)
-        term.form = gaps ? term_form::presence : term_form::constant;
-    else
-        term.form = !numeric ? term_form::code : gaps ? term_form::number_or_missing : term_form::number;
+// What a difference has to be multiplied by to be one of the range. A product instead of a quotient, as one
+// range serves many queries.
+constexpr double per_range_of(double range) noexcept {
+    return range >= least_range ? 1 / range : 0.0;
 }
-inline factor_term make_term(std::size_t factor, bool numeric, double value, double range, double weight,
-                             bool gaps) noexcept {
-    factor_term term{};
-    make_term(term, factor, numeric, value, range, weight, gaps);
-    return term;
+constexpr double scale_of(double root_of_weight, double per_range) noexcept {
+    constexpr double largest = (std::numeric_limits<double>::max)();
+    double const scale = root_of_weight * per_range;
+    return scale < largest ? scale : largest;
+}
+
+// @param gaps whether records miss the factor
+constexpr factor_term make_term(std::size_t factor, bool numeric, double value, double scale, double weight,
+                                bool gaps) noexcept {
+    bool const missing = is_nan(value);
+    term_form const form = missing    ? (gaps ? term_form::presence : term_form::constant)
+                           : !numeric ? term_form::code
+                           : gaps     ? term_form::number_or_missing
+                                      : term_form::number;
+    return {missing ? encoded_missing : value, missing || !numeric ? 0.0 : scale, weight,
+            static_cast<std::uint32_t>(factor), form};
 }
 
 // Records in a leaf, boxes in a group: a cache line of doubles.

@@ -1,0 +1,87 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `predict/profile_store.hpp`: what a query asks of each factor, checked. One that brings
+/// the weights of the query before, as most do, needs neither square roots nor divisions.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
+#include <straggle/base/span_of.hpp>
+#include <straggle/base/when_used.hpp>
+#include <straggle/predict/detail/profile_leaves.hpp>
+#include <straggle/predict/detail/similarity_lanes.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Nothing of what was asked before changes an answer.
+template <class Void = void>
+class basic_query_terms {
+  public:
+    // In the order of the factors; those without weight add nothing and have none.
+    [[nodiscard]] std::span<factor_term const> terms() const noexcept { return {terms_.data(), used_}; }
+
+    // @param per_range 1 / range of each factor, or 0
+    // @return false for a value that no record could have, and a weight that is negative or not finite
+    // @pre one value and one weight per factor
+    bool assign(basic_profile_leaves<Void> const& leaves, std::span<double const> per_range,
+                std::span<double const> row, std::span<double const> weights) {
+        if (leaves.all_known_numbers() && are_numbers_ && used_ == row.size() &&
+            renew(per_range.data(), row.data(), weights.data()))
+            return true;
+        return make(leaves, per_range, row, weights);
+    }
+
+  private:
+    // Of numbers that all records know, with the same weights as before. Else the terms are worth nothing.
+    bool renew(double const* per_range, double const* row, double const* weights) noexcept {
+        constexpr auto largest = std::bit_cast<std::uint64_t>(predict::largest_factor);
+        std::uint64_t other_weights = 0;
+        for (std::size_t k = 0; k < used_; ++k) {
+            factor_term& term = terms_[k];
+            other_weights |=
+                std::bit_cast<std::uint64_t>(weights[k]) ^ std::bit_cast<std::uint64_t>(term.weight);
+            if ((std::bit_cast<std::uint64_t>(row[k]) << 1) > largest << 1) return false; // or missing
+            term.value = row[k];
+            term.scale = scale_of(roots_[k], per_range[k]);
+        }
+        return other_weights == 0;
+    }
+
+    STRAGGLE_NEVER_INLINE bool make(basic_profile_leaves<Void> const& leaves,
+                                    std::span<double const> per_range, std::span<double const> row,
+                                    std::span<double const> weights) {
+        terms_.resize(row.size());
+        roots_.resize(row.size());
+        used_ = 0;
+        are_numbers_ = true;
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            if (!predict::is_factor_value(row[k]) || !(weights[k] >= 0) || !is_finite(weights[k])) {
+                are_numbers_ = false;
+                return false;
+            }
+            roots_[k] = std::sqrt(weights[k]);
+            if (weights[k] > 0)
+                terms_[used_++] =
+                    make_term(k, leaves.is_numeric(k), row[k], scale_of(roots_[k], per_range[k]), weights[k],
+                              leaves.missing()[k] != 0);
+            are_numbers_ = are_numbers_ && weights[k] > 0 && terms_[k].form == term_form::number;
+        }
+        return true;
+    }
+
+    when_used<Void, std::vector<factor_term>> terms_;
+    std::vector<double> roots_; // of the weights
+    std::size_t used_ = 0;
+    bool are_numbers_ = false; // all terms, one for each factor
+};
+
+} // namespace straggle::detail
