@@ -407,7 +407,8 @@ TEST_CASE("optimal: no pair of a table may be wrong, wherever it is, and then no
     };
     for (std::size_t i = 0; i < good.value.size(); ++i) {
         CAPTURE(i);
-        for (double const x : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        for (double const x :
+             {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
             pair_table t = good;
             t.value[i] = x;
             refused(t);

@@ -68,7 +68,8 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::max)();
 
 // The highest bit is set where a value is not finite and more than 0: of those that are, the bits are from 1
-// up to those of infinity. For one value or several.
+// up to those of infinity. For one value or several. By bits, as with -ffast-math NaN may compare as it
+// likes.
 template <class Bits>
 [[nodiscard]] STRAGGLE_ALWAYS_INLINE Bits bits_of_no_gain(Bits bits) noexcept {
     bits = bits - std::uint64_t{1};
@@ -110,7 +111,9 @@ inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::
     if (is_assignable(p, room.size())) return;
     for (std::size_t row = 0; row < p.rows(); ++row) STRAGGLE_EXPECTS(p.first[row] <= p.first[row + 1]);
     for (std::size_t i = p.first.front(); i < p.first.back(); ++i) {
-        STRAGGLE_EXPECTS(p.value[i] > 0 && is_finite(p.value[i]));
+        bool const is_finite_and_above_0 =
+            bits_of_no_gain(std::bit_cast<std::uint64_t>(p.value[i])) >> 63 == 0;
+        STRAGGLE_EXPECTS(is_finite_and_above_0);
         STRAGGLE_EXPECTS(p.column[i] < room.size());
     }
     for (std::size_t row = 0; row < p.rows(); ++row)

@@ -169,13 +169,13 @@ class published {
 
     /// The newest value, for as long as the snapshot lives. Any thread; at most 2^32 - 1 snapshots at once.
     [[nodiscard]] snapshot read() const noexcept {
-        slot* s = current_.load(std::memory_order_acquire);
         for (;;) {
-            s->readers.fetch_add(1, std::memory_order_seq_cst);             // A
-            slot* const current = current_.load(std::memory_order_seq_cst); // B
-            if (current == s) return snapshot(*s);
+            // Looked at anew each time: so while the writer looks for a free slot, a reader that comes late
+            // is in one that is not current at most once.
+            slot* const s = current_.load(std::memory_order_acquire);
+            s->readers.fetch_add(1, std::memory_order_seq_cst);                     // A
+            if (current_.load(std::memory_order_seq_cst) == s) return snapshot(*s); // B
             leave(*s);
-            s = current;
         }
     }
 
