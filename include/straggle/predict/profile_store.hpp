@@ -63,7 +63,8 @@ struct profile_counts {
     friend constexpr bool operator==(profile_counts const&, profile_counts const&) = default;
 };
 
-/// Working memory of `profile_store::nearest`: any will do, for one call at a time.
+/// Working memory of `profile_store::nearest`: any will do, for one call at a time. It changes no answer;
+/// that of a question with the same weights saves checking them and a square root for each.
 template <class Void = void>
 class basic_nearest_scratch {
     template <class>

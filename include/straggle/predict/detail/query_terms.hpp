@@ -69,11 +69,12 @@ class basic_query_terms {
                 return false;
             }
             roots_[k] = std::sqrt(weights[k]);
-            if (weights[k] > 0)
-                terms_[used_++] =
-                    make_term(k, leaves.is_numeric(k), row[k], scale_of(roots_[k], per_range[k]), weights[k],
-                              leaves.missing()[k] != 0);
-            are_numbers_ = are_numbers_ && weights[k] > 0 && terms_[k].form == term_form::number;
+            factor_term const term =
+                make_term(k, leaves.is_numeric(k), row[k], scale_of(roots_[k], per_range[k]), weights[k],
+                          leaves.missing()[k] != 0);
+            bool const counts = weights[k] > 0;
+            if (counts) terms_[used_++] = term;
+            are_numbers_ = are_numbers_ && counts && term.form == term_form::number;
         }
         return true;
     }
