@@ -19,7 +19,10 @@ template <std::size_t Count>
 class word_table {
   public:
     consteval explicit word_table(std::array<std::string_view, Count> const& words) : words_(words) {
-        while (!fill()) factor_ += 2;
+        std::array<letters, Count> all{};
+        for (std::size_t i = 0; i < Count; ++i) all[i] = letters_of(words[i]);
+        while (!have_own_places(all)) factor_ += 2;
+        for (std::size_t i = 0; i < Count; ++i) at_[place(all[i])] = {all[i], static_cast<std::uint32_t>(i)};
     }
 
     [[nodiscard]] constexpr std::string_view operator[](std::size_t i) const { return words_[i]; }
@@ -63,13 +66,14 @@ class word_table {
     [[nodiscard]] constexpr std::size_t place(letters const& all) const {
         return static_cast<std::size_t>((all.first ^ all.last << 20 ^ all.size) * factor_ >> (64 - bits));
     }
-    constexpr bool fill() {
-        at_.fill({});
-        for (std::size_t i = 0; i < Count; ++i) {
-            letters const all = letters_of(words_[i]);
-            entry& here = at_[place(all)];
-            if (here.word != Count) return false;
-            here = {all, static_cast<std::uint32_t>(i)};
+    // Most factors fail, and compilers bound the steps that they take: so it is only bits that are compared.
+    [[nodiscard]] constexpr bool have_own_places(std::array<letters, Count> const& all) const {
+        std::uint64_t taken[(std::size_t{1} << bits) / 64] = {};
+        for (letters const& text : all) {
+            std::size_t const at = place(text);
+            std::uint64_t const bit = std::uint64_t{1} << at % 64;
+            if ((taken[at / 64] & bit) != 0) return false;
+            taken[at / 64] |= bit;
         }
         return true;
     }
