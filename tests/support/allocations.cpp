@@ -46,6 +46,14 @@ void* counted(std::size_t bytes, std::size_t alignment) {
     return p;
 }
 
+void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
+    try {
+        return counted(bytes, alignment);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+
 void give_back(void* p) {
     if (p == nullptr) return;
     bytes_held.fetch_sub(size_of(p), std::memory_order_relaxed);
@@ -77,13 +85,18 @@ straggle_test::failing_allocations::~failing_allocations() {
     good_ones_left.store(0, std::memory_order_relaxed);
 }
 
-// The library's own ends up in the throwing one, a sanitizer's does not.
+// The library's own end up in the throwing ones, a sanitizer's do not.
 void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
-    try {
-        return counted(bytes, 0);
-    } catch (std::bad_alloc const&) {
-        return nullptr;
-    }
+    return counted_or_null(bytes, 0);
+}
+void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept {
+    return counted_or_null(bytes, 0);
+}
+void* operator new(std::size_t bytes, std::align_val_t a, std::nothrow_t const&) noexcept {
+    return counted_or_null(bytes, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t bytes, std::align_val_t a, std::nothrow_t const&) noexcept {
+    return counted_or_null(bytes, static_cast<std::size_t>(a));
 }
 void* operator new(std::size_t bytes) {
     return counted(bytes, 0);
