@@ -12,8 +12,8 @@ import math
 import os
 import pathlib
 import random
-import shutil
 import re
+import shutil
 import statistics
 import subprocess
 import time
