@@ -14,25 +14,28 @@ namespace {
 
 constexpr std::int64_t known_version = 1;
 
-// In the order in which the plugin writes them.
-enum member : std::size_t {
-    event,
-    key,
-    prefix,
-    group,
-    worker,
-    name,
-    start,
-    stop,
-    to,
-    input,
-    copy,
-    version,
-    distributed,
-    members
+// What a line may say, in the order in which the plugin writes it.
+struct task_event {
+    enum member : std::size_t {
+        event,
+        key,
+        prefix,
+        group,
+        worker,
+        name,
+        start,
+        stop,
+        to,
+        input,
+        copy,
+        version,
+        distributed,
+        members
+    };
 };
-member_names<members> const wanted({"event", "key", "prefix", "group", "worker", "name", "start", "stop",
-                                    "to", "input", "copy", "version", "distributed"});
+member_names<task_event::members> const task_members({"event", "key", "prefix", "group", "worker", "name",
+                                                      "start", "stop", "to", "input", "copy", "version",
+                                                      "distributed"});
 
 // As it is written: a double would be off by a quarter of a microsecond.
 std::optional<moment> seconds_in(walked_value const& value) {
@@ -49,8 +52,9 @@ class task_reader {
   public:
     explicit task_reader(collector& out) : out_(out) {}
 
-    void read(found_members<members> const& of, std::size_t line) {
-        auto const text = [&of](member which) { return text_of(of[which]); };
+    void read(found_members<task_event::members> const& of, std::size_t line) {
+        using enum task_event::member;
+        auto const text = [&of](task_event::member which) { return text_of(of[which]); };
         std::string_view const about = text(event);
         if (about == "log") {
             out_.note_version(text(distributed));
@@ -111,8 +115,8 @@ void read_dask(text_window& text, collector& out) {
             out.leave_out(reason::too_long, lines.number());
             continue;
         }
-        found_members<members> found;
-        switch (walker.read([&found](walked_object& object) { return walk(object, wanted, found); })) {
+        found_members<task_event::members> found;
+        switch (walker.read([&found](walked_object& object) { return walk(object, task_members, found); })) {
         case json_kind::object:
             task.read(found, lines.number());
             break;

@@ -136,7 +136,7 @@ std::optional<moment> iso_time(std::string_view text, bool* zoned) {
     std::int64_t const fraction = take_char(s, '.') ? take_fraction(s) : 0;
     auto const days = days_of(*year, *month, *day);
     if (!days) return std::nullopt;
-    std::int64_t seconds = *days * 86'400 + *hour * 3600 + *minute * 60 + *second;
+    std::int64_t seconds = *days * 86'400 + std::int64_t{3600} * *hour + std::int64_t{60} * *minute + *second;
     if (zoned != nullptr) *zoned = !s.empty();
     if (!s.empty()) {
         auto const zone = zone_seconds(s);

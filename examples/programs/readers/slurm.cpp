@@ -247,9 +247,7 @@ void read_sacct(text_window& text, collector& out) {
         fields.split(lines.line(), '|');
         if (lines.too_long())
             out.leave_out(reason::too_long, lines.number());
-        else if (lines.line() == header) // several outputs one after the other
-            out.leave_out(reason::other_event, lines.number());
-        else if (is_other_header())
+        else if (lines.line() == header || is_other_header()) // several outputs one after the other
             out.leave_out(reason::other_event, lines.number());
         else if (fields.size() != count)
             out.leave_out(lines.torn() ? reason::torn : reason::wrong_field_count, lines.number());

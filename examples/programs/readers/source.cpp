@@ -111,8 +111,10 @@ class gzip_stream {
     bool begin_member(packed_block& from, std::string& damage) {
         while (members_ > 0 && from.rest().front() != '\x1F') {
             std::size_t const begin = from.rest().find_first_not_of('\0');
-            if (begin == 0) damage = "gzip: what follows the compressed data is something else";
-            if (begin == 0) return false;
+            if (begin == 0) {
+                damage = "gzip: what follows the compressed data is something else";
+                return false;
+            }
             from.consume((std::min)(begin, from.rest().size()));
             if (!from.refill()) return false;
         }

@@ -316,7 +316,7 @@ class csv_file {
     straggle::attempt_status last_status_ = history_words::read_status({});
 };
 
-history finished(history_parts&& parts) {
+history finished(history_parts parts) {
     parts.h.places = parts.list.places();
     parts.h.attempts = std::move(parts.list).take();
     // A node the file gives no number of slots for has one.

@@ -35,7 +35,7 @@ ordered_json list_of(Range const& items, Write&& write) {
 }
 
 // Unknown ones have no upper end, which JSON has no number for.
-ordered_json slowdown_json(straggle::slowdown const& s) {
+ordered_json slowdown_numbers(straggle::slowdown const& s) {
     if (!s.is_known()) return nullptr;
     return {s.value, s.low, s.high, s.tasks};
 }
@@ -52,7 +52,7 @@ ordered_json verdicts_json(std::vector<verdict_record> const& verdicts, std::spa
                 {"rule", word_or_null(v.rule)},
                 {"value", v.value},
                 {"threshold", v.threshold},
-                {"slowdown", slowdown_json(v.slow)},
+                {"slowdown", slowdown_numbers(v.slow)},
                 {"causes", v.causes},
                 {"since", window_or_time(v.since)},
                 {"until", window_or_time(v.until)},
@@ -157,7 +157,7 @@ ordered_json record_json(decision_record const& r, std::span<std::string const> 
     line["nodes"] = list_of(r.nodes, [names](auto const& n) -> ordered_json {
         return {{"node", names[n.id]}, {"n", n.n},        {"mean", n.mean},
                 {"sd", n.sd},          {"low", n.ci.low}, {"high", n.ci.high},
-                {"level", n.level},    {"seen", n.seen},  {"slowdown", slowdown_json(n.slow)}};
+                {"level", n.level},    {"seen", n.seen},  {"slowdown", slowdown_numbers(n.slow)}};
     });
     line["unranked"] = list_of(r.unranked, [names](auto const& n) -> ordered_json {
         return {{"node", names[n.id]}, {"n", n.n}, {"mean", n.mean}, {"seen", n.seen}};

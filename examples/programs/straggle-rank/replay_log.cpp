@@ -115,8 +115,8 @@ std::string value_at(ordered_json const& record, decision_difference const& d) {
     return in.at(name_in_log(d.field)).dump();
 }
 
-std::string in_words(decision_difference const& d, decision_record const& logged,
-                     decision_record const& again, std::span<std::string const> names) {
+std::string difference_in_words(decision_difference const& d, decision_record const& logged,
+                                decision_record const& again, std::span<std::string const> names) {
     ordered_json const a = record_json(logged, names), b = record_json(again, names);
     std::string where = "window " + std::to_string(logged.window) + ": ";
     if (!d.list.empty()) {
@@ -215,7 +215,7 @@ replay_result replay_log(std::istream& in, std::string const& name) {
             if (differs && result.different == 0) {
                 auto const nodes = straggle::rank::ranking_from<std::uint32_t, std::uint32_t>(
                     record.nodes, record.unranked, record.edges);
-                difference = in_words(**found, record, k->record(*nodes), header.fleet.names);
+                difference = difference_in_words(**found, record, k->record(*nodes), header.fleet.names);
             }
         }
         ++result.decisions;

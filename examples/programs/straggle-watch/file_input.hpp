@@ -27,7 +27,7 @@ class file_input {
     void open(file_position const& from);
     /// Whether the file was replaced or cut: then it is read from its beginning.
     bool was_rotated();
-    std::uint64_t take(journal_entry entry, std::size_t behind, answers& out);
+    std::uint64_t take(journal_entry entry, std::size_t bytes, answers& out);
 
     std::string follow_;
     session& session_;

@@ -24,7 +24,7 @@ class history_log {
 
     void attempt_ended(ended_attempt const& a, std::string& log);
     void attempt_started(running_attempt const& row);
-    void job_finished(std::string_view job, bool left_alone, std::string& log);
+    void job_finished(std::string_view name, bool left_alone, std::string& log);
     void copy_planned(running_attempt const& original, std::string_view to, double now,
                       straggle::mitigate::planned_copy const& planned);
 

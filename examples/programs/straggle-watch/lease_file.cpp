@@ -12,7 +12,7 @@
 namespace straggle_watch {
 
 namespace {
-constexpr std::uint32_t frame = straggle::frame_kind("leas");
+constexpr std::uint32_t lease_frame = straggle::frame_kind("leas");
 }
 
 lease_file::lease_file(std::string file, std::uint64_t who, double length)
@@ -29,7 +29,8 @@ bool lease_file::change(Change&& change) {
     ssize_t const size = ::pread(fd_.get(), bytes.data(), bytes.size(), 0);
     straggle::mitigate::lease shared;
     if (size > 0) {
-        auto const opened = straggle::open_frame({bytes.data(), static_cast<std::size_t>(size)}, frame, 1);
+        auto const opened =
+            straggle::open_frame({bytes.data(), static_cast<std::size_t>(size)}, lease_frame, 1);
         if (opened) {
             straggle::byte_reader in = opened->payload;
             straggle::mitigate::lease read;
@@ -41,7 +42,7 @@ bool lease_file::change(Change&& change) {
     if (is_done) {
         straggle::byte_writer out;
         shared.write(out);
-        auto const text = std::move(out).seal(frame, 1);
+        auto const text = std::move(out).seal(lease_frame, 1);
         auto const written = ::pwrite(fd_.get(), text.data(), text.size(), 0);
         is_done = written == static_cast<ssize_t>(text.size());
         until_ = shared.until;

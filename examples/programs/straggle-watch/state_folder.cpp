@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <ranges>
 #include <vector>
 
 #include <sys/file.h>
@@ -183,10 +184,10 @@ std::unique_ptr<watch> state_folder::load(watch_options const& options) {
     }
     if (!found) found = std::make_unique<watch>(options);
     number_ = from;
-    for (auto n = journals.rbegin(); n != journals.rend(); ++n) {
-        if (*n < from) continue;
-        replay(*found, *n);
-        number_ = *n;
+    for (std::uint64_t const n : std::views::reverse(journals)) {
+        if (n < from) continue;
+        replay(*found, n);
+        number_ = n;
     }
     if (!snapshots.empty()) number_ = (std::max)(number_, snapshots.front());
     bool const has_seen = found->counts().lines != 0 || found->counts().plans != 0;

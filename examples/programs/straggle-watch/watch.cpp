@@ -215,7 +215,7 @@ void watch::on_decide(arrival const& when) {
 
 void watch::decide(arrival const& when, answers& out) {
     out_ = &out;
-    now_ = *when.wall;
+    now_ = when.wall;
     decide_now(*when.wall, when.is_decider, false);
 }
 

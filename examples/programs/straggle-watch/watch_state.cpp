@@ -7,7 +7,7 @@ namespace straggle_watch {
 
 namespace {
 
-constexpr std::uint32_t frame = straggle::frame_kind("wtch");
+constexpr std::uint32_t watch_frame = straggle::frame_kind("wtch");
 
 } // namespace
 
@@ -51,11 +51,11 @@ std::vector<std::byte> watch::serialize() const {
     out.flag(is_on_);
     out.count(listed_.size());
     for (auto const& [name, nothing] : listed_) out.text(name);
-    return std::move(out).seal(frame, 1);
+    return std::move(out).seal(watch_frame, 1);
 }
 
 straggle::status watch::restore(std::span<std::byte const> bytes) {
-    auto const opened = straggle::open_frame(bytes, frame, 1);
+    auto const opened = straggle::open_frame(bytes, watch_frame, 1);
     if (!opened) return opened.reason();
     straggle::byte_reader in = opened->payload;
     std::string_view const learned = in.text();

@@ -18,7 +18,6 @@
 #include <limits>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::assign {

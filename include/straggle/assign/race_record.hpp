@@ -61,7 +61,7 @@ template <class = void>
 class basic_race_record {
   public:
     /// @param options what is assumed before the first race
-    explicit basic_race_record(race_record_options options = {}) : options_(options) {}
+    explicit basic_race_record(race_record_options const& options = {}) : options_(options) {}
 
     /// Chance that a late task of this kind is late because of what it is.
     [[nodiscard]] double of_task(std::uint32_t kind) const noexcept {

@@ -39,7 +39,7 @@ struct slot_price_options {
 class slot_price {
   public:
     /// @param options shares and times of tasks, no times of a clock
-    explicit constexpr slot_price(slot_price_options options = {}) noexcept : options_(options) {}
+    explicit constexpr slot_price(slot_price_options const& options = {}) noexcept : options_(options) {}
 
     /// What the load is now.
     /// @param now of the caller's clock; a step back counts as none

@@ -32,7 +32,7 @@ STRAGGLE_ALWAYS_INLINE void prefetch_row([[maybe_unused]] Row const* rows,
 // lines by itself, but not beyond the end of a page. There may be nothing: no element is touched.
 template <class Element>
 STRAGGLE_ALWAYS_INLINE void prefetch_behind(Element const& element) {
-    constexpr std::uintptr_t bytes = 24 * 64;
+    constexpr std::uintptr_t bytes = std::uintptr_t{24} * 64;
     [[maybe_unused]] auto const at =
         reinterpret_cast<std::uintptr_t>(&reinterpret_cast<unsigned char const&>(element));
     STRAGGLE_PREFETCH(reinterpret_cast<void const*>(at + bytes));

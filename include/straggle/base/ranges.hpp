@@ -9,7 +9,7 @@
 
 // Nothing else of <ranges> is used: no view. In libstdc++ these come with <span>, and what <ranges> has
 // beside them takes a sixth of what a compiler needs for all the standard headers of the library.
-#include <span>
+#include <span> // IWYU pragma: keep
 #if !defined(__GLIBCXX__)
 #include <ranges>
 #endif

@@ -48,7 +48,7 @@ class mr1_blacklist {
     static constexpr std::string_view name = "mr1_blacklist";
 
     /// @param options how
-    explicit mr1_blacklist(mr1_blacklist_options options = {})
+    explicit mr1_blacklist(mr1_blacklist_options const& options = {})
         : options_(options), nodes_(options.max_nodes), pairs_(options.max_pairs), jobs_(options.max_pairs) {}
 
     /// How many trackers the cluster has, those that are out too.

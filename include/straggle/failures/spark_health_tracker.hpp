@@ -51,7 +51,7 @@ class spark_health_tracker {
     static constexpr std::string_view name = "spark_health_tracker";
 
     /// @param options how
-    explicit spark_health_tracker(spark_health_tracker_options options = {})
+    explicit spark_health_tracker(spark_health_tracker_options const& options = {})
         : options_(options),
           tasks_(options.max_failures),
           on_nodes_(options.max_failures),

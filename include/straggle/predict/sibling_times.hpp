@@ -70,7 +70,7 @@ template <class Void = void>
 class basic_sibling_times {
   public:
     /// @param options weights and bounds
-    explicit basic_sibling_times(sibling_times_options options = {}) : options_(options) {
+    explicit basic_sibling_times(sibling_times_options const& options = {}) : options_(options) {
         for (std::size_t b = 0; b <= detail::log_bins::count; ++b)
             assumed_[b] = detail::assumed_survival(detail::log_bins::log_at(static_cast<double>(b)));
     }

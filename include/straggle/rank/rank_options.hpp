@@ -11,7 +11,6 @@
 #include <straggle/stats/interval.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace straggle::inline STRAGGLE_ABI {
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 
 #include <array>
 #include <cstddef>
@@ -170,7 +171,7 @@ class relative_times {
                 x = in.i64();
             } else {
                 x = in.real();
-                in.expect(x - x == 0);
+                in.expect(is_finite(x));
             }
             in.expect(x >= 0);
         }

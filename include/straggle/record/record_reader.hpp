@@ -18,7 +18,6 @@
 #include <straggle/record/running.hpp>
 #include <straggle/record/time_line.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -11,7 +11,6 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>

@@ -47,10 +47,9 @@ class basic_machine_classes {
         for (blacklist::node_row const& row : rows) {
             if (row.node >= max_nodes) continue;
             if (row.node >= machines_.size()) machines_.resize(std::size_t{row.node} + 1);
-            machine& m = machines_[row.node];
             slowdown const s = evidence.estimate_of(row.node);
             if (s.is_known() && s.tasks >= 8 && (s.high < 1.15 || (s.tasks >= 40 && s.value < 1.08)))
-                m.was_fast = true;
+                machines_[row.node].was_fast = true;
             entries_.push_back({row.machine_class, row.slots, row.node, s});
         }
         auto const by_class = [](entry const& a, entry const& b) { return a.told < b.told; };

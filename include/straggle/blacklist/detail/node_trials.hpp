@@ -58,7 +58,7 @@ class basic_node_trials {
         }
         double const gone = 64 * evidence_.window_length();
         for (std::uint32_t i = 0; i < records_.size(); ++i) {
-            record& r = records_[i];
+            record const& r = records_[i];
             if (r.present && now_ - r.seen > gone && gone > 0) forget(i);
         }
     }

@@ -66,7 +66,7 @@ class basic_loop_guard {
     // A reading that no clock gives that goes on: beyond all steps and attempts so far by a factor of
     // billions.
     [[nodiscard]] bool is_wild(double raw) const noexcept {
-        if (!(raw - raw == 0)) return true; // no number
+        if (!is_finite(raw)) return true;
         double const gap = raw > raw_ ? raw - raw_ : raw_ - raw;
         double const l = longest(), g = usual_gap(), known = l > g ? l : g;
         return !(gap <= (known > 0 ? 0x1p32 * known : 0x1p45));

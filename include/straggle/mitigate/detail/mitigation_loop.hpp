@@ -22,7 +22,6 @@
 #include <straggle/record/record_reader.hpp>
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>

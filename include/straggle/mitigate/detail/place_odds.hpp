@@ -20,15 +20,15 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // How likely a node is to be slow just now, less than as a rule or more, which is as likely. A slowdown that
 // is known already is a part of that.
 struct place_odds {
+    static constexpr double less = 0.70710678118654752, more = 1.4142135623730951;
+
     std::array<double, 2> chance{};   // of each
     std::array<double, 2> slow{1, 1}; // times what is known
 
     place_odds() = default;
     place_odds(record::slow_guess const& now, double known) noexcept
-        : chance{now.chance / 2, now.chance / 2} {
-        constexpr double less = 0.70710678118654752, more = 1.4142135623730951;
-        slow = {(std::max)(less * now.by / known, 1.0), (std::max)(more * now.by / known, 1.0)};
-    }
+        : chance{now.chance / 2, now.chance / 2},
+          slow{(std::max)(less * now.by / known, 1.0), (std::max)(more * now.by / known, 1.0)} {}
 
     [[nodiscard]] double any() const noexcept { return chance[0] + chance[1]; }
     template <class Of>

@@ -10,7 +10,6 @@
 #include <straggle/record/attempt.hpp>
 
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {

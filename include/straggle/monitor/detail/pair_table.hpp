@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
+#include <new> // IWYU pragma: keep
 #include <span>
 #include <type_traits>
 

@@ -13,7 +13,6 @@
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/record/attempt_event.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/rank/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -177,7 +178,7 @@ class basic_slowdown_estimate {
             double const variance = row.variance * (1 - 2 * share) + m.variance;
             double const step = t_of(tail, limit, row.freedom) * std::sqrt((std::max)(variance, 0.0));
             double const at = row.value - m.at, low = std::exp(at - step), high = std::exp(at + step);
-            if (step - step == 0 && low > 0 && high - high == 0)
+            if (is_finite(step) && low > 0 && is_finite(high))
                 row.slow = {std::exp(at), low, high, row.times.tasks};
         }
     }
