@@ -84,10 +84,9 @@ class job_cutter {
     void count(past_attempt const& a) { ++tasks_[a.job]; }
     void cut(past_attempt& a) {
         if (!cuts()) return;
-        constexpr std::uint32_t stretches = 4;
+        constexpr std::size_t stretches = 4;
         std::size_t const job = a.job;
-        std::size_t const part =
-            tasks_[job] < 8 * stretches ? 0 : std::size_t{seen_[job]++} * stretches / tasks_[job];
+        std::size_t const part = tasks_[job] < 8 * stretches ? 0 : seen_[job]++ * stretches / tasks_[job];
         a.job = static_cast<std::uint32_t>(job * stretches + part);
     }
 
