@@ -142,10 +142,8 @@ class basic_profile_leaves {
     [[nodiscard]] bool is_numeric(std::size_t factor) const noexcept {
         return kinds_[factor] == predict::factor_kind::numeric;
     }
-    // Around all records that are alive.
-    [[nodiscard]] factor_extent const& extent(std::size_t factor) const noexcept { return all_[factor]; }
+    // Of all records that are alive.
     [[nodiscard]] double range(std::size_t factor) const noexcept { return all_[factor].range(); }
-    [[nodiscard]] std::span<factor_extent const> extents() const noexcept { return span_of(all_); }
     // How many of them miss each factor.
     [[nodiscard]] std::span<std::size_t const> missing() const noexcept { return span_of(missing_); }
     // Whether every factor is a number, and known of all of them.
