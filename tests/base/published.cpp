@@ -507,8 +507,8 @@ TEST_CASE("published: slots stay few while threads come and go") {
                 if (*now < 0) return;
             }
         });
-    // While the writer looks for a free slot, a reader is in one that is not current, or is about to leave one
-    // for the current. So at most 4 + 2 slots, one of which is there already.
+    // While the writer looks for a free slot, a reader is in one that is not current, or is about to leave
+    // one for the current. So at most 4 + 2 slots, one of which is there already.
     std::size_t const before = straggle_test::allocation_count();
     for (int i = 0; i < 100'000; ++i) latest.publish(i);
     CHECK(straggle_test::allocation_count() - before <= 5);
