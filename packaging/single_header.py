@@ -48,7 +48,7 @@ FOOT = """
 _HEADER = re.compile(rf"{re.escape(NOTICE)}\n/// @file\n(?P<comment>(?:///[^\n]*\n)+)#pragma once\n(?P<code>.*)",
                      re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)")
-_INCLUDE = re.compile(r"#include <([^>]+)>(?: // IWYU pragma: keep)?")
+_INCLUDE = re.compile(r"#include <([^>]+)>")
 
 
 class Refused(Exception):

@@ -45,8 +45,7 @@ def made_elsewhere(hash_seed):
 
 def lines_of_code(text):
     """What a header says below its `#pragma once`, without includes and conditions that held nothing else."""
-    code = re.sub(r"^#include <[^> \n]+>(?: // IWYU pragma: keep)?\n", "", text.partition("#pragma once\n")[2],
-                  flags=re.MULTILINE)
+    code = re.sub(r"^#include <[^ \n]*\n", "", text.partition("#pragma once\n")[2], flags=re.MULTILINE)
     code = re.sub(r"^#if[^\n]*\n#endif\n", "", code, flags=re.MULTILINE)
     return "".join(line + "\n" for line in code.splitlines() if line.strip())
 

@@ -9,7 +9,9 @@
 
 // Nothing else of <ranges> is used: no view. In libstdc++ these come with <span>, and what <ranges> has
 // beside them takes a sixth of what a compiler needs for all the standard headers of the library.
-#include <span> // IWYU pragma: keep
+// IWYU pragma: begin_keep
+#include <span>
+// IWYU pragma: end_keep
 #if !defined(__GLIBCXX__)
 #include <ranges>
 #endif

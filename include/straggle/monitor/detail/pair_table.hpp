@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new> // IWYU pragma: keep
+// IWYU pragma: begin_keep
+#include <new>
+// IWYU pragma: end_keep
 #include <span>
 #include <type_traits>
 

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/span_of.hpp>
 #include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_leaves.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
