@@ -1,7 +1,7 @@
 # Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
-"""Every header starts with the licence and a comment that says what it is for, fits a sitting, and says <algorithm>
-and <utility> where it uses them: another standard library may not bring them along."""
+"""Every header starts with the licence and a comment that says what it is for, has at most 800 lines or says why it
+is longer, and includes <algorithm> and <utility> where it uses them: another standard library may not bring them along."""
 import re
 
 import headers
@@ -12,7 +12,8 @@ LICENCE = """\
 
 /// @file
 /// """
-LINES_AT_MOST = 400
+# A longer file says why: a line of its file comment begins with "Length:".
+LINES_AT_MOST = 800
 # What nothing else is sure to bring.
 USES = {
     "<algorithm>": r"""(?<!ranges::)\bstd::(?:sort|stable_sort|nth_element|partial_sort|lower_bound|upper_bound|clamp|copy|copy_n|fill
@@ -30,8 +31,10 @@ def check(root=headers.ROOT):
             complaints.append(f"{header}:1: must start with the two licence lines, a blank one, `/// @file` and text")
         if not re.search(r"^///[^\n]*\n#pragma once\n", text, re.MULTILINE):
             complaints.append(f"{header}: `#pragma once` must follow the file comment")
-        if (lines := text.count("\n")) > LINES_AT_MOST:
-            complaints.append(f"{header}: {lines} lines, at most {LINES_AT_MOST}: split it by what its parts answer")
+        file_comment = text.partition("#pragma once")[0]
+        if (lines := text.count("\n")) > LINES_AT_MOST and not re.search(r"^/// Length: \S", file_comment, re.MULTILINE):
+            complaints.append(f"{header}: {lines} lines, above {LINES_AT_MOST}: split it by what its parts answer, "
+                              "or say in the file comment why it is one noun (`/// Length: ...`)")
         code, included = headers.without_comments(text), {name for _, name in headers.includes(text)}
         complaints += [f"{header}: uses {name} and does not include it" for name, use in USES.items()
                        if name not in included and re.search(use, code, re.VERBOSE)]
