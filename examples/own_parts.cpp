@@ -2,12 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Every part of the way from records to a blacklist can be one of your own: here a normaliser, a selection
-/// policy and a limit, each a few lines, put together with parts of the library.
+/// Every part of the way from records to a blacklist can be one of your own: here a normalizer, an
+/// estimator of intervals, a ranker, a selection policy and a limit, each a few lines, put together with
+/// parts of the library.
 
 #include <straggle/straggle.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <span>
@@ -32,7 +35,7 @@ struct straggle::task_traits<task_record> {
 };
 //! [traits]
 
-//! [normaliser]
+//! [normalizer]
 // How many times longer than the fastest sibling.
 struct times_fastest {
     straggle::status normalize(std::span<double> durations, std::span<double>) const {
@@ -44,7 +47,36 @@ struct times_fastest {
     }
 };
 static_assert(straggle::rank::sibling_normalizer<times_fastest>);
-//! [normaliser]
+//! [normalizer]
+
+//! [estimator]
+// Two standard errors about the mean.
+struct two_errors {
+    straggle::outcome<straggle::rank::node_performance>
+    estimate(straggle::rank::node_sample const& scores) const {
+        if (scores.n < 2) return straggle::status::insufficient_evidence;
+        auto const n = static_cast<double>(scores.n);
+        double const sd = std::sqrt(scores.squared_deviations / (n - 1)), off = 2 * sd / std::sqrt(n);
+        return straggle::rank::node_performance{
+            scores.n, scores.mean, sd, {scores.mean - off, scores.mean + off}};
+    }
+};
+static_assert(straggle::rank::interval_estimator<two_errors>);
+//! [estimator]
+
+//! [ranker]
+// Two levels: nodes that are slower than the fastest beyond doubt, and the rest.
+struct slower_than_the_fastest {
+    straggle::outcome<std::size_t> levels(std::span<double const> low, std::span<double const> high,
+                                          std::span<std::uint32_t> level) const {
+        if (high.empty()) return std::size_t{0};
+        double const fastest = *std::min_element(high.begin(), high.end());
+        for (std::size_t i = 0; i < level.size(); ++i) level[i] = low[i] > fastest ? 0 : 1;
+        return std::size_t{2};
+    }
+};
+static_assert(straggle::rank::ranker<slower_than_the_fastest>);
+//! [ranker]
 
 //! [policy]
 // Weak is a node whose interval begins above a fixed score.
@@ -90,7 +122,10 @@ int main() {
     }
 
     //! [together]
-    auto const ranking = straggle::rank_nodes(records, straggle::rank_options{.normalizer = times_fastest{}});
+    auto const ranking =
+        straggle::rank_nodes(records, straggle::rank_options{.normalizer = times_fastest{},
+                                                             .estimator = two_errors{},
+                                                             .ranker = slower_than_the_fastest{}});
     straggle::blacklister list(above{2.0}, spare_the_drivers{},
                                straggle::blacklist::at_most_slot_fraction{0.25});
     auto const decision = list.decide(ranking);

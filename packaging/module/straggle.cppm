@@ -379,6 +379,7 @@ namespace rank {
 using straggle::rank::edge_rule;
 using straggle::rank::to_string;
 using straggle::rank::points_at;
+using straggle::rank::ranker;
 using straggle::rank::basic_p_cores;
 using straggle::rank::p_cores;
 }
@@ -412,6 +413,10 @@ namespace rank {
 using straggle::rank::score_moments;
 using straggle::rank::node_performance;
 using straggle::rank::performance_of;
+using straggle::rank::node_sample;
+using straggle::rank::interval_estimator;
+using straggle::rank::mean_interval;
+using straggle::rank::slowdown_interval;
 }
 
 // straggle/rank/ranking.hpp

@@ -52,9 +52,10 @@ ranking_type ranking_of(std::vector<stats::interval> const& intervals,
         scores.push_back({name_of(i), intervals[i].low});
         scores.push_back({name_of(i), intervals[i].high});
     }
-    return rank_nodes(
-        scores, fields,
-        rank_options{.normalizer = as_is{}, .interval_of_mean = one_deviation{}, .edges = rule});
+    return rank_nodes(scores, fields,
+                      rank_options{.normalizer = as_is{},
+                                   .estimator = rank::mean_interval{one_deviation{}},
+                                   .ranker = rank::p_cores(rule)});
 }
 
 // The same with slowdowns: a score of 1 is a tenth.
@@ -267,11 +268,11 @@ TEST_CASE("dsb_2019: with number at most k, drawn by the caller's engine") {
 TEST_CASE("dsb_2019: its options are those the paper prints") {
     auto const options = papers::dsb_2019::ranking();
     CHECK(options.normalizer.min_tasks == 2);
-    CHECK(options.interval_of_mean.deviation() == stats::deviation_kind::population);
-    CHECK(options.edges == rank::edge_rule::closed);
+    CHECK(options.estimator.rule.deviation() == stats::deviation_kind::population);
+    CHECK(options.ranker.rule() == rank::edge_rule::closed);
     CHECK(options.counted == completions::every_success);
-    auto const wide = papers::dsb_2019::ranking(0.99).interval_of_mean(10, 0.0, 1.0);
-    auto const usual = options.interval_of_mean(10, 0.0, 1.0);
+    auto const wide = papers::dsb_2019::ranking(0.99).estimator.rule(10, 0.0, 1.0);
+    auto const usual = options.estimator.rule(10, 0.0, 1.0);
     REQUIRE(wide);
     REQUIRE(usual);
     // t(0.975, 9) = 2.262157163, t(0.995, 9) = 3.249835542 (tables)

@@ -108,7 +108,8 @@ auto random_ranking(std::uint64_t seed) {
     }
     constexpr attempt_fields fields{.job = &task::job, .node = &task::node, .duration = &task::took};
     return rank_nodes(tasks, fields,
-                      rank_options{.edges = seed % 2 == 0 ? rank::edge_rule::closed : rank::edge_rule::open});
+                      rank_options{.ranker = rank::p_cores(seed % 2 == 0 ? rank::edge_rule::closed
+                                                                         : rank::edge_rule::open)});
 }
 
 } // namespace

@@ -620,7 +620,8 @@ TEST_CASE("a node on probation whose tasks can never be judged is forgotten, too
     for (std::size_t i = 0; i < 40; ++i)
         tasks.push_back({0, name_of(i % 10 + 4), 1.0 + static_cast<double>(i % 3)});
     tasks.push_back({1, name_of(3), 1.0}); // a job of one task gives no score
-    auto const ranking = rank_nodes(tasks, fields, rank_options{.interval_of_mean = within_a_quarter{}});
+    auto const ranking =
+        rank_nodes(tasks, fields, rank_options{.estimator = rank::mean_interval{within_a_quarter{}}});
     REQUIRE(ranking.unranked().size() == 1);
     REQUIRE(ranking.unranked()[0].n == 0);
     REQUIRE(ranking.unranked()[0].mean == 0.0);
@@ -853,7 +854,7 @@ TEST_CASE("whatever the evidence, limits hold, nobody is in two lists, and a rep
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
     auto const slots = [](std::string const& id) { return 1.0 + static_cast<double>((id.back() - '0') % 3); };
-    auto const rack = [](std::string const& id) { return static_cast<int>(id.back() - '0') / 2; };
+    auto const rack = [](std::string const& id) { return (id.back() - '0') / 2; };
     auto const total = [&](auto const& ids) {
         double sum = 0;
         for (auto const& id : ids) sum += slots(id);

@@ -50,7 +50,9 @@ auto ranking_of(std::vector<report<NodeId>> const& reports) {
     constexpr straggle::attempt_fields fields{
         .job = [](task const&) { return 0; }, .node = &task::node, .duration = &task::score};
     return straggle::rank_nodes(
-        tasks, fields, straggle::rank_options{.normalizer = as_is{}, .interval_of_mean = within_a_quarter{}});
+        tasks, fields,
+        straggle::rank_options{.normalizer = as_is{},
+                               .estimator = straggle::rank::mean_interval{within_a_quarter{}}});
 }
 
 /// Names too long for a small string, all of one length.

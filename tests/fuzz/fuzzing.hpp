@@ -32,7 +32,7 @@ void as_is_and_mended(std::vector<std::byte> bytes, Look const& look) {
     constexpr std::size_t around = straggle::detail::frame_head_size + straggle::detail::frame_tail_size;
     if (bytes.size() < around) return;
     std::size_t const end = bytes.size() - straggle::detail::frame_tail_size;
-    straggle::detail::store_little(bytes.data() + 16, static_cast<std::uint64_t>(bytes.size() - around));
+    straggle::detail::store_little(bytes.data() + 16, std::uint64_t{bytes.size() - around});
     straggle::detail::store_little(bytes.data() + end,
                                    straggle::detail::crc64(std::span<std::byte const>(bytes).first(end)));
     look(std::span<std::byte const>(bytes));

@@ -84,8 +84,8 @@ TEST_CASE("monitor: task_traits name the fields, and the rules are the caller's"
     for (auto const& a : all) m.observe(a);
     CHECK(difference(m.rank(), rank_nodes(all)) == "");
     rank_options const loose{.normalizer = rank::z_score{.min_tasks = 2},
-                             .interval_of_mean = stats::t_interval(0.5, stats::deviation_kind::population),
-                             .edges = rank::edge_rule::open};
+                             .estimator = {stats::t_interval(0.5, stats::deviation_kind::population)},
+                             .ranker = rank::p_cores(rank::edge_rule::open)};
     monitor<known_to_traits, std::remove_const_t<decltype(task_traits<known_to_traits>::fields)>,
             std::remove_const_t<decltype(loose)>>
         other({.ranking = loose});

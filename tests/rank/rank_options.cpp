@@ -13,8 +13,8 @@ using namespace straggle;
 TEST_CASE("the defaults are those the documentation names") {
     rank_options<> const options;
     CHECK(options.normalizer.min_tasks == 5);
-    CHECK(options.interval_of_mean.deviation() == stats::deviation_kind::sample);
-    CHECK(options.edges == rank::edge_rule::closed);
+    CHECK(options.estimator.rule.deviation() == stats::deviation_kind::sample);
+    CHECK(options.ranker.rule() == rank::edge_rule::closed);
     CHECK(options.counted == completions::first_of_task);
 }
 
@@ -22,9 +22,9 @@ TEST_CASE("each part can be named alone, and its type is deduced") {
     rank_options const robust{.normalizer = rank::robust_z{.min_tasks = 3}};
     static_assert(std::same_as<decltype(robust), rank_options<rank::robust_z> const>);
     CHECK(robust.normalizer.min_tasks == 3);
-    CHECK(robust.interval_of_mean.deviation() == stats::deviation_kind::sample);
+    CHECK(robust.estimator.rule.deviation() == stats::deviation_kind::sample);
 
-    rank_options const open{.edges = rank::edge_rule::open};
+    rank_options const open{.ranker = rank::p_cores(rank::edge_rule::open)};
     static_assert(std::same_as<decltype(open), rank_options<> const>);
     CHECK(open.normalizer.min_tasks == 5);
 }

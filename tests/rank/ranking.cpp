@@ -316,7 +316,7 @@ TEST_CASE("levels hold every ranked node once, weakest first, in order of first 
         }
         auto const ranking = rank_nodes(
             attempts, attempt_fields{.job = &plain::job, .node = &plain::node, .duration = &plain::took},
-            rank_options{.edges = rule});
+            rank_options{.ranker = rank::p_cores(rule)});
         CHECK(ranking.edges() == rule);
         REQUIRE(ranking.levels() > 2);
         std::set<int> seen;
@@ -358,11 +358,61 @@ TEST_CASE("the edge rule decides on touching intervals") {
     std::vector<attempt> const touching{{"j", "fast", 1.0}, {"j", "slow", 2.0}};
     auto const levels = [&](rank::edge_rule rule) {
         return rank_nodes(touching, without_ends,
-                          rank_options{.normalizer = as_is{}, .interval_of_mean = fixed{}, .edges = rule})
+                          rank_options{.normalizer = as_is{},
+                                       .estimator = rank::mean_interval{fixed{}},
+                                       .ranker = rank::p_cores(rule)})
             .levels();
     };
     CHECK(levels(rank::edge_rule::closed) == 2);
     CHECK(levels(rank::edge_rule::open) == 1);
+}
+
+TEST_CASE("a ranker of one's own decides on the levels, and has to count them") {
+    struct by_place { // each node in a level of its own, as they appear
+        std::size_t counted;
+        outcome<std::size_t> levels(std::span<double const> low, std::span<double const>,
+                                    std::span<std::uint32_t> level) {
+            for (std::uint32_t i = 0; i < level.size(); ++i) level[i] = i;
+            return counted == 0 ? low.size() : counted;
+        }
+    };
+    std::vector<attempt> attempts;
+    for (int i = 0; i < 24; ++i) attempts.push_back({"j", std::string(1, "dabc"[i % 4]), 1.0 + i});
+    auto const ranking = rank_nodes(attempts, without_ends, rank_options{.ranker = by_place{0}});
+    REQUIRE(ranking.levels() == 4);
+    CHECK(ranking.level(0)[0].id == "d");
+    CHECK(ranking.level(3)[0].id == "c");
+    throwing_contracts const handler;
+    CHECK_THROWS_AS((void)rank_nodes(attempts, without_ends, rank_options{.ranker = by_place{3}}),
+                    contract_broken);
+}
+
+TEST_CASE("an estimator may go by slowdowns: intervals are theirs, and who has none is unranked") {
+    std::vector<attempt> attempts;
+    for (int job = 0; job < 12; ++job)
+        for (int i = 0; i < 12; ++i)
+            attempts.push_back({"j" + std::to_string(job),
+                                i % 3 == 0   ? "slow"
+                                : i % 3 == 1 ? "a"
+                                             : "b",
+                                (i % 3 == 0 ? 40.0 : 20.0) + (7 * i + job) % 5});
+    for (int i = 0; i < 4; ++i) attempts.push_back({"j0", "new", 20.0 + i});
+    auto const by_scores = rank_nodes(attempts, without_ends);
+    auto const ranking =
+        rank_nodes(attempts, without_ends, rank_options{.estimator = rank::slowdown_interval{}});
+    REQUIRE(ranking.levels() == 2);
+    REQUIRE(ranking.level(0).size() == 1);
+    auto const& slow = ranking.level(0)[0];
+    CHECK(slow.id == "slow");
+    CHECK(slow.ci == stats::interval{slow.slow.low, slow.slow.high});
+    CHECK(slow.slow.low > 1.5);
+    CHECK(slow.slow == by_scores.level(0)[0].slow);
+    CHECK(slow.mean == by_scores.level(0)[0].mean);
+    REQUIRE(ranking.unranked().size() == 1);
+    CHECK(ranking.unranked()[0].id == "new");
+    CHECK(ranking.unranked()[0].n == 4);
+    rank_options<rank::z_score, rank::slowdown_interval> without{.slowdowns = false};
+    CHECK(rank_nodes(attempts, without_ends, without).levels() == 0);
 }
 
 TEST_CASE("an interval rule that gives no interval breaks the contract") {
@@ -377,7 +427,8 @@ TEST_CASE("an interval rule that gives no interval breaks the contract") {
     for (int i = 0; i < 8; ++i) attempts.push_back({"j", i % 2 ? "a" : "b", 1.0 + i});
     throwing_contracts const handler;
     auto const rank = [&](double low, double high) {
-        return rank_nodes(attempts, without_ends, rank_options{.interval_of_mean = backward{low, high}});
+        return rank_nodes(attempts, without_ends,
+                          rank_options{.estimator = rank::mean_interval{backward{low, high}}});
     };
     CHECK_THROWS_AS((void)rank(2, 1), contract_broken);
     CHECK_THROWS_AS((void)rank(std::nan(""), 1), contract_broken);

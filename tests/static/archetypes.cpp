@@ -69,7 +69,7 @@ constexpr attempt_fields all_fields{.job = &minimal_record::job,
 
 template <class Normalizer>
 constexpr auto minimal_options() {
-    return rank_options<Normalizer, minimal_interval_rule>{};
+    return rank_options<Normalizer, minimal_estimator, minimal_ranker>{};
 }
 
 template <class Range, class Fields>

@@ -147,6 +147,39 @@ static_assert(!stats::interval_rule<rule_that_throws> && !stats::interval_rule<r
               !stats::interval_rule<rule_without_count> && !stats::interval_rule<rule_with_odd_deviation> &&
               !stats::interval_rule<rule_that_only_moves> && !stats::interval_rule<int>);
 
+// --- interval_estimator and ranker
+// --------------------------------------------------------------------------
+struct estimator_that_always_answers {
+    rank::node_performance estimate(rank::node_sample const&) const;
+};
+struct estimator_that_changes {
+    outcome<rank::node_performance> estimate(rank::node_sample const&);
+};
+struct estimator_of_moments {
+    outcome<rank::node_performance> estimate(rank::score_moments const&) const;
+};
+static_assert(rank::interval_estimator<rank::mean_interval<>> &&
+              rank::interval_estimator<rank::mean_interval<minimal_interval_rule>> &&
+              rank::interval_estimator<rank::slowdown_interval> &&
+              rank::interval_estimator<minimal_estimator>);
+static_assert(!rank::interval_estimator<estimator_that_always_answers> &&
+              !rank::interval_estimator<estimator_that_changes> &&
+              !rank::interval_estimator<estimator_of_moments> &&
+              !rank::interval_estimator<stats::t_interval> && !rank::interval_estimator<int>);
+
+struct ranker_without_status {
+    std::size_t levels(std::span<double const>, std::span<double const>, std::span<std::uint32_t>);
+};
+struct ranker_of_wide_levels {
+    outcome<std::size_t> levels(std::span<double const>, std::span<double const>, std::span<std::uint64_t>);
+};
+struct ranker_that_only_moves : minimal_ranker {
+    ranker_that_only_moves(ranker_that_only_moves&&) = default;
+};
+static_assert(rank::ranker<rank::p_cores> && rank::ranker<minimal_ranker>);
+static_assert(!rank::ranker<ranker_without_status> && !rank::ranker<ranker_of_wide_levels> &&
+              !rank::ranker<ranker_that_only_moves> && !rank::ranker<rank::edge_rule>);
+
 // --- random_engine -----------------------------------------------------------------------------------------
 template <class Word, Word Min, Word Max>
 struct engine {

@@ -141,6 +141,18 @@ template <class Base>
 struct minimal_input_normalizer {
     [[nodiscard]] Base per_input() const { return {}; }
 };
+struct minimal_estimator {
+    straggle::outcome<straggle::rank::node_performance> estimate(straggle::rank::node_sample const&) const {
+        return straggle::rank::node_performance{};
+    }
+};
+struct minimal_ranker {
+    straggle::outcome<std::size_t> levels(std::span<double const>, std::span<double const>,
+                                          std::span<std::uint32_t> level) {
+        for (std::uint32_t& l : level) l = 0;
+        return std::size_t{1};
+    }
+};
 struct minimal_interval_rule {
     straggle::outcome<straggle::stats::interval> operator()(std::uint64_t, double, double) const noexcept {
         return straggle::stats::interval{};

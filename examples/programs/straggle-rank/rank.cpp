@@ -22,9 +22,8 @@ auto ranking_options(options const& o, Normalizer normalizer) {
     // The command line was checked: the level is valid.
     straggle::stats::confidence_level const level = *straggle::stats::confidence_level::from(o.confidence);
     return straggle::rank_options<Normalizer>{.normalizer = normalizer,
-                                              .interval_of_mean =
-                                                  straggle::stats::t_interval(level, o.deviation),
-                                              .edges = o.edge,
+                                              .estimator = {straggle::stats::t_interval(level, o.deviation)},
+                                              .ranker = straggle::rank::p_cores(o.edge),
                                               .counted = o.counted};
 }
 

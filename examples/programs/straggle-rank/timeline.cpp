@@ -194,8 +194,8 @@ class row_of_windows {
             *straggle::stats::confidence_level::from(options_.confidence);
         return straggle::rank_options<straggle::rank::z_score>{
             .normalizer = straggle::rank::z_score{options_.min_tasks},
-            .interval_of_mean = straggle::stats::t_interval(level, options_.deviation),
-            .edges = options_.edge,
+            .estimator = {straggle::stats::t_interval(level, options_.deviation)},
+            .ranker = straggle::rank::p_cores(options_.edge),
             .counted = options_.counted};
     }
 

@@ -109,7 +109,7 @@ class monitor : detail::intake<Record, Fields, Ranking, Time> {
     /// @param record_fields an `attempt_fields` that names the members of a record
     /// @param how window and rules
     explicit monitor(Fields record_fields, options how = {})
-        : intake(std::move(record_fields), std::move(how)), ranker_(options_.ranking.edges) {}
+        : intake(std::move(record_fields), std::move(how)), ranker_(options_.ranking.ranker) {}
     /// Copies all but spare memory.
     monitor(monitor const&) = default;
     /// Leaves the other one empty, and of as much use as its fields and rules are.

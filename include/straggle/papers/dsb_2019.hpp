@@ -48,8 +48,8 @@ inline constexpr evaluate::straggler_rule straggler{.threshold = 1.5};
 /// `auto ranking = rank_nodes(attempts, fields, papers::dsb_2019::ranking());`
 [[nodiscard]] inline rank_options<> ranking(stats::confidence_level level = 0.95) noexcept {
     return {.normalizer = rank::z_score{.min_tasks = 2},
-            .interval_of_mean = stats::t_interval(level, stats::deviation_kind::population),
-            .edges = rank::edge_rule::closed,
+            .estimator = {stats::t_interval(level, stats::deviation_kind::population)},
+            .ranker = rank::p_cores(rank::edge_rule::closed),
             .counted = completions::every_success};
 }
 

@@ -11,6 +11,7 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/rank/detail/p_cores_frontier.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,6 +54,15 @@ enum class edge_rule : std::uint8_t {
     if (rule == edge_rule::open) return high_i < low_j;
     return high_i < low_j || (high_i <= low_j && (low_i < high_i || low_j < high_j));
 }
+
+/// The slot that ranks intervals into levels. `levels(low, high, level)` writes the level of each interval, 0
+/// for the weakest nodes, and returns how many levels there are, or a status where an interval is none.
+/// @pre of the answer: every level is less than the number returned
+template <class Ranker>
+concept ranker = std::copy_constructible<Ranker> &&
+                 requires(Ranker& ranker, std::span<double const> bounds, std::span<std::uint32_t> level) {
+                     { ranker.levels(bounds, bounds, level) } -> std::same_as<outcome<std::size_t>>;
+                 };
 
 /// Ranks intervals into levels.
 ///

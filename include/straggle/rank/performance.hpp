@@ -2,12 +2,14 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// How well a node runs tasks: the moments of its scores and their confidence interval (DSB algorithm 2).
+/// How well a node runs tasks: the moments of its scores, their confidence interval (DSB algorithm 2), and
+/// the concept with which any other estimator takes its place.
 #pragma once
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/rank/normalizer.hpp>
+#include <straggle/record/slowdown.hpp>
 #include <straggle/stats/interval.hpp>
 #include <straggle/stats/moments.hpp>
 #include <straggle/stats/tick_moments.hpp>
@@ -167,5 +169,60 @@ template <stats::interval_rule Rule = stats::t_interval>
     if (!ci) return ci.reason();
     return node_performance{n, mean, *sd, *ci};
 }
+
+/// All that is known of a node when its interval is estimated.
+struct node_sample {
+    std::uint64_t n = 0;           ///< scores
+    double mean = 0;               ///< of the scores; 0 without any
+    double squared_deviations = 0; ///< their sum, from the mean
+    slowdown slow{};               ///< how many times as long its tasks take; unknown where not asked for
+};
+
+/// The slot that turns what is known of a node into an interval, by which nodes are ranked: larger is slower.
+/// `estimate(sample)` gives the node's performance, or why it stays unranked.
+/// @pre of the answer: low and high are finite, low <= high
+template <class Estimator>
+concept interval_estimator =
+    std::copy_constructible<Estimator> && requires(Estimator const& estimator, node_sample const& sample) {
+        { estimator.estimate(sample) } -> std::same_as<outcome<node_performance>>;
+    };
+
+/// The interval of a node's mean score; the default.
+///
+/// Source: DSB algorithm 2; see `performance_of`.
+/// @tparam Rule count, mean and deviation to an interval
+/// @par Example
+/// `rank_options{.estimator = rank::mean_interval{stats::t_interval(0.99)}}`
+template <stats::interval_rule Rule = stats::t_interval>
+struct mean_interval {
+    Rule rule{}; ///< count, mean and deviation to an interval
+
+    /// @return as `performance_of`
+    [[nodiscard]] outcome<node_performance> estimate(node_sample const& sample) const {
+        struct moments {
+            node_sample const& of;
+            [[nodiscard]] std::uint64_t count() const noexcept { return of.n; }
+            [[nodiscard]] double mean() const noexcept { return of.mean; }
+            [[nodiscard]] double sum_of_squared_deviations() const noexcept { return of.squared_deviations; }
+        };
+        return performance_of(moments{sample}, rule);
+    }
+};
+template <class Rule>
+mean_interval(Rule) -> mean_interval<Rule>;
+
+/// The interval of a node's slowdown: nodes are ranked by how many times as long their tasks take.
+///
+/// Source: ours. Mean and deviation stay those of the scores. Needs `rank_options::slowdowns`.
+struct slowdown_interval {
+    /// @return `status::insufficient_evidence` where the slowdown is unknown
+    [[nodiscard]] outcome<node_performance> estimate(node_sample const& sample) const {
+        if (!sample.slow.is_known()) return status::insufficient_evidence;
+        outcome<node_performance> const by_scores = mean_interval<>{}.estimate(sample);
+        if (!by_scores) return by_scores;
+        return node_performance{
+            by_scores->n, by_scores->mean, by_scores->sd, {sample.slow.low, sample.slow.high}};
+    }
+};
 
 } // namespace straggle::rank

@@ -60,11 +60,11 @@ class node_ranker {
 
     // Parameters of constructors shadow globals of the program that instantiates them: no plain names here.
     /// @param record_fields an `attempt_fields` that names the members of a record
-    /// @param how_to_rank normalizer, interval rule, edge rule
+    /// @param how_to_rank normalizer, estimator, ranker
     explicit node_ranker(Fields record_fields, Options how_to_rank = {})
         : fields_(std::move(record_fields)),
           options_(std::move(how_to_rank)),
-          ranking_scratch_(options_.edges) {}
+          ranking_scratch_(options_.ranker) {}
 
     /// Ranks the nodes of a range of records.
     /// @param attempts any input range of `Record`; a random access range with dense integer identifiers is
@@ -125,7 +125,8 @@ class node_ranker {
             [&](std::size_t i) -> node_id const& { return merged_.id(i); },
             [&](std::size_t i) -> times_type const& { return merged_.times(i); },
             [&](std::size_t i) { return merged_.component(i); });
-        detail::ranking_access::account(next_, counts, scored, usable_jobs, options_.edges);
+        detail::ranking_access::account(next_, counts, scored, usable_jobs,
+                                        detail::edges_of(options_.ranker));
         std::swap(ranking_, next_);
         return ranking_;
     }
@@ -186,7 +187,7 @@ class node_ranker {
                     static_cast<std::uint32_t>(nodes.slot_at(i)));
             });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
-                                        options_.edges);
+                                        detail::edges_of(options_.ranker));
         std::swap(ranking_, next_);
     }
 
@@ -194,9 +195,8 @@ class node_ranker {
     template <class Scores, class Identify, class Times, class Component>
     void write_ranking(std::size_t size, Scores const& scores, Identify const& id, Times const& times,
                        Component const& component) {
-        detail::ranking_access::rank(next_, ranking_scratch_, size, options_.interval_of_mean, scores, id);
-        detail::ranking_access::write_slowdowns(
-            next_, ranking_scratch_, options_.slowdowns,
+        detail::ranking_access::rank(
+            next_, ranking_scratch_, size, options_, scores, id,
             [&](std::uint32_t seen) -> times_type const& { return times(seen); },
             [&](std::uint32_t seen) { return component(seen); });
     }
@@ -207,18 +207,18 @@ class node_ranker {
     detail::merged_nodes<node_id, node_scores, times_type> merged_;
     scores_type scores_;
     std::vector<times_type> times_;
-    detail::when_used<Record, detail::ranking_scratch> ranking_scratch_;
+    detail::ranking_scratch<decltype(Options::ranker)> ranking_scratch_;
     ranking_type ranking_, next_;
 };
 
 /// Ranks the nodes that a range of task records tells about, weakest first.
 ///
 /// Source: DSB equation 1, algorithms 2 and 3; what the defaults change and why is told at `z_score`,
-/// `t_interval`, `edge_rule` and `completions`; `dsb_2019::ranking` is the paper to the letter.
+/// `mean_interval`, `edge_rule` and `completions`; `dsb_2019::ranking` is the paper to the letter.
 ///
 /// @param attempts any input range; elements stay the caller's
 /// @param fields an `attempt_fields` that names the members of an element
-/// @param options normalizer, interval rule, edge rule
+/// @param options normalizer, estimator, ranker
 /// @return every node with n, mean, deviation, interval and level, and an account of all records and jobs.
 /// Empty or unusable records give a ranking without levels, never an error.
 /// @par Cost
@@ -250,7 +250,7 @@ template <std::ranges::input_range Attempts, class Fields, class Options>
              !detail::is_rank_options<Options>)
 auto rank_nodes(Attempts&&, Fields const&, Options const&) {
     static_assert(detail::is_rank_options<Options>,
-                  "the options of rank_nodes are a rank_options{.normalizer = ..., .interval_of_mean = ...}");
+                  "the options of rank_nodes are a rank_options{.normalizer = ..., .estimator = ...}");
 }
 
 /// The same with the fields that `task_traits` names.

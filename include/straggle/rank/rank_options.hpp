@@ -8,7 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/p_cores.hpp>
-#include <straggle/stats/interval.hpp>
+#include <straggle/rank/performance.hpp>
 
 #include <cstdint>
 
@@ -23,20 +23,25 @@ enum class completions : std::uint8_t {
 /// How nodes are ranked. Each part can be replaced by any type that models its concept.
 /// @par Example
 /// `rank_nodes(attempts, fields, rank_options{.normalizer = robust_z{}})`
-template <class Normalizer = rank::z_score, class Interval = stats::t_interval>
+template <class Normalizer = rank::z_score, class Estimator = rank::mean_interval<>,
+          class Ranker = rank::p_cores>
 struct rank_options {
     // Constraints would say the same in dozens of lines.
     static_assert(
         rank::normalizer<Normalizer>,
         "rank_options::normalizer is no rank::normalizer: it needs `status normalize(std::span<double> "
         "durations, std::span<double> scratch) const`, or `fit` for the moments of a job");
-    static_assert(stats::interval_rule<Interval>,
-                  "rank_options::interval_of_mean is no stats::interval_rule: it needs `outcome<interval> "
-                  "operator()(n, mean, deviation) const noexcept` and `deviation() const noexcept`");
+    static_assert(rank::interval_estimator<Estimator>,
+                  "rank_options::estimator is no rank::interval_estimator: it needs "
+                  "`outcome<rank::node_performance> estimate(rank::node_sample const&) const`");
+    static_assert(rank::ranker<Ranker>,
+                  "rank_options::ranker is no rank::ranker: it needs `outcome<std::size_t> "
+                  "levels(std::span<double const> low, std::span<double const> high, "
+                  "std::span<std::uint32_t> level)`");
 
     Normalizer normalizer{};                          ///< durations to scores
-    Interval interval_of_mean{};                      ///< scores to an interval
-    rank::edge_rule edges = rank::edge_rule::closed;  ///< intervals to levels
+    Estimator estimator{};                            ///< scores to an interval
+    Ranker ranker{};                                  ///< intervals to levels
     completions counted = completions::first_of_task; ///< needs the `task` field to make a difference
     /// Whether to tell slowdowns, too. They need what each job has on each node together: for floating
     /// durations another pass, and 16 bytes per record.
@@ -49,7 +54,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 template <class T>
 inline constexpr bool is_rank_options = false;
-template <class Normalizer, class Interval>
-inline constexpr bool is_rank_options<rank_options<Normalizer, Interval>> = true;
+template <class Normalizer, class Estimator, class Ranker>
+inline constexpr bool is_rank_options<rank_options<Normalizer, Estimator, Ranker>> = true;
 
 } // namespace straggle::detail

@@ -93,7 +93,7 @@ class window_scorer {
         for (row const& r : rows_) ++begin[r.job + 1];
         for (std::size_t j = 0; j < jobs_.size(); ++j) begin[j + 1] += begin[j];
         when_used<Record, std::vector<scoreless_job>> scoreless;
-        when_used<Record, ranking_scratch> scratch(options.edges);
+        ranking_scratch scratch(options.ranker);
         node_links& links = scratch.slowdowns.links;
         links.reset(nodes_.size());
         std::uint64_t scored = 0;
@@ -120,14 +120,11 @@ class window_scorer {
             return jobs_[static_cast<std::uint32_t>(job)];
         });
         ranking_access::rank(
-            ranking, scratch, nodes_.size(), options.interval_of_mean,
-            [&](std::size_t i) -> auto const& { return scores[i]; },
-            [&](std::size_t i) -> auto const& { return nodes_[static_cast<std::uint32_t>(i)]; });
-        ranking_access::write_slowdowns(
-            ranking, scratch, options.slowdowns,
+            ranking, scratch, nodes_.size(), options, [&](std::size_t i) -> auto const& { return scores[i]; },
+            [&](std::size_t i) -> auto const& { return nodes_[static_cast<std::uint32_t>(i)]; },
             [&](std::uint32_t seen) -> auto const& { return scores[seen].times(); },
             [&](std::uint32_t seen) { return links.component(seen); });
-        ranking_access::account(ranking, counts_, scored, usable, options.edges);
+        ranking_access::account(ranking, counts_, scored, usable, edges_of(options.ranker));
         return ranking;
     }
 
@@ -173,7 +170,7 @@ namespace straggle::inline STRAGGLE_ABI {
 /// @param attempts all that is known: a range of records
 /// @param window which of them are scored, by their `end`
 /// @param fields an `attempt_fields` that names the members of an element, `end` among them
-/// @param options normalizer, interval rule, edge rule; every success counts, as in a monitor
+/// @param options normalizer, estimator, ranker; every success counts, as in a monitor
 /// @return as `rank_nodes` does; it accounts for the attempts of the window. Nodes are in order of their
 /// first attempt in it, and so are degenerate jobs.
 /// @par Cost

@@ -9,13 +9,13 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/slowdown_estimate.hpp>
 #include <straggle/rank/p_cores.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/slowdown.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -158,18 +158,26 @@ struct scoreless_job {
 
 // Fills rankings; the only writer of their private parts.
 struct ranking_access {
-    // Ranks nodes whose scores are known: `scores(i)` and `id(i)` are those of the i-th node in order of
-    // first appearance.
-    template <class NodeId, class JobId, class Scratch, class Rule, class Scores, class Identify>
+    // Ranks nodes whose scores are known: `scores(i)`, `id(i)` and `times(i)` are those of the i-th node in
+    // order of first appearance, `component(i)` says which others it is compared with.
+    template <class NodeId, class JobId, class Scratch, class Options, class Scores, class Identify,
+              class Times, class Component>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
-                     Rule const& rule, Scores&& scores, Identify&& id) {
+                     Options const& options, Scores&& scores, Identify&& id, Times&& times,
+                     Component&& component) {
         scratch.low.clear();
         scratch.high.clear();
         scratch.known.clear();
+        solve_slowdowns(scratch, options.slowdowns ? size : 0, scores, times, component);
+        auto const& slow = scratch.slowdowns.rows;
         std::size_t unranked = 0;
         for (std::size_t i = 0; i < size; ++i) {
             auto const& node_scores = scores(i);
-            if (outcome<rank::node_performance> const p = rank::performance_of(node_scores, rule)) {
+            std::uint64_t const n = node_scores.count();
+            rank::node_sample const sample{n, n == 0 ? 0.0 : node_scores.mean(),
+                                           node_scores.sum_of_squared_deviations(),
+                                           i < slow.size() ? slow[i].slow : slowdown{}};
+            if (outcome<rank::node_performance> const p = options.estimator.estimate(sample)) {
                 scratch.low.push_back(p->ci.low);
                 scratch.high.push_back(p->ci.high);
                 scratch.known.emplace_back(*p, static_cast<std::uint32_t>(i));
@@ -177,13 +185,15 @@ struct ranking_access {
                 if (unranked == ranking.unranked_.size()) ranking.unranked_.emplace_back();
                 auto& u = ranking.unranked_[unranked++];
                 u.id = id(i);
-                u.n = node_scores.count();
-                u.mean = u.n == 0 ? 0.0 : node_scores.mean();
+                u.n = n;
+                u.mean = sample.mean;
                 u.seen = static_cast<std::uint32_t>(i);
             }
         }
         ranking.unranked_.resize(unranked);
         write_levels(ranking, scratch, id);
+        for (auto& node : ranking.nodes_)
+            node.slow = node.seen < slow.size() ? slow[node.seen].slow : slowdown{};
     }
 
     // Ranks the nodes whose intervals the scratch holds: low, high, and known in order of first appearance.
@@ -191,12 +201,15 @@ struct ranking_access {
     static void write_levels(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, Identify&& id) {
         std::size_t const ranked = scratch.known.size();
         scratch.level.resize(ranked);
-        outcome<std::size_t> const levels = scratch.cores.levels(scratch.low, scratch.high, scratch.level);
-        STRAGGLE_EXPECTS(levels.has_value()); // an interval rule gave NaN or low > high
+        outcome<std::size_t> const levels = scratch.ranker.levels(scratch.low, scratch.high, scratch.level);
+        STRAGGLE_EXPECTS(levels.has_value()); // an estimator gave NaN or low > high
 
         // Counting sort by level keeps the order of first appearance within each.
         ranking.level_begin_.assign(*levels + 1, 0);
-        for (std::uint32_t l : scratch.level) ++ranking.level_begin_[l + 1];
+        for (std::uint32_t const l : scratch.level) {
+            STRAGGLE_EXPECTS(l < *levels); // a ranker counts its levels
+            ++ranking.level_begin_[l + 1];
+        }
         for (std::size_t l = 1; l <= *levels; ++l) ranking.level_begin_[l] += ranking.level_begin_[l - 1];
         scratch.place.assign(ranking.level_begin_.begin(), ranking.level_begin_.end());
         ranking.nodes_.resize(ranked);
@@ -213,22 +226,18 @@ struct ranking_access {
         }
     }
 
-    // Relative times as slowdowns; `times(seen)` gives those of a node by its order of first appearance, and
-    // `component(seen)` which others it is compared with.
-    template <class NodeId, class JobId, class Scratch, class Times, class Component>
-    static void write_slowdowns(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, bool wanted,
-                                Times&& times, Component&& component) {
-        for (auto& node : ranking.nodes_) node.slow = {};
-        if (!wanted) return;
+    // Relative times as slowdowns, of the first `size` nodes.
+    template <class Scratch, class Scores, class Times, class Component>
+    static void solve_slowdowns(Scratch& scratch, std::size_t size, Scores&& scores, Times&& times,
+                                Component&& component) {
         auto& rows = scratch.slowdowns.rows;
-        rows.assign(ranking.fleet_size(), {});
-        for (std::uint32_t seen = 0; seen < rows.size(); ++seen) {
-            rows[seen].times = times(seen).in_tasks();
-            rows[seen].component = component(seen);
+        rows.assign(size, {});
+        for (std::uint32_t i = 0; i < size; ++i) {
+            rows[i].times = times(i).in_tasks();
+            rows[i].component = component(i);
+            rows[i].is_judged = scores(i).count() >= 2;
         }
-        for (auto const& node : ranking.nodes_) rows[node.seen].is_judged = true;
-        scratch.slowdowns.solve();
-        for (auto& node : ranking.nodes_) node.slow = rows[node.seen].slow;
+        if (size > 0) scratch.slowdowns.solve();
     }
 
     // What is not known is from 0 to infinity.
@@ -294,17 +303,27 @@ struct ranking_access {
     }
 };
 
-template <class Void = void>
-struct basic_ranking_scratch {
-    explicit basic_ranking_scratch(rank::edge_rule rule) : cores(rule) {}
-    rank::basic_p_cores<Void> cores;
-    basic_slowdown_estimate<Void> slowdowns;
+template <class Ranker = rank::p_cores>
+struct ranking_scratch {
+    explicit ranking_scratch(Ranker const& how) : ranker(how) {}
+    Ranker ranker;
+    slowdown_estimate slowdowns;
     std::vector<double> low, high;
-    when_used<Void, std::vector<std::pair<rank::node_performance, std::uint32_t>>> known;
+    std::vector<std::pair<rank::node_performance, std::uint32_t>> known;
     std::vector<std::uint32_t> level;
     std::vector<std::size_t> place;
 };
-using ranking_scratch = basic_ranking_scratch<>;
+
+// By which edges a ranker ranks; those that have none are compared as P-Cores by default.
+template <class Ranker>
+[[nodiscard]] rank::edge_rule edges_of(Ranker const& ranker) noexcept {
+    if constexpr (requires {
+                      { ranker.rule() } -> std::same_as<rank::edge_rule>;
+                  })
+        return ranker.rule();
+    else
+        return rank::edge_rule::closed;
+}
 
 } // namespace detail
 
@@ -329,7 +348,7 @@ ranking_from(std::type_identity_t<std::span<ranked_node<NodeId> const>> nodes,
              std::type_identity_t<std::span<rank::unranked_node<NodeId> const>> unranked,
              rank::edge_rule edges = rank::edge_rule::closed) {
     node_ranking<NodeId, JobId> ranking;
-    detail::ranking_scratch scratch(edges);
+    detail::ranking_scratch scratch{p_cores(edges)};
     if (!detail::ranking_access::assemble(ranking, scratch, nodes, unranked, edges))
         return status::out_of_domain;
     return ranking;

@@ -34,7 +34,7 @@ class evidence_ranker {
   public:
     using ranking_type = node_ranking<typename Evidence::node_id, typename Evidence::job_id>;
 
-    explicit evidence_ranker(rank::edge_rule edges) : scratch_(edges) {}
+    explicit evidence_ranker(decltype(Ranking::ranker) const& ranker) : scratch_(ranker) {}
 
     [[nodiscard]] ranking_type const& ranking() const noexcept { return ranking_; }
 
@@ -189,14 +189,12 @@ class evidence_ranker {
             return held.jobs()[static_cast<std::uint32_t>(job)];
         });
         ranking_access::rank(
-            next_, scratch_, order_.size(), rules.interval_of_mean,
+            next_, scratch_, order_.size(), rules,
             [&](std::size_t i) -> auto const& { return scores_[order_[i]]; },
-            [&](std::size_t i) -> decltype(auto) { return held.nodes()[order_[i]]; });
-        ranking_access::write_slowdowns(
-            next_, scratch_, rules.slowdowns,
+            [&](std::size_t i) -> decltype(auto) { return held.nodes()[order_[i]]; },
             [&](std::uint32_t seen) -> auto const& { return scores_[order_[seen]].times(); },
             [&](std::uint32_t seen) { return links().component(order_[seen]); });
-        ranking_access::account(next_, counts, scored, usable_jobs, rules.edges);
+        ranking_access::account(next_, counts, scored, usable_jobs, edges_of(rules.ranker));
         std::swap(ranking_, next_);
     }
 
@@ -320,7 +318,7 @@ class evidence_ranker {
     pair const* next_pairs_ = nullptr;   // of the job after this one
     std::uint64_t total_ = 0;            // attempts in the baseline of the job that was scored last
     bool tell_times_ = true;
-    when_used<Evidence, ranking_scratch> scratch_;
+    ranking_scratch<decltype(Ranking::ranker)> scratch_;
     ranking_type ranking_, next_;
 };
 
