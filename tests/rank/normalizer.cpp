@@ -140,7 +140,7 @@ TEST_CASE("z_score of ticks equals equation 1 at every offset") {
             // Small numbers for the oracle: a long double holds them and their distances exactly.
             std::vector<std::int64_t> small_ticks;
             stats::tick_moments job;
-            std::size_t const n = 5 + static_cast<std::size_t>(engine() % 60);
+            std::size_t const n = 5 + engine() % 60;
             for (std::size_t i = 0; i < n; ++i) {
                 small_ticks.push_back(static_cast<std::int64_t>(engine() % 100'000));
                 job.add(offset + small_ticks.back());
