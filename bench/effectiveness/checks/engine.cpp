@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -117,6 +119,36 @@ TEST_CASE("nodes get what the policy says") {
         t.does = [](cluster_view const&, decisions& out) { out.nodes[0] = service::last_resort; };
         (void)run(p, t);
         for (auto const& a : t.ended) CHECK(a.node != 0);
+    }
+}
+
+TEST_CASE("a policy is offered all free nodes in order, and gets the one it chooses") {
+    plan p = small_plan(4, 3, 10);
+    p.copies_first = true;
+    told t;
+    t.does = [](cluster_view const&, decisions& out) { out.nodes[0] = out.nodes[2] = service::none; };
+    std::vector<std::vector<std::uint32_t>> offered;
+    t.places = [&](std::span<std::uint32_t const> free) {
+        offered.emplace_back(free.begin(), free.end());
+        return free.size() == 2 ? policy::wait : 0u;
+    };
+    SUBCASE("one that is out, too") {
+        CHECK(run(p, t).job_times[0] == doctest::Approx(20));
+        REQUIRE(offered.size() >= 3);
+        CHECK(offered[0] == std::vector<std::uint32_t>{0, 1, 2, 3});
+        CHECK(offered[1] == std::vector<std::uint32_t>{1, 2, 3});
+        CHECK(offered[2] == std::vector<std::uint32_t>{2, 3});
+    }
+    SUBCASE("or any of those in service") {
+        p.jobs[0].tasks.assign(400, {10, 0});
+        t.places = [](auto const&) { return policy::any; };
+        (void)run(p, t);
+        std::size_t on_first = 0;
+        for (auto const& a : t.ended) {
+            CHECK((a.node == 1 || a.node == 3));
+            on_first += a.node == 1;
+        }
+        CHECK(on_first == 200);
     }
 }
 

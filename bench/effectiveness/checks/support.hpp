@@ -7,7 +7,9 @@
 
 #include "../cluster/engine.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace lab_checks {
@@ -27,11 +29,15 @@ inline lab::plan small_plan(std::size_t nodes, std::size_t tasks, double work) {
 class told final : public lab::policy {
   public:
     std::function<void(lab::cluster_view const&, lab::decisions&)> does{};
+    std::function<std::uint32_t(std::span<std::uint32_t const>)> places{};
     std::vector<lab::attempt_record> ended{};
 
     void on_task_end(lab::attempt_record const& a, double) override { ended.push_back(a); }
     void decide(lab::cluster_view const& view, lab::decisions& out) override {
         if (does) does(view, out);
+    }
+    std::uint32_t place(lab::waiting_task const&, std::span<std::uint32_t const> free, double) override {
+        return places ? places(free) : any;
     }
 };
 

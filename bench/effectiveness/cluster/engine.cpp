@@ -9,10 +9,12 @@
 #include "speed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <tuple>
 
@@ -254,36 +256,55 @@ class master final : public truth {
         std::uint32_t waiting = 0;
         for (std::uint32_t const j : active_) waiting += jobs_[j].waiting();
         if (waiting == 0) return;
-        offer(service::normal);
-        offer(service::last_resort);
-    }
-
-    void offer(service to) {
         free_.clear();
         for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-            if (wants_.nodes[n] == to && nodes_[n].free() > 0) free_.push_back(n);
-        draw order(plan_.seed, 22, static_cast<std::uint64_t>(to), std::bit_cast<std::uint64_t>(now_));
-        order.shuffle(free_);
-        std::size_t first = 0;
-        for (std::uint32_t const j : active_) {
-            job_state& job = jobs_[j];
-            while (job.waiting() > 0 && first < free_.size()) {
-                std::uint32_t const t = job.again.empty() ? job.next : job.again.front();
-                job_spec const& what = plan_.jobs[j];
-                std::span<std::uint32_t const> const free(free_.data() + first, free_.size() - first);
-                std::uint32_t const at = policy_.place({j, t, what.kind, what.tasks[t].input}, free, now_);
-                if (at == policy::wait) break;
-                LAB_INVARIANT(at < free.size());
-                std::swap(free_[first], free_[first + at]);
-                std::uint32_t const n = free_[first++];
-                if (job.again.empty())
-                    ++job.next;
-                else
-                    job.again.erase(job.again.begin());
-                start(j, t, n, false);
-                if (nodes_[n].free() > 0) free_.push_back(n);
-            }
+            if (nodes_[n].free() > 0) free_.push_back(n);
+        draw_order();
+        for (std::uint32_t const j : active_)
+            while (jobs_[j].waiting() > 0 && !free_.empty())
+                if (!place_one(j)) break;
+    }
+
+    // Which nodes a task gets whose policy does not choose: all of `normal` equally likely, then last
+    // resorts.
+    void draw_order() {
+        for (service const to : {service::normal, service::last_resort}) {
+            std::vector<std::uint32_t>& drawn = drawn_[to == service::last_resort];
+            drawn.clear();
+            for (std::uint32_t const n : free_)
+                if (wants_.nodes[n] == to) drawn.push_back(n);
+            draw(plan_.seed, 22, static_cast<std::uint64_t>(to), std::bit_cast<std::uint64_t>(now_))
+                .shuffle(drawn);
+            first_[to == service::last_resort] = 0;
         }
+    }
+    std::optional<std::uint32_t> next_drawn() {
+        for (std::size_t i = 0; i < drawn_.size(); ++i)
+            while (first_[i] < drawn_[i].size()) {
+                std::uint32_t const n = drawn_[i][first_[i]++];
+                if (nodes_[n].free() == 0) continue;
+                if (nodes_[n].free() > 1) drawn_[i].push_back(n);
+                return n;
+            }
+        return std::nullopt;
+    }
+
+    bool place_one(std::uint32_t j) {
+        job_state& job = jobs_[j];
+        std::uint32_t const t = job.again.empty() ? job.next : job.again.front();
+        job_spec const& what = plan_.jobs[j];
+        std::uint32_t const at = policy_.place({j, t, what.kind, what.tasks[t].input}, free_, now_);
+        if (at == policy::wait) return false;
+        LAB_INVARIANT(at == policy::any || at < free_.size());
+        auto const n = at == policy::any ? next_drawn() : free_[at];
+        if (!n) return false;
+        if (job.again.empty())
+            ++job.next;
+        else
+            job.again.erase(job.again.begin());
+        start(j, t, *n, false);
+        if (nodes_[*n].free() == 0) std::erase(free_, *n);
+        return true;
     }
 
     void decide() {
@@ -381,7 +402,9 @@ class master final : public truth {
     std::priority_queue<coming_end, std::vector<coming_end>, std::greater<>> ends_;
     std::vector<std::vector<std::uint32_t>> crowds_; // attempts
     std::vector<std::uint32_t> crowd_slots_;
-    std::vector<std::uint32_t> free_;
+    std::vector<std::uint32_t> free_;                 // nodes, in order
+    std::array<std::vector<std::uint32_t>, 2> drawn_; // `normal` ones and last resorts, in random order
+    std::array<std::size_t, 2> first_{};              // of `drawn_` that is not taken
     std::vector<node_view> nodes_;
     std::vector<running_attempt> running_;
     std::vector<job_view> shown_;

@@ -86,8 +86,8 @@ struct cluster_view {
 /// What a node gets.
 enum class service : std::uint8_t {
     normal,      ///< tasks
-    last_resort, ///< tasks, when no other node is free and `place` agrees
-    copies_only, ///< what the policy itself places there
+    last_resort, ///< tasks, when no other node is free, or `place` chooses it
+    copies_only, ///< only what the policy itself places there
     none,        ///< the same, but it counts as out of service
 };
 
@@ -139,6 +139,7 @@ class truth {
 class policy {
   public:
     static constexpr std::uint32_t wait = ~std::uint32_t{0};
+    static constexpr std::uint32_t any = wait - 1;
 
     policy() = default;
     policy(policy const&) = delete;
@@ -156,11 +157,13 @@ class policy {
     /// Once per round: appends copies and kills to do now, and sets what nodes get from now on.
     virtual void decide(cluster_view const&, decisions&) {}
     /// Which of the free nodes a task gets.
-    /// @param free never empty, in random order, all `normal` or all `last_resort`
-    /// @return an index into `free`, or `wait`
+    /// @param free never empty, in the order of the cluster, whatever service they get: also those that are
+    /// out
+    /// @return an index into `free`; `any`: one drawn from those with `normal` service, of a last resort if
+    /// there is none; or `wait`
     virtual std::uint32_t place(waiting_task const&, std::span<std::uint32_t const> /*free*/,
                                 double /*now*/) {
-        return 0;
+        return any;
     }
 };
 

@@ -109,7 +109,7 @@ class library final : public policy {
     }
 
     std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double) override {
-        if (!use_.places) return 0;
+        if (!use_.places) return any;
         choice_.clear();
         for (std::uint32_t const n : free) {
             choice_.push_back(n < hosts_.size() ? hosts_[n] : host{.id = n, .slots = 1});

@@ -50,7 +50,7 @@ class oracle final : public policy {
     }
 
     std::uint32_t place(waiting_task const& t, std::span<std::uint32_t const> free, double now) override {
-        if (!places_) return 0;
+        if (!places_) return any;
         std::uint32_t best = 0;
         double speed = -1;
         for (std::uint32_t i = 0; i < free.size(); ++i)

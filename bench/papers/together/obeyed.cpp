@@ -52,7 +52,7 @@ bool obeyed::is_last_resort(std::uint32_t node) const {
 std::size_t obeyed::place_task(cluster::waiting_task const& t, std::span<std::uint32_t const> free,
                                double now) {
     std::uint32_t const at = decides_->place({t.phase, t.task, t.kind, t.input}, free, now);
-    return at == lab::policy::wait ? wait : at;
+    return at == lab::policy::wait ? wait : at == lab::policy::any ? 0 : at;
 }
 
 void obeyed::step(cluster::cluster_view const& view, cluster::requests& out) {
