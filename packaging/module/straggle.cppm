@@ -29,6 +29,7 @@ module;
 #include <straggle/straggle.hpp>
 #include <straggle/evaluate.hpp>
 #include <straggle/failures.hpp>
+#include <straggle/gang.hpp>
 #include <straggle/learn.hpp>
 #include <straggle/papers/dsb_2019.hpp>
 #include <straggle/papers/evaluation_2019.hpp>
@@ -1100,6 +1101,28 @@ namespace failures {
 using straggle::failures::tez_blacklist_options;
 using straggle::failures::tez_node_state;
 using straggle::failures::tez_blacklist;
+}
+
+// straggle/gang/step_fields.hpp
+namespace gang {
+using straggle::gang::step_fields;
+using straggle::gang::step_fields_for;
+using straggle::gang::step_rejection;
+using straggle::gang::reason_count;
+using straggle::gang::to_string;
+using straggle::gang::step_counts;
+}
+
+// straggle/gang/step_watch.hpp
+namespace gang {
+using straggle::gang::step_watch_options;
+using straggle::gang::fault;
+using straggle::gang::straggler;
+using straggle::gang::step_loss;
+using straggle::gang::replacement_cost;
+using straggle::gang::replacement;
+using straggle::gang::step_watch;
+using straggle::gang::step_watch_of;
 }
 
 // straggle/learn/feature_matrix.hpp

@@ -23,6 +23,7 @@ EDGES = {
     "failures": ("base", "record", "stats"),
     "detect": ("base", "record", "stats", "predict"),
     "assign": ("base", "record", "stats"),
+    "gang": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),
     "mitigate": ("base", "record", "monitor", "predict", "blacklist", "assign"),
     "evaluate": ("base", "record", "stats", "detect"),
