@@ -28,7 +28,7 @@ void show(effect_meter& meter, action_kind kind, double ratio, int things, std::
     std::normal_distribution<double> noise(0, 0.3);
     std::uniform_real_distribution<double> unit(0, 1);
     for (int i = 0; i < things; ++i) {
-        auto const stratum = static_cast<std::uint64_t>(random() % 5);
+        std::uint64_t const stratum = random() % 5;
         bool const treated = unit(random) >= share;
         meter.observe(kind, stratum, treated,
                       std::exp(2.0 * static_cast<double>(stratum) + noise(random)) * (treated ? ratio : 1.0));

@@ -20,12 +20,11 @@
 using namespace straggle;
 using mitigate::plan_note;
 using straggle_test::health;
-using straggle_test::no_one_alone;
 using straggle_test::small_cluster;
 using straggle_test::small_cluster_options;
 
 TEST_CASE("mitigator: a slow node is found, excluded with its reason, and comes back when it is well again") {
-    small_cluster c({.nodes = 20}, no_one_alone());
+    small_cluster c({.nodes = 20});
     c.healths[7] = health::slow;
     int found = 0;
     while (c.state(7) != node_state::excluded && ++found < 2000) c.step();
@@ -54,7 +53,7 @@ TEST_CASE("mitigator: a slow node is found, excluded with its reason, and comes 
 TEST_CASE("mitigator: a node that hangs and one that fails everything go, copies save their tasks") {
     // Copies save its tasks before they have run for long, and are evidence themselves.
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-        small_cluster c({.nodes = 20, .is_checked = seed == 1, .seed = seed}, no_one_alone());
+        small_cluster c({.nodes = 20, .is_checked = seed == 1, .seed = seed});
         c.run(400);
         c.healths[3] = health::hangs;
         for (int i = 0; i < 500 && c.state(3) != node_state::excluded; ++i) c.step();
@@ -65,7 +64,7 @@ TEST_CASE("mitigator: a node that hangs and one that fails everything go, copies
         c.run(1500);
         CHECK(c.state(3) != node_state::healthy);
     }
-    small_cluster f({.nodes = 20}, no_one_alone());
+    small_cluster f({.nodes = 20});
     f.run(400);
     f.healths[5] = health::fails;
     for (int i = 0; i < 1000 && f.state(5) != node_state::excluded; ++i) f.step();
@@ -89,7 +88,7 @@ TEST_CASE("mitigator: where nothing is wrong nothing is excluded") {
 TEST_CASE("mitigator: jobs end sooner than under a scheduler that does nothing") {
     double with = 0, without = 0;
     for (bool const obeys : {true, false}) {
-        small_cluster c({.nodes = 20, .obeys = obeys}, no_one_alone());
+        small_cluster c({.nodes = 20, .obeys = obeys});
         c.healths[2] = health::slow;
         c.healths[11] = health::slow;
         c.run(4000);
@@ -101,7 +100,7 @@ TEST_CASE("mitigator: jobs end sooner than under a scheduler that does nothing")
 }
 
 TEST_CASE("mitigator: the switch turns everything off, and it goes on learning") {
-    mitigator_options o = no_one_alone();
+    mitigator_options o = mitigator_options{};
     o.is_enabled = false;
     small_cluster c({.nodes = 20}, o);
     c.healths[7] = health::slow;
@@ -309,7 +308,7 @@ TEST_CASE("mitigator: records with traits, clocks with a unit, pointers to recor
 }
 
 TEST_CASE("mitigator: in the steady state nothing is allocated") {
-    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    small_cluster c({.nodes = 20, .is_checked = false});
     c.healths[7] = health::slow;
     c.run(3000);
     auto const running = c.running();
@@ -328,7 +327,7 @@ TEST_CASE("mitigator: in the steady state nothing is allocated") {
 }
 
 TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are refused") {
-    small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
+    small_cluster a({.nodes = 20}), b({.nodes = 20});
     for (auto* const c : {&a, &b}) {
         c->healths[7] = health::slow;
         c->run(900);
@@ -362,7 +361,7 @@ TEST_CASE("mitigator: a restart changes no decision; bytes of anything else are 
 }
 
 TEST_CASE("mitigator: what another one has learnt is taken in, its exclusions are not") {
-    small_cluster a({.nodes = 20}, no_one_alone()), b({.nodes = 20}, no_one_alone());
+    small_cluster a({.nodes = 20}), b({.nodes = 20});
     a.healths[7] = health::slow;
     // Its first exclusion: a trial begins with a clean slate, and races alone may end it.
     auto const is_known = [&a] {

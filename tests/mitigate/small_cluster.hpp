@@ -55,13 +55,6 @@ inline constexpr straggle::node_fields told_host_fields{.node = &told_host::name
 using small_mitigator = decltype(straggle::mitigator(ended_fields, running_task_fields, told_host_fields,
                                                      straggle::mitigator_options{}));
 
-/// Options by which no job is left without copies to compare with.
-inline straggle::mitigator_options no_one_alone() {
-    straggle::mitigator_options o;
-    o.effects.left_alone = 0;
-    return o;
-}
-
 /// What a node is like.
 enum class health : std::uint8_t { well, slow, hangs, fails, gone };
 
@@ -85,6 +78,7 @@ class small_cluster {
         for (int n = 0; n < how.nodes; ++n) {
             hosts_.push_back({how.prefix + std::to_string(100 + n), how.slots});
             healths.push_back(health::well);
+            begun_on_.push_back(0);
         }
     }
 
@@ -117,6 +111,7 @@ class small_cluster {
         for (attempt const& a : attempts_) rows.push_back(row_of(a));
         return rows;
     }
+    [[nodiscard]] int attempts_on(std::size_t node) const { return begun_on_[node]; }
     [[nodiscard]] int excluded() const {
         int n = 0;
         for (auto const& p : m.plan().nodes()) n += p.state == straggle::node_state::excluded ? 1 : 0;
@@ -169,6 +164,7 @@ class small_cluster {
         }
         attempts_.push_back(a);
         ++hosts_[node].busy;
+        ++begun_on_[node];
         if (is_copy) ++copies_run;
     }
     void arrive() {
@@ -368,6 +364,7 @@ class small_cluster {
     small_cluster_options how_;
     double step_ = 0;
     std::vector<told_host> hosts_, told_;
+    std::vector<int> begun_on_; // attempts, by node
     std::vector<attempt> attempts_;
     std::vector<running_task> rows_;
     std::vector<waiting_task> waiting_;

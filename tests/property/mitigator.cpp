@@ -21,7 +21,6 @@
 using namespace straggle;
 using mitigate::plan_note;
 using straggle_test::health;
-using straggle_test::no_one_alone;
 using straggle_test::small_cluster;
 using straggle_test::small_cluster_options;
 
@@ -29,7 +28,7 @@ namespace {
 
 std::vector<std::string> log_of(small_cluster_options how, int steps = 1500) {
     how.is_checked = false;
-    small_cluster c(how, no_one_alone());
+    small_cluster c(how);
     c.healths[3] = health::slow;
     c.run(steps / 2);
     c.healths[9] = health::hangs;
@@ -89,7 +88,7 @@ TEST_CASE("mitigator: invariants hold after every step, whatever happens") {
 }
 
 TEST_CASE("mitigator: every node that is out of service is tried again within a stated time") {
-    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    small_cluster c({.nodes = 20, .is_checked = false});
     c.healths[3] = health::slow;
     int out = 0, longest = 0;
     for (int i = 0; i < 20000; ++i) {
@@ -118,10 +117,10 @@ TEST_CASE("mitigator: rows in another order, or told in parts: the same nodes ar
     // The order decides ties, so what is compared is told to mitigators whose scheduler does not obey.
     for (bool const in_parts : {false, true}) {
         mitigator a(straggle_test::ended_fields, straggle_test::running_task_fields,
-                    straggle_test::told_host_fields, no_one_alone());
+                    straggle_test::told_host_fields);
         mitigator b(straggle_test::ended_fields, straggle_test::running_task_fields,
-                    straggle_test::told_host_fields, no_one_alone());
-        small_cluster c({.nodes = 20, .obeys = false, .is_checked = false}, no_one_alone());
+                    straggle_test::told_host_fields);
+        small_cluster c({.nodes = 20, .obeys = false, .is_checked = false});
         c.healths[4] = health::slow;
         std::mt19937_64 random(7);
         int excluded = 0;
@@ -159,7 +158,7 @@ TEST_CASE("mitigator: rows in another order, or told in parts: the same nodes ar
 TEST_CASE("mitigator: the clock goes back or ahead: nothing new is decided, and then it goes on") {
     for (double const jump : {-500.0, 5000.0}) {
         CAPTURE(jump);
-        small_cluster c({.nodes = 20}, no_one_alone());
+        small_cluster c({.nodes = 20});
         c.run(600);
         c.clock_error = jump;
         c.healths[6] = health::hangs;
@@ -220,7 +219,7 @@ TEST_CASE("mitigator: a clock that counts from somewhere else for good is follow
 }
 
 TEST_CASE("mitigator: a feed that has gone stale: nothing new, and exclusions expire") {
-    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    small_cluster c({.nodes = 20, .is_checked = false});
     c.healths[7] = health::slow;
     for (int i = 0; i < 2000 && c.excluded() == 0; ++i) c.step();
     REQUIRE(c.excluded() == 1);
@@ -239,7 +238,7 @@ TEST_CASE("mitigator: a feed that has gone stale: nothing new, and exclusions ex
 }
 
 TEST_CASE("mitigator: state that is old is not acted on before something new is known") {
-    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    small_cluster c({.nodes = 20, .is_checked = false});
     c.healths[7] = health::slow;
     for (int i = 0; i < 2000 && c.excluded() == 0; ++i) c.step();
     REQUIRE(c.excluded() == 1);
@@ -255,7 +254,7 @@ TEST_CASE("mitigator: state that is old is not acted on before something new is 
 }
 
 TEST_CASE("mitigator: no node, or none with a slot") {
-    small_cluster c({.nodes = 20, .is_checked = false}, no_one_alone());
+    small_cluster c({.nodes = 20, .is_checked = false});
     c.run(100);
     std::vector<straggle_test::told_host> none, full{{"node-100", 0, 0}};
     CHECK(c.m.decide(c.now(), c.running(), none).has(plan_note::empty_fleet));
@@ -269,7 +268,7 @@ TEST_CASE("mitigator: no node, or none with a slot") {
 
 TEST_CASE(
     "mitigator: the cap of actions holds, across a restart too; a plan that nobody obeys charges nothing") {
-    mitigator_options o = no_one_alone();
+    mitigator_options o = mitigator_options{};
     o.actions = {.most = 3, .period = 1e6};
     small_cluster c({.nodes = 20}, o);
     for (int n : {2, 5, 8, 11, 14}) c.healths[static_cast<std::size_t>(n)] = health::slow;
@@ -314,6 +313,76 @@ TEST_CASE("mitigator: jobs that are left alone get nothing, and their effect is 
     CHECK(e.treated > 20);
     CHECK(e.value < 1);
     CHECK_FALSE(e.is_stopped);
+}
+
+TEST_CASE("mitigator: a job that is left alone ends, whichever row the black hole is in") {
+    for (std::size_t hole = 0; hole < 6; ++hole) {
+        mitigator_options o;
+        o.effects.left_alone = 0.5;
+        small_cluster c({.nodes = 6, .tasks = 12, .between = 40}, o);
+        c.healths[hole] = health::fails;
+        c.run(400);
+        int const at_first = c.failed_attempts;
+        c.run(1600);
+        CAPTURE(hole);
+        CHECK(at_first < 30);
+        CHECK(c.failed_attempts - at_first < 30); // now and then it is tried
+        CHECK(c.finished_jobs > c.jobs_begun - 6);
+    }
+}
+
+TEST_CASE("mitigator: a job that is left alone keeps away from a node that hangs") {
+    mitigator_options o;
+    o.effects.left_alone = 0.5;
+    small_cluster c({.nodes = 6, .tasks = 12, .between = 40}, o);
+    c.healths[0] = health::hangs;
+    c.run(2000);
+    int const at_first = c.attempts_on(0);
+    c.run(2000);
+    CHECK(c.attempts_on(0) <= at_first + 5); // probes
+    CHECK(c.finished_jobs > c.jobs_begun - 12);
+}
+
+TEST_CASE("mitigator: nodes are drawn fairly for jobs that are left alone, those that are only slow among them") {
+    mitigator_options o;
+    o.effects.left_alone = 0.5;
+    small_cluster c({.nodes = 8, .tasks = 12, .between = 30}, o);
+    c.healths[3] = health::slow;
+    for (int i = 0; i < 3000 && c.state(3) != node_state::excluded; ++i) c.step();
+    REQUIRE(c.state(3) == node_state::excluded);
+    int job = 0;
+    while (!c.m.is_left_alone("draw-" + std::to_string(job))) ++job;
+    auto hosts = c.hosts();
+    for (auto& h : hosts) h.busy = 0;
+    std::vector<int> first(8, 0);
+    auto const draw = [&] {
+        first.assign(8, 0);
+        for (int i = 0; i < 4000; ++i) ++first[c.m.rank_places("draw-" + std::to_string(job), hosts).front().row];
+    };
+    draw();
+    for (int const n : first) CHECK((n > 400 && n < 600));
+    for (auto& h : hosts) h.busy = h.name == hosts[3].name ? 0 : 3; // of the others a quarter is free
+    draw();
+    for (int const n : first) CHECK((n > 400 && n < 600)); // no more than its share
+    for (auto& h : hosts) h.busy = h.name == hosts[3].name ? 0 : 4;
+    CHECK(c.m.rank_places("draw-" + std::to_string(job), hosts).empty()); // it waits as the others do
+}
+
+TEST_CASE("mitigator: a name that never ends is not left alone all the time") {
+    mitigator_options o;
+    o.effects.left_alone = 0.5;
+    mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                straggle_test::told_host_fields, o);
+    std::vector<straggle_test::told_host> const hosts{{"a", 4, 0}, {"b", 4, 0}, {"c", 4, 0}};
+    std::string service = "service";
+    while (!m.is_left_alone(service)) service += '+';
+    std::vector<straggle_test::running_task> const none;
+    for (int i = 0; i < 60; ++i) {
+        if (i == 5) CHECK(m.is_left_alone(service));
+        m.observe({service, "a", i, i * 2.0, i * 2.0 + 2}, i * 2.0 + 2);
+        (void)m.decide(i * 2.0 + 2, none, hosts);
+    }
+    CHECK_FALSE(m.is_left_alone(service));
 }
 
 namespace {
@@ -383,7 +452,7 @@ TEST_CASE("mitigator: a part that does harm is found out and stopped") {
 
 TEST_CASE("mitigator: twice the fleet, the same nodes are found") {
     for (int const nodes : {20, 40}) {
-        small_cluster c({.nodes = nodes, .tasks = nodes, .is_checked = false}, no_one_alone());
+        small_cluster c({.nodes = nodes, .tasks = nodes, .is_checked = false});
         for (int n = 3; n < nodes; n += 20) c.healths[static_cast<std::size_t>(n)] = health::slow;
         std::vector<int> out(static_cast<std::size_t>(nodes), 0);
         for (int i = 0; i < 2500; ++i) {

@@ -21,7 +21,6 @@ using mitigate::action_kind;
 using mitigate::plan_note;
 using straggle_test::ended_fields;
 using straggle_test::ended_task;
-using straggle_test::no_one_alone;
 using straggle_test::running_task;
 using straggle_test::running_task_fields;
 using straggle_test::told_host;
@@ -140,9 +139,9 @@ TEST_CASE("mitigator: placement that makes jobs longer is stopped: nodes come in
 }
 
 TEST_CASE("mitigator: told in two halves to two that merge, the same nodes are found, as slow") {
-    mitigator all(ended_fields, running_task_fields, told_host_fields, no_one_alone());
-    mitigator one(ended_fields, running_task_fields, told_host_fields, no_one_alone());
-    mitigator two(ended_fields, running_task_fields, told_host_fields, no_one_alone());
+    mitigator all(ended_fields, running_task_fields, told_host_fields);
+    mitigator one(ended_fields, running_task_fields, told_host_fields);
+    mitigator two(ended_fields, running_task_fields, told_host_fields);
     auto const hosts = hosts_of(12);
     std::vector<running_task> const none;
     for (int job = 0; job < 40; ++job) {

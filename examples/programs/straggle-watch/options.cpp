@@ -78,7 +78,7 @@ void declare(CLI::App& app, options& o, arguments& a) {
     auto const decision = "Decisions";
     app.add_flag("--shadow", o.watch.shadow, "plans say what would be done, and that nothing is to be done")
         ->group(decision);
-    app.add_option("--left-alone", a.left_alone, "share of the jobs that nothing is done for (default 0.02)")
+    app.add_option("--left-alone", a.left_alone, "share of the jobs that nothing is done for (default 0)")
         ->type_name("SHARE")
         ->group(decision);
     app.add_option("--actions", a.actions,

@@ -2,8 +2,9 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Does it help? A random share of jobs is left alone; what became of them, set against the others, is the
-/// effect of each kind of action on the cluster where it runs. A kind that provably does not help is stopped.
+/// Does it help? Where asked for, a random share of jobs is left alone; what became of them, set against the
+/// others, is the effect of each kind of action on the cluster where it runs. A kind that provably does not
+/// help is stopped.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -11,6 +12,7 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/size.hpp>
+#include <straggle/record/record_reader.hpp>
 
 #include <array>
 #include <cmath>
@@ -57,7 +59,7 @@ struct effect {
 
 /// How effects are measured.
 struct effect_options {
-    double left_alone = 0.02;   ///< share of the jobs that nothing is done for; 0 measures nothing
+    double left_alone = 0;      ///< share of the jobs that nothing is done for; 0 measures nothing
     std::uint64_t key = 0;      ///< which jobs these are: the same key, the same jobs; draw it if you like
     double level = 0.95;        ///< of the interval, which holds at all times at once
     std::uint64_t least = 20;   ///< things on the smaller side before anything is said
@@ -91,11 +93,8 @@ class basic_effect_meter {
     /// Whether a job is one of those that nothing is done for.
     /// @param job_hash any hash of its name
     [[nodiscard]] bool is_left_alone(std::uint64_t job_hash) const noexcept {
-        // The finaliser of splitmix64: a hash of the standard library may be the number itself.
-        std::uint64_t h = job_hash + options_.key * 0x9E3779B97F4A7C15u + 0x9E3779B97F4A7C15u;
-        h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
-        h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
-        h ^= h >> 31;
+        // A hash of the standard library may be the number itself.
+        std::uint64_t const h = detail::mixed(job_hash, options_.key + 1);
         return static_cast<double>(h >> 11) * 0x1p-53 < options_.left_alone;
     }
 

@@ -6,8 +6,8 @@
 /// best. A scheduler tells it what ended, what runs and what nodes there are; it gets a plan of plain
 /// structs.
 ///
-/// It watches itself: a share of the jobs is left alone, and a kind of action that does not help is stopped.
-/// It does not act on what is not fit for it, such as after a jump of the clock or while no news comes in.
+/// Where asked for, a share of the jobs is left alone, and a kind of action that does not help is stopped. It
+/// does not act on what is not fit for it, such as after a jump of the clock or while no news comes in.
 #pragma once
 
 #include <straggle/base/bytes.hpp>
@@ -237,11 +237,13 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return rank(waiting, nodes, [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
-    /// Whether a job is one of those that nothing is done for: place its tasks as if there were no plan.
+    /// Whether a job is one of those that nothing is done for, to see what the others gain: `rank_places` draws
+    /// its nodes at random. Nodes that hang or fail are out for it as for the others. A job that lasts longer
+    /// than 20 times the longest attempt of late is left alone no longer.
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
-        return loop_.effects().is_left_alone(this->key_of_job(job));
+        return loop_.is_left_alone(this->key_of_job(job));
     }
 
     /// Tells which decider holds the lease, before each `decide` where `options.decider` is not 0: one that
@@ -335,17 +337,16 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     template <class Nodes, class CanRun>
     std::span<mitigate::planned_place const> rank(mitigate::new_task const& task, Nodes&& nodes,
                                                   CanRun&& can_run) {
-        bool const is_alone = loop_.effects().is_left_alone(task.job);
+        bool const is_alone = loop_.is_left_alone(task.job);
         loop_.placed(task.job, is_alone, task.kind);
         ranked_.clear();
-        fleet_.read_places(nodes, loop_, task.only_here, can_run, places_);
-        if (is_alone || !loop_.places_by_time()) {
-            for (auto const& p : places_)
-                if (p.free > 0 && (is_alone || p.state != node_state::excluded))
-                    ranked_.push_back({p.row, 0});
-            return detail::span_of(ranked_);
-        }
-        loop_.rank(task, places_, load_, placed_);
+        fleet_.read_places(nodes, loop_, task.only_here || is_alone, can_run, places_);
+        if (is_alone)
+            loop_.draw(places_, placed_);
+        else if (loop_.places_by_time())
+            loop_.rank(task, places_, load_, placed_);
+        else
+            loop_.list(places_, placed_);
         for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
         return detail::span_of(ranked_);
     }

@@ -33,6 +33,7 @@ class basic_job_log {
         std::uint32_t ended = 0, kind = 0;
         std::uint8_t exposed = 0; // bits by action_kind
         bool left_alone = false;
+        bool is_compared = true; // not a job that was left alone for a part of its time
     };
 
     // The job of a key, new if need be; null where there is no room.
@@ -78,11 +79,13 @@ class basic_job_log {
         close(entries_[at], meter);
         jobs_.erase(at);
     }
-    // Jobs of which nothing was seen for three times their longest attempt are over.
-    void sweep(double now, mitigate::basic_effect_meter<Void>& meter) {
+    // Jobs of which nothing was seen for three times their longest attempt are over. One that lasts longer
+    // than `most_alone` is left alone no longer: it may be a service or a queue, whose name never ends.
+    void sweep(double now, double most_alone, mitigate::basic_effect_meter<Void>& meter) {
         for (std::uint32_t at = 0; at < jobs_.bound(); ++at) {
             if (!jobs_.contains(at)) continue;
-            job_entry const& e = entries_[at];
+            job_entry& e = entries_[at];
+            if (e.left_alone && now - e.first_start > most_alone) e.left_alone = e.is_compared = false;
             if (now - e.last_seen > 3 * e.longest && e.longest > 0) {
                 close(e, meter);
                 jobs_.erase(at);
@@ -139,7 +142,7 @@ class basic_job_log {
     static constexpr std::size_t most_trials = 4096;
 
     static void close(job_entry const& e, mitigate::basic_effect_meter<Void>& meter) {
-        if (e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
+        if (!e.is_compared || e.exposed == 0 || e.ended == 0 || !(e.last_end > e.first_start)) return;
         // Against the usual length of its tasks: jobs of a kind differ in size less than in what they do.
         double const usual = std::exp(e.sum_log / e.ended);
         double const span = e.last_end - e.first_start;

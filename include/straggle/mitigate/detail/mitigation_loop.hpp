@@ -21,7 +21,9 @@
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/record/record_reader.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,6 +54,12 @@ class mitigation_loop {
     [[nodiscard]] CopyPart const& copies() const noexcept { return copies_; }
     [[nodiscard]] log_type const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] std::uint64_t actions() const noexcept { return meter_.total(); }
+    // Whether nothing is done for a job; see `job_log::sweep` for how long.
+    [[nodiscard]] bool is_left_alone(std::uint64_t job) const {
+        if (!effects_.is_left_alone(job)) return false;
+        auto const* const entry = jobs_.find(job);
+        return entry == nullptr || entry->left_alone;
+    }
     // What was last said of a node, for placement.
     [[nodiscard]] mitigate::planned_node const* shown(std::uint32_t node) const noexcept {
         return node < memory_.size() && memory_[node].shown < shown_.size() ? &shown_[memory_[node].shown]
@@ -109,12 +117,45 @@ class mitigation_loop {
         write_copies(facts, is_fit, left, out);
         judge(out);
         last_round_ = guard_.now();
-        jobs_.sweep(guard_.now(), effects_);
+        jobs_.sweep(guard_.now(), 20 * guard_.longest(), effects_);
     }
 
     void rank(mitigate::new_task const& task, std::span<mitigate::place_row const> places,
               cluster_load const& load, std::vector<assign::ranked_place>& out) {
         copies_.rank_places(task, places, load, out);
+    }
+    // The same without a ranking: nodes in service in the caller's order.
+    void list(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) const {
+        out.clear();
+        for (bool const fails : {false, true})
+            for (mitigate::place_row const& p : places)
+                if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
+    }
+    // For a job that is left alone: nodes drawn at random, as if none were known to be slow. The idle slots of
+    // nodes that are out for being slow count only as far as slots are free elsewhere: in service, these nodes
+    // would be as busy as the others.
+    void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
+        out.clear();
+        double free = 0, slots = 0;
+        for (mitigate::place_row const& p : places) {
+            if (!is_in_service(p)) continue;
+            free += p.free;
+            slots += p.slots;
+        }
+        ++draws_;
+        for (mitigate::place_row const& p : places) {
+            double const share = is_in_service(p)       ? 1.0
+                                 : is_only_slow(p.node) ? (slots > 0 ? free / slots : 1.0)
+                                                        : 0.0;
+            double const weight = share * p.free;
+            if (!(weight > 0)) continue;
+            // Exponential clocks: each node comes first with a chance in proportion to its weight.
+            out.push_back({p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
+        }
+        std::sort(out.begin(), out.end(), [](assign::ranked_place const& a, assign::ranked_place const& b) {
+            return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
+        });
+        for (assign::ranked_place& p : out) p.end = 0;
     }
     [[nodiscard]] bool places_by_time() const noexcept {
         return options_.is_enabled && !effects_.is_stopped(mitigate::action_kind::placement);
@@ -165,6 +206,18 @@ class mitigation_loop {
     }
 
   private:
+    [[nodiscard]] static bool is_in_service(mitigate::place_row const& p) noexcept {
+        return !p.hung && (p.state == node_state::healthy || p.state == node_state::last_resort);
+    }
+    // In (0, 1).
+    [[nodiscard]] static double unit_from(std::uint64_t bits) noexcept {
+        return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+    }
+    // A node that is out of service for nothing but its speed.
+    [[nodiscard]] bool is_only_slow(std::uint32_t node) const noexcept {
+        mitigate::planned_node const* const said = shown(node);
+        return said != nullptr && said->causes == static_cast<std::uint8_t>(blacklist::cause::slow);
+    }
     [[nodiscard]] std::uint64_t actions_left() const noexcept {
         if (options_.actions.most == 0 || !(options_.actions.period > 0)) return ~std::uint64_t{0};
         std::uint64_t const done = meter_.total();
@@ -385,7 +438,7 @@ class mitigation_loop {
     when_used<NodePart, std::vector<node_memory>> memory_;           // by index of the node
     when_used<NodePart, std::vector<mitigate::planned_node>> shown_; // by row of the last round
     double last_round_ = -1e300;
-    std::uint64_t verdicts_ = 0;
+    std::uint64_t verdicts_ = 0, draws_ = 0;
     std::size_t excluded_ = 0;
     mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
     bool is_restored_ = false;

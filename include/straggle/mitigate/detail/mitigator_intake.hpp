@@ -69,7 +69,7 @@ class mitigator_intake {
         } else if (auto const* const known = loop_.jobs().find(out.attempt.job)) {
             out.kind = known->kind;
         }
-        return loop_.ended(out.attempt, out.kind, out.input, loop_.effects().is_left_alone(out.attempt.job));
+        return loop_.ended(out.attempt, out.kind, out.input, loop_.is_left_alone(out.attempt.job));
     }
 
     // All that runs and all nodes there are, into rows.
@@ -82,7 +82,7 @@ class mitigator_intake {
         tasks_.read(
             running, line_, loop_.guard(), [this](auto const& name) { return this->node_of(name); },
             [this](auto const& name) { return this->kind_of(name); },
-            [this](std::uint64_t job) { return loop_.effects().is_left_alone(job); }, counts_.running,
+            [this](std::uint64_t job) { return loop_.is_left_alone(job); }, counts_.running,
             counts_.other_clock);
         fleet_.count_busy(tasks_.rows());
         if (load.slots == 0) fleet_.count_slots(load);

@@ -59,6 +59,7 @@ class node_reader : public node_rows<Node, Fields> {
             place.state = shown->state;
             place.slow = shown->slow;
             place.probe_slots = shown->probe_slots;
+            place.hung = blacklist::has(shown->causes, blacklist::cause::hung);
             place.fails = only_fails(loop.nodes(), place.node);
         }
         if (read_condition(fields_, node) == record::condition::away)
