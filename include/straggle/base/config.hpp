@@ -189,10 +189,14 @@
 #define STRAGGLE_ABI_TARGET STRAGGLE_ABI_OTHER
 #endif
 
+// Compiler messages repeat the name in every line: what most people compile for has a short one.
+#define STRAGGLE_ABI_SHORT_0080_e0000000000000c0 ~, x64
 #define STRAGGLE_ABI_NAME(major, minor, patch, modes, target)                                                \
-    STRAGGLE_ABI_NAME_OF(major, minor, patch, modes, target)
-#define STRAGGLE_ABI_NAME_OF(major, minor, patch, modes, target)                                             \
-    v##major##_##minor##_##patch##_##modes##_##target
+    STRAGGLE_ABI_NAME_OF(major, minor, patch, STRAGGLE_ABI_FLAGS(modes, target))
+#define STRAGGLE_ABI_FLAGS(modes, target)                                                                    \
+    STRAGGLE_ABI_CHOOSE(STRAGGLE_ABI_SHORT_##modes##_##target, modes##_##target, ~)
+#define STRAGGLE_ABI_NAME_OF(major, minor, patch, flags)                                                     \
+    STRAGGLE_ABI_PASTE(v##major##_, minor##_, patch##_, flags, , )
 /// The inline namespace that all names of the library are in; `straggle::outcome` finds them as ever.
 #define STRAGGLE_ABI                                                                                         \
     STRAGGLE_ABI_NAME(STRAGGLE_VERSION_MAJOR, STRAGGLE_VERSION_MINOR, STRAGGLE_VERSION_PATCH,                \
