@@ -44,11 +44,11 @@ int main() {
     //! [blacklist]
     straggle::dynamic_blacklist list(
         straggle::attempt_fields{.job = &attempt::job,
+                                 .task = &attempt::task,
                                  .node = &attempt::host,
                                  .start = &attempt::start,
                                  .end = &attempt::end,
-                                 .status = &attempt::how,
-                                 .task = &attempt::task},
+                                 .status = &attempt::how},
         straggle::running_fields{
             .job = &running::job, .task = &running::task, .node = &running::host, .start = &running::start},
         straggle::node_fields{.node = &host::name, .slots = &host::slots});

@@ -54,10 +54,10 @@ class inbox {
 template <>
 struct straggle::task_traits<ended> {
     static constexpr auto fields = attempt_fields{.job = &ended::job,
+                                                  .task = &ended::task,
                                                   .node = &ended::host,
                                                   .start = &ended::start,
-                                                  .end = &ended::end,
-                                                  .task = &ended::task};
+                                                  .end = &ended::end};
 };
 template <>
 struct straggle::task_traits<attempt> {

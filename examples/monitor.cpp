@@ -24,8 +24,8 @@ struct attempt {
 };
 constexpr straggle::attempt_fields fields{.job = &attempt::job,
                                           .node = &attempt::host,
-                                          .duration = &attempt::took,
                                           .end = &attempt::ended,
+                                          .duration = &attempt::took,
                                           .status = &attempt::ok};
 //! [record]
 

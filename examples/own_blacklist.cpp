@@ -23,7 +23,7 @@ struct attempt {
     std::chrono::sys_time<std::chrono::milliseconds> ended;
 };
 constexpr straggle::attempt_fields fields{
-    .job = &attempt::job, .node = &attempt::host, .duration = &attempt::took, .end = &attempt::ended};
+    .job = &attempt::job, .node = &attempt::host, .end = &attempt::ended, .duration = &attempt::took};
 
 //! [make]
 // "r1-n2" stands in rack r1.
@@ -97,8 +97,8 @@ int main() {
         {"r1-n2", 0.25, 260ms}, {"r2-n1", 0.25, 520ms}, {"r3-n1", 0.24, 250ms}};
     job.running(tasks,
                 straggle::running_fields{.node = &running_task::host,
-                                         .progress = &running_task::done,
-                                         .start = [](running_task const& t) { return 1000ms - t.elapsed; }},
+                                         .start = [](running_task const& t) { return 1000ms - t.elapsed; },
+                                         .progress = &running_task::done},
                 1000ms);
     //! [suspect]
     straggle::detect::straggler_scan scan{straggle::detect::node_aware<>{}};

@@ -39,11 +39,11 @@ struct host {
 template <>
 struct straggle::task_traits<ended> {
     static constexpr auto fields = attempt_fields{.job = &ended::job,
+                                                  .task = &ended::task,
                                                   .node = &ended::host,
                                                   .start = &ended::start,
                                                   .end = &ended::end,
-                                                  .status = &ended::how,
-                                                  .task = &ended::task};
+                                                  .status = &ended::how};
 };
 template <>
 struct straggle::task_traits<attempt> {

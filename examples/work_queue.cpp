@@ -49,7 +49,7 @@ struct attempt { // what the library reads
     steady::time_point ended;
 };
 constexpr straggle::attempt_fields fields{
-    .job = &attempt::job, .node = &attempt::worker, .duration = &attempt::took, .end = &attempt::ended};
+    .job = &attempt::job, .node = &attempt::worker, .end = &attempt::ended, .duration = &attempt::took};
 
 [[noreturn]] void serve(int socket, std::size_t self) { // the worker's side
     for (order o{}; read(socket, &o, sizeof o) == sizeof o;) {

@@ -44,11 +44,11 @@ struct straggle::task_traits<log_row> {
     static constexpr attempt_fields fields{
         // Siblings are the tasks of a stage, not those of the application: they do the same work.
         .job = [](log_row const& r) { return r.application << 16 | r.stage; },
+        .task = &log_row::task,
         .node = &log_row::host,
         .start = &log_row::started,
         .end = &log_row::finished,
-        .status = how_it_ended,
-        .task = &log_row::task};
+        .status = how_it_ended};
 };
 //! [traits]
 

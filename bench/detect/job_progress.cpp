@@ -41,8 +41,8 @@ struct snapshot {
 };
 template <class Host>
 constexpr straggle::running_fields fields{.node = &snapshot<Host>::host,
-                                          .progress = &snapshot<Host>::progress,
                                           .start = &snapshot<Host>::started,
+                                          .progress = &snapshot<Host>::progress,
                                           .input = &snapshot<Host>::input,
                                           .copies = &snapshot<Host>::attempts};
 

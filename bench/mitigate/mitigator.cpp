@@ -39,15 +39,15 @@ struct host {
 auto make_mitigator() {
     return straggle::mitigator(
         straggle::attempt_fields{.job = &ended::job,
+                                 .task = &ended::task,
                                  .node = &ended::node,
                                  .start = &ended::start,
-                                 .end = &ended::end,
-                                 .task = &ended::task},
+                                 .end = &ended::end},
         straggle::running_fields{.job = &running::job,
                                  .task = &running::task,
                                  .node = &running::node,
-                                 .progress = &running::progress,
-                                 .start = &running::start},
+                                 .start = &running::start,
+                                 .progress = &running::progress},
         straggle::node_fields{.node = &host::id, .slots = &host::slots, .busy = &host::busy});
 }
 

@@ -43,8 +43,8 @@ struct scheduler_job {
 };
 
 inline constexpr straggle::running_fields task_fields{.node = &task::host,
-                                                      .progress = &task::progress,
                                                       .start = &task::started,
+                                                      .progress = &task::progress,
                                                       .input = &task::input,
                                                       .copies = &task::attempts};
 

@@ -35,11 +35,11 @@ auto const now = [] { return (tbb::tick_count::now() - tbb::tick_count()).second
 double run(bool is_enabled, unsigned jobs, unsigned tasks) { // how long a job takes
     auto straggler = straggle::mitigator_of<attempt, attempt, worker_group>(
         straggle::attempt_fields{.job = &attempt::job,
+                                 .task = &attempt::task,
                                  .node = &attempt::group,
                                  .start = &attempt::start,
                                  .end = &attempt::end,
-                                 .status = &attempt::how,
-                                 .task = &attempt::task},
+                                 .status = &attempt::how},
         straggle::running_fields{
             .job = &attempt::job, .task = &attempt::task, .node = &attempt::group, .start = &attempt::start},
         straggle::node_fields{

@@ -41,10 +41,10 @@ constexpr straggle::assign::straggler_fields task_fields{
         return t.attempts ? *t.attempts : static_cast<int>(t.hosts.size());
     }};
 constexpr straggle::assign::backup_node_fields host_fields{.node = &host::name,
-                                                           .free = &host::free,
-                                                           .state = &host::state,
                                                            .slots = &host::slots,
-                                                           .copies = &host::copies};
+                                                           .free = &host::free,
+                                                           .copies = &host::copies,
+                                                           .state = &host::state};
 
 /// The "time" of a copy is what it is worth.
 inline std::optional<double> predict(task const& t, host const& h) {

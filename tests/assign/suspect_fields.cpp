@@ -26,8 +26,8 @@ struct machine {
 };
 constexpr running_fields task_fields{.node = &job_task::host,
                                      .start = &job_task::began,
-                                     .copies = &job_task::attempts,
-                                     .may_copy = &job_task::pure};
+                                     .may_copy = &job_task::pure,
+                                     .copies = &job_task::attempts};
 constexpr assign::backup_node_fields machine_fields{.node = &machine::name, .free = &machine::idle};
 constexpr running_fields only_where{.node = &job_task::host, .start = &job_task::began};
 

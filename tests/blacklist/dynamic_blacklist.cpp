@@ -46,11 +46,11 @@ struct host {
     record::condition condition = record::condition::present;
 };
 constexpr attempt_fields fields{.job = &attempt::job,
+                                .task = &attempt::task,
                                 .node = &attempt::node,
                                 .start = &attempt::start,
                                 .end = &attempt::end,
-                                .status = &attempt::how,
-                                .task = &attempt::task};
+                                .status = &attempt::how};
 constexpr running_fields running_task_fields{.job = &running_task::job,
                                              .task = &running_task::task,
                                              .node = &running_task::node,

@@ -32,12 +32,12 @@ struct past_attempt {
 };
 
 inline constexpr straggle::attempt_fields past_fields{.job = &past_attempt::job,
+                                                      .task = &past_attempt::task,
                                                       .node = &past_attempt::node,
-                                                      .duration = &past_attempt::took,
                                                       .start = &past_attempt::start,
                                                       .end = &past_attempt::end,
-                                                      .status = &past_attempt::status,
-                                                      .task = &past_attempt::task};
+                                                      .duration = &past_attempt::took,
+                                                      .status = &past_attempt::status};
 
 /// By their ends. The columns are job, task, attempt, node, start, end, status and, in some, whether it is a
 /// copy.

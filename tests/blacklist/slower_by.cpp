@@ -37,8 +37,8 @@ struct attempt {
 template <class Time>
 constexpr attempt_fields fields{.job = &attempt<Time>::job,
                                 .node = &attempt<Time>::node,
-                                .duration = &attempt<Time>::took,
-                                .end = &attempt<Time>::end};
+                                .end = &attempt<Time>::end,
+                                .duration = &attempt<Time>::took};
 
 // Jobs of different length and spread, tasks on all nodes.
 template <class Time>

@@ -1,6 +1,6 @@
 // A field is called as it is elsewhere.
 // expect: \.host
-// expect: \.job \.node \.duration \.start \.end
+// expect: \.job \.task \.node \.start \.end
 #include <straggle/straggle.hpp>
 
 #include <string>

@@ -18,7 +18,7 @@ auto const& plan(straggle::assign::assigner<>& assigner,
                  straggle::detect::job_progress<int, double>& job, std::vector<task> const& tasks,
                  std::vector<machine> const& machines) {
     straggle::running_fields const of_task{
-        .node = &task::host, .progress = &task::done, .start = &task::began};
+        .node = &task::host, .start = &task::began, .progress = &task::done};
     straggle::assign::backup_node_fields const of_machine{.node = &machine::id, .free = &machine::free};
 #ifdef STRAGGLE_CONTROL
     auto const suspects = scan(job.view(), tasks);

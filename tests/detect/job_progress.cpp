@@ -32,8 +32,8 @@ struct task {
     std::optional<int> attempts;
 };
 constexpr running_fields fields{.node = &task::host,
-                                .progress = &task::done,
                                 .start = &task::started,
+                                .progress = &task::done,
                                 .input = &task::bytes,
                                 .copies = &task::attempts};
 using job = detect::job_progress<std::string, std::chrono::seconds>;

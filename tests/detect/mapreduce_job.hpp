@@ -36,8 +36,8 @@ struct mapreduce_attempt {
     std::size_t number;
 };
 inline constexpr straggle::running_fields mapreduce_fields{.node = &mapreduce_attempt::node,
-                                                           .progress = &mapreduce_attempt::progress,
                                                            .start = &mapreduce_attempt::start,
+                                                           .progress = &mapreduce_attempt::progress,
                                                            .copies = &mapreduce_attempt::copies};
 
 /// @tparam Estimator fed with what each attempt reports

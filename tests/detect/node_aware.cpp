@@ -192,7 +192,7 @@ TEST_CASE("node_aware: finished tasks tell of their node") {
         double done, start;
     };
     running_fields const fields{
-        .node = &snapshot::node, .progress = &snapshot::done, .start = &snapshot::start};
+        .node = &snapshot::node, .start = &snapshot::start, .progress = &snapshot::done};
     std::vector<snapshot> const young{{0, 0.0, 100.0}, {1, 0.0, 100.0}, {2, 0.0, 100.0}};
     auto const ask_about = [&](double input, double usual, auto detector) {
         detect::job_progress<int, double> job;
@@ -270,7 +270,7 @@ TEST_CASE("node_aware: job_progress knows how full a node was") {
         double done, start;
     };
     running_fields const fields{
-        .node = &snapshot::node, .progress = &snapshot::done, .start = &snapshot::start};
+        .node = &snapshot::node, .start = &snapshot::start, .progress = &snapshot::done};
     detect::job_progress<int, double> job;
     job.running(std::vector<snapshot>{{7, 0, 0}, {7, 0, 0}, {8, 0, 0}, {7, 2, 0}}, fields, 1.0);
     job.running(std::vector<snapshot>{{8, 0, 0}, {8, 0, 0}}, fields, 2.0);
@@ -557,8 +557,8 @@ class contestant {
 };
 
 constexpr running_fields reported_fields{.node = &reported_task::node,
-                                         .progress = &reported_task::progress,
                                          .start = &reported_task::start,
+                                         .progress = &reported_task::progress,
                                          .input = &reported_task::input};
 
 // Every rule of the room as published, with the lag of 20 s that the paper sets, of the job and of the task;

@@ -104,7 +104,7 @@ TEST_CASE("remaining time: rows are those of the user's range") {
     straggle::detect::job_progress<int, double> job;
     job.running(tasks,
                 straggle::running_fields{
-                    .node = &snapshot::host, .progress = &snapshot::done, .start = &snapshot::since},
+                    .node = &snapshot::host, .start = &snapshot::since, .progress = &snapshot::done},
                 60.0);
     job_view const view = job.view();
     REQUIRE(view.running.size() == 2);
@@ -119,7 +119,7 @@ struct reported {
     double started;
 };
 constexpr straggle::running_fields fields{
-    .node = &reported::host, .progress = &reported::done, .start = &reported::started};
+    .node = &reported::host, .start = &reported::started, .progress = &reported::done};
 
 TEST_CASE("remaining time: a table beside the tasks") {
     std::vector<reported> tasks = {{"host-1", 0, 0}, {"host-2", 0, 0}, {"host-3", 0, 90}};

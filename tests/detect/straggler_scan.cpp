@@ -25,7 +25,7 @@ struct task {
     double done;
     std::chrono::seconds started;
 };
-constexpr running_fields fields{.node = &task::host, .progress = &task::done, .start = &task::started};
+constexpr running_fields fields{.node = &task::host, .start = &task::started, .progress = &task::done};
 //! [task]
 
 } // namespace

@@ -39,19 +39,19 @@ struct report {
 };
 constexpr straggle::evaluate::recorded_fields recorded_members{.job = &recorded::job,
                                                                .task = &recorded::task,
-                                                               .attempt = &recorded::number,
                                                                .node = &recorded::node,
                                                                .start = &recorded::start,
                                                                .end = &recorded::end,
                                                                .status = &recorded::status,
+                                                               .attempt = &recorded::number,
                                                                .input = &recorded::input,
                                                                .usual = &recorded::usual,
                                                                .predicted = &recorded::predicted};
 constexpr straggle::evaluate::reading_fields report_members{.job = &report::job,
                                                             .task = &report::task,
-                                                            .attempt = &report::number,
                                                             .time = &report::time,
-                                                            .progress = &report::progress};
+                                                            .progress = &report::progress,
+                                                            .attempt = &report::number};
 
 /// A history in memory.
 struct past {

@@ -36,15 +36,15 @@ struct loose_report {
 };
 constexpr evaluate::recorded_fields loose_members{.job = &loose_attempt::job,
                                                   .task = &loose_attempt::task,
-                                                  .attempt = &loose_attempt::number,
                                                   .node = &loose_attempt::node,
                                                   .start = &loose_attempt::start,
-                                                  .end = &loose_attempt::end};
+                                                  .end = &loose_attempt::end,
+                                                  .attempt = &loose_attempt::number};
 constexpr evaluate::reading_fields loose_reports{.job = &loose_report::job,
                                                  .task = &loose_report::task,
-                                                 .attempt = &loose_report::number,
                                                  .time = &loose_report::time,
-                                                 .progress = &loose_report::progress};
+                                                 .progress = &loose_report::progress,
+                                                 .attempt = &loose_report::number};
 
 struct bare {
     int job, task, node;

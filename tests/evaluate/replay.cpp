@@ -442,15 +442,15 @@ TEST_CASE("replay: the example of the documentation") {
     };
     constexpr straggle::evaluate::recorded_fields fields{.job = &attempt::job,
                                                          .task = &attempt::task,
-                                                         .attempt = &attempt::number,
                                                          .node = &attempt::host,
                                                          .start = &attempt::begin,
-                                                         .end = &attempt::end};
+                                                         .end = &attempt::end,
+                                                         .attempt = &attempt::number};
     constexpr straggle::evaluate::reading_fields progress{.job = &heartbeat::job,
                                                           .task = &heartbeat::task,
-                                                          .attempt = &heartbeat::attempt,
                                                           .time = &heartbeat::time,
-                                                          .progress = &heartbeat::done};
+                                                          .progress = &heartbeat::done,
+                                                          .attempt = &heartbeat::attempt};
     //! [records]
     using std::chrono::milliseconds;
     std::vector<attempt> attempts;

@@ -62,8 +62,8 @@ class by_hand {
             if (snapshot.empty()) continue;
             ++looks;
             constexpr running_fields fields{.node = &shown::node,
-                                            .progress = &shown::progress,
                                             .start = &shown::start,
+                                            .progress = &shown::progress,
                                             .input = &shown::input,
                                             .copies = &shown::copies};
             progress.running(snapshot, fields, now);
@@ -317,15 +317,15 @@ TEST_CASE("replay: hadoop-sls with every detector") {
     using std::chrono::milliseconds;
     evaluate::recorded_fields const members{.job = &recorded::job,
                                             .task = &recorded::task,
-                                            .attempt = &recorded::number,
                                             .node = &recorded::node,
                                             .start = [](recorded const& a) { return milliseconds(a.start); },
-                                            .end = [](recorded const& a) { return milliseconds(a.end); }};
+                                            .end = [](recorded const& a) { return milliseconds(a.end); },
+                                            .attempt = &recorded::number};
     evaluate::reading_fields const readings{.job = &report::job,
                                             .task = &report::task,
-                                            .attempt = &report::number,
                                             .time = [](report const& r) { return milliseconds(r.time); },
-                                            .progress = &report::progress};
+                                            .progress = &report::progress,
+                                            .attempt = &report::number};
     evaluate::recording const history(p->attempts, members, p->reports, readings);
 
     // The facts of the file. Half of 96 times lie below the usual one, between the two in the middle.

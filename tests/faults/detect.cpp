@@ -87,7 +87,7 @@ struct running_one {
     std::int64_t start = 0;
 };
 constexpr straggle::running_fields running_fields{
-    .node = &running_one::host, .progress = &running_one::progress, .start = &running_one::start};
+    .node = &running_one::host, .start = &running_one::start, .progress = &running_one::progress};
 using job = straggle::detect::job_progress<std::string, std::int64_t>;
 
 std::vector<running_one> tasks_on(int nodes, int tasks) {

@@ -34,9 +34,9 @@ struct numbered {
 constexpr straggle::attempt_fields numbered_fields{
     .job = &numbered::job, .node = &numbered::node, .duration = &numbered::took};
 constexpr straggle::attempt_fields with_tasks{.job = &named_attempt::job,
+                                              .task = &named_attempt::task,
                                               .node = &named_attempt::node,
-                                              .duration = &named_attempt::took,
-                                              .task = &named_attempt::task};
+                                              .duration = &named_attempt::took};
 constexpr straggle::attempt_fields with_input{.job = &named_attempt::job,
                                               .node = &named_attempt::node,
                                               .duration = &named_attempt::took,

@@ -96,11 +96,11 @@ void watch(std::span<std::uint8_t const> bytes) {
     using attempt = fuzz_attempt<Time>;
     using running = fuzz_running<Time>;
     constexpr straggle::attempt_fields ended{.job = &attempt::job,
+                                             .task = &attempt::task,
                                              .node = &attempt::node,
                                              .start = &attempt::start,
                                              .end = &attempt::end,
-                                             .status = &attempt::status,
-                                             .task = &attempt::task};
+                                             .status = &attempt::status};
     auto const make = [&] {
         return straggle::mitigator_of<attempt, running, fuzz_node>(
             ended,

@@ -25,11 +25,11 @@ struct fuzz_attempt {
     straggle::attempt_status status = straggle::attempt_status::success;
 };
 constexpr straggle::attempt_fields columns{.job = &fuzz_attempt::job,
+                                           .task = &fuzz_attempt::task,
                                            .node = &fuzz_attempt::node,
                                            .start = &fuzz_attempt::start,
                                            .end = &fuzz_attempt::end,
-                                           .status = &fuzz_attempt::status,
-                                           .task = &fuzz_attempt::task};
+                                           .status = &fuzz_attempt::status};
 constexpr int nodes = 8;
 
 auto make() {

@@ -34,10 +34,10 @@ struct fuzz_node {
 auto make() {
     return straggle::mitigator_of<fuzz_attempt, fuzz_running, fuzz_node>(
         straggle::attempt_fields{.job = &fuzz_attempt::job,
+                                 .task = &fuzz_attempt::task,
                                  .node = &fuzz_attempt::node,
                                  .start = &fuzz_attempt::start,
-                                 .end = &fuzz_attempt::end,
-                                 .task = &fuzz_attempt::task},
+                                 .end = &fuzz_attempt::end},
         straggle::running_fields{.job = &fuzz_running::job,
                                  .task = &fuzz_running::task,
                                  .node = &fuzz_running::node,

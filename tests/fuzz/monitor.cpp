@@ -27,12 +27,12 @@ struct fuzz_record {
 };
 inline constexpr straggle::attempt_fields fuzz_ticks{.job = &fuzz_record::job,
                                                      .node = &fuzz_record::node,
-                                                     .duration = &fuzz_record::took,
-                                                     .end = &fuzz_record::end};
+                                                     .end = &fuzz_record::end,
+                                                     .duration = &fuzz_record::took};
 inline constexpr straggle::attempt_fields fuzz_reals{.job = &fuzz_record::job,
                                                      .node = &fuzz_record::node,
-                                                     .duration = &fuzz_record::seconds,
-                                                     .end = &fuzz_record::end};
+                                                     .end = &fuzz_record::end,
+                                                     .duration = &fuzz_record::seconds};
 
 template <class Fields>
 straggle::monitor<fuzz_record, Fields> fuzz_monitor(Fields const& fields, bool windows) {

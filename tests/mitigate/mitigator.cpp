@@ -278,8 +278,8 @@ template <>
 struct straggle::task_traits<timed_running> {
     static constexpr auto fields = straggle::running_fields{.job = &timed_running::job,
                                                             .node = &timed_running::node,
-                                                            .progress = &timed_running::done,
-                                                            .start = &timed_running::start};
+                                                            .start = &timed_running::start,
+                                                            .progress = &timed_running::done};
 };
 template <>
 struct straggle::task_traits<timed_node> {

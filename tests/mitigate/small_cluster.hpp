@@ -39,11 +39,11 @@ struct told_host {
     straggle::record::condition condition = straggle::record::condition::present;
 };
 inline constexpr straggle::attempt_fields ended_fields{.job = &ended_task::job,
+                                                       .task = &ended_task::task,
                                                        .node = &ended_task::node,
                                                        .start = &ended_task::start,
                                                        .end = &ended_task::end,
-                                                       .status = &ended_task::how,
-                                                       .task = &ended_task::task};
+                                                       .status = &ended_task::how};
 inline constexpr straggle::running_fields running_task_fields{.job = &running_task::job,
                                                               .task = &running_task::task,
                                                               .node = &running_task::node,

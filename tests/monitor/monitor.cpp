@@ -122,7 +122,7 @@ TEST_CASE("monitor: an attempt that was censored counts as if it had ended when 
     INFO("seed ", seed);
     std::mt19937_64 draw(seed);
     constexpr attempt_fields untold{
-        .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
+        .job = &attempt::job, .node = &attempt::node, .end = &attempt::end, .duration = &attempt::took};
     for (int trial = 0; trial < 60; ++trial) {
         auto history = straggle_test::random_history(draw, 200);
         tick_monitor told(straggle_test::ticks, {.window = 400, .slide = 100});

@@ -176,7 +176,7 @@ TEST_CASE("monitor bytes: names, negative numbers, real clocks") {
         double took, end;
     };
     constexpr attempt_fields f{
-        .job = &named::job, .node = &named::node, .duration = &named::took, .end = &named::end};
+        .job = &named::job, .node = &named::node, .end = &named::end, .duration = &named::took};
     using type = monitor<named, std::remove_const_t<decltype(f)>>;
     type m(f, {.window = 2.5, .slide = 0.5}), back = m;
     for (int i = 0; i < 40; ++i)
@@ -209,15 +209,15 @@ TEST_CASE("monitor bytes: of another monitor, or from another time") {
         std::uint8_t small_job;
     };
     attempt_fields const f{
-        .job = &names::job, .node = &names::node, .duration = &names::took, .end = &names::end};
+        .job = &names::job, .node = &names::node, .end = &names::end, .duration = &names::took};
     attempt_fields const other_job{
-        .job = &names::took, .node = &names::node, .duration = &names::took, .end = &names::end};
+        .job = &names::took, .node = &names::node, .end = &names::end, .duration = &names::took};
     attempt_fields const other_node{
-        .job = &names::job, .node = &names::took, .duration = &names::took, .end = &names::end};
+        .job = &names::job, .node = &names::took, .end = &names::end, .duration = &names::took};
     attempt_fields const other_duration{
-        .job = &names::job, .node = &names::node, .duration = &names::real, .end = &names::end};
+        .job = &names::job, .node = &names::node, .end = &names::end, .duration = &names::real};
     attempt_fields const other_clock{
-        .job = &names::job, .node = &names::node, .duration = &names::took, .end = &names::real_end};
+        .job = &names::job, .node = &names::node, .end = &names::real_end, .duration = &names::took};
     monitor<names, std::remove_const_t<decltype(f)>> m(f, {.window = 40, .slide = 10});
     m.observe({"j", "n", 5, 5, 5.0, 5.0, 1});
     bytes const good = m.serialize();
@@ -255,7 +255,7 @@ TEST_CASE("monitor bytes: of another monitor, or from another time") {
     tick_monitor wider(straggle_test::ticks);
     wider.observe(wide);
     attempt_fields const narrow{
-        .job = &names::small_job, .node = &names::small_job, .duration = &names::took, .end = &names::end};
+        .job = &names::small_job, .node = &names::small_job, .end = &names::end, .duration = &names::took};
     CHECK(read_as<names, std::remove_const_t<decltype(narrow)>, clock>(wider.serialize(), {}, narrow) ==
           status::corrupt);
 }

@@ -23,8 +23,8 @@ struct timed_task {
 };
 constexpr attempt_fields fields{.job = &timed_task::job,
                                 .node = &timed_task::node,
-                                .duration = &timed_task::took,
-                                .end = &timed_task::end};
+                                .end = &timed_task::end,
+                                .duration = &timed_task::took};
 
 } // namespace
 

@@ -42,8 +42,8 @@ struct timed {
 template <class Time>
 constexpr attempt_fields fields{.job = &timed<Time>::job,
                                 .node = &timed<Time>::node,
-                                .duration = &timed<Time>::took,
                                 .end = &timed<Time>::end,
+                                .duration = &timed<Time>::took,
                                 .status = &timed<Time>::status};
 template <class Time>
 using watcher = monitor<timed<Time>, std::remove_const_t<decltype(fields<Time>)>>;

@@ -29,7 +29,7 @@ struct ended {
     std::int64_t took, end;
 };
 constexpr attempt_fields ended_fields{
-    .job = &ended::job, .node = &ended::host, .duration = &ended::took, .end = &ended::end};
+    .job = &ended::job, .node = &ended::host, .end = &ended::end, .duration = &ended::took};
 
 template <class Decision>
 std::vector<std::string> names(Decision const& decision) {

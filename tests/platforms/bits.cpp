@@ -46,7 +46,7 @@ struct attempt {
     std::int64_t took, end;
 };
 constexpr straggle::attempt_fields fields{
-    .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
+    .job = &attempt::job, .node = &attempt::node, .end = &attempt::end, .duration = &attempt::took};
 
 std::vector<attempt> history() {
     draw random;

@@ -371,7 +371,7 @@ TEST_CASE("similar_tasks: node_aware goes by the usual times of similar tasks") 
             tasks.push_back({host, 6 * speed(host) / (input * seconds_per_unit), 0, input});
         }
     running_fields const fields{
-        .node = &running::host, .progress = &running::done, .start = &running::started};
+        .node = &running::host, .start = &running::started, .progress = &running::done};
     detect::job_progress<std::string, double> job;
     job.running(tasks, fields, 6.0);
 

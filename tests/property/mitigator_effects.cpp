@@ -202,10 +202,10 @@ TEST_CASE("mitigator: what it keeps is bounded, whatever it is told, and what is
     o.copies.times.most_jobs = 300;
     o.copies.times.most_kinds = 300;
     auto m = mitigator_of<new_attempt, new_running, told_host>(attempt_fields{.job = &new_attempt::job,
+                                                                              .task = &new_attempt::task,
                                                                               .node = &new_attempt::node,
                                                                               .start = &new_attempt::start,
                                                                               .end = &new_attempt::end,
-                                                                              .task = &new_attempt::task,
                                                                               .kind = &new_attempt::kind},
                                                                running_fields{.job = &new_running::job,
                                                                               .task = &new_running::task,

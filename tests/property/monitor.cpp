@@ -29,15 +29,15 @@ using straggle_test::tick_monitor;
 namespace {
 
 constexpr attempt_fields task_fields{.job = &real_attempt::job,
+                                     .task = &real_attempt::task,
                                      .node = &real_attempt::node,
                                      .start = &real_attempt::start,
                                      .end = &real_attempt::end,
-                                     .status = &real_attempt::status,
-                                     .task = &real_attempt::task};
+                                     .status = &real_attempt::status};
 constexpr attempt_fields in_seconds{.job = &real_attempt::job,
                                     .node = &real_attempt::node,
-                                    .duration = &real_attempt::seconds,
                                     .end = &real_attempt::end,
+                                    .duration = &real_attempt::seconds,
                                     .status = &real_attempt::status};
 
 // What the documentation promises for floating durations.

@@ -62,8 +62,8 @@ struct touchy_attempt {
 };
 constexpr attempt_fields touchy_fields{.job = &touchy_attempt::job,
                                        .node = &touchy_attempt::asked_node,
-                                       .duration = &touchy_attempt::took,
-                                       .end = &touchy_attempt::end};
+                                       .end = &touchy_attempt::end,
+                                       .duration = &touchy_attempt::took};
 
 } // namespace
 

@@ -54,7 +54,7 @@ struct named {
     std::int64_t took, end;
 };
 constexpr attempt_fields named_fields{
-    .job = &named::job, .node = &named::node, .duration = &named::took, .end = &named::end};
+    .job = &named::job, .node = &named::node, .end = &named::end, .duration = &named::took};
 using named_monitor = monitor<named, std::remove_const_t<decltype(named_fields)>>;
 
 } // namespace

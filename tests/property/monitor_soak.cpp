@@ -28,7 +28,7 @@ struct event {
     std::int64_t took, end; // in seconds
 };
 constexpr attempt_fields fields{
-    .job = &event::job, .node = &event::node, .duration = &event::took, .end = &event::end};
+    .job = &event::job, .node = &event::node, .end = &event::end, .duration = &event::took};
 
 struct noise {
     std::uint64_t state;

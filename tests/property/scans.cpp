@@ -77,8 +77,8 @@ struct snapshot {
     int attempts;
 };
 constexpr running_fields snapshot_fields{.node = &snapshot::host,
-                                         .progress = &snapshot::done,
                                          .start = &snapshot::started,
+                                         .progress = &snapshot::done,
                                          .input = &snapshot::input,
                                          .copies = &snapshot::attempts};
 

@@ -109,8 +109,8 @@ struct timed_attempt {
 };
 constexpr attempt_fields timed_fields{.job = &timed_attempt::job,
                                       .node = &timed_attempt::host,
-                                      .duration = &timed_attempt::took,
-                                      .end = &timed_attempt::ended};
+                                      .end = &timed_attempt::ended,
+                                      .duration = &timed_attempt::took};
 
 timed_attempt nth(int i) {
     int const host = i * 7 % 13;

@@ -193,11 +193,11 @@ TEST_CASE("dsb_2019 on real histories") {
         auto const expected = nlohmann::json::parse(in);
         auto const ranking = rank_nodes(rows,
                                         attempt_fields{.job = &csv_row::job,
+                                                       .task = &csv_row::task,
                                                        .node = &csv_row::node,
                                                        .start = &csv_row::start,
                                                        .end = &csv_row::end,
-                                                       .status = &csv_row::status,
-                                                       .task = &csv_row::task},
+                                                       .status = &csv_row::status},
                                         papers::dsb_2019::ranking());
         auto const& summary = expected["summary"];
         REQUIRE(summary["fragile_pairs"] == 0);
@@ -355,11 +355,10 @@ TEST_CASE("every way to read a history gives the same bits") {
     }
     SUBCASE("tasks that are all different change nothing") {
         int next = 0;
-        CHECK(account_of(rank_nodes(
-                  attempts, attempt_fields{.job = &attempt::job,
-                                           .node = &attempt::node,
-                                           .duration = &attempt::took,
-                                           .task = [&](attempt const&) { return next++; }})) == reference);
+        CHECK(account_of(rank_nodes(attempts, attempt_fields{.job = &attempt::job,
+                                                             .task = [&](attempt const&) { return next++; },
+                                                             .node = &attempt::node,
+                                                             .duration = &attempt::took})) == reference);
     }
 }
 
@@ -503,9 +502,9 @@ TEST_CASE("a ranker that is used again allocates nothing") {
         .node = [&](attempt const& a) -> std::string_view { return nodes[static_cast<std::size_t>(a.node)]; },
         .duration = &attempt::took};
     auto const by_tasks = attempt_fields{.job = by_names.job,
+                                         .task = [](attempt const& a) { return a.took; },
                                          .node = by_names.node,
-                                         .duration = &attempt::took,
-                                         .task = [](attempt const& a) { return a.took; }};
+                                         .duration = &attempt::took};
     auto const check = [&](auto const& f, auto const& options) {
         node_ranker<attempt, std::remove_cvref_t<decltype(f)>, std::remove_cvref_t<decltype(options)>> ranker(
             f, options);

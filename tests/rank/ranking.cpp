@@ -29,16 +29,16 @@ struct attempt {
     std::optional<double> end{};
 };
 constexpr attempt_fields with_ends{.job = &attempt::job,
+                                   .task = &attempt::task,
                                    .node = &attempt::node,
-                                   .duration = &attempt::took,
                                    .end = &attempt::end,
-                                   .status = &attempt::status,
-                                   .task = &attempt::task};
+                                   .duration = &attempt::took,
+                                   .status = &attempt::status};
 constexpr attempt_fields without_ends{.job = &attempt::job,
+                                      .task = &attempt::task,
                                       .node = &attempt::node,
                                       .duration = &attempt::took,
-                                      .status = &attempt::status,
-                                      .task = &attempt::task};
+                                      .status = &attempt::status};
 
 struct contract_broken {};
 struct throwing_contracts {

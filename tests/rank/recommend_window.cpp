@@ -19,7 +19,7 @@ struct attempt {
     double took, end;
 };
 constexpr attempt_fields fields{
-    .job = &attempt::job, .node = &attempt::node, .duration = &attempt::took, .end = &attempt::end};
+    .job = &attempt::job, .node = &attempt::node, .end = &attempt::end, .duration = &attempt::took};
 
 // Ten nodes that run one task of a minute after the other, for so many minutes; one task in `one_in` takes
 // ten.

@@ -279,9 +279,9 @@ TEST_CASE("attempt: the first reason counts, and only that") {
 TEST_CASE("attempt: duration wins where times are given, too") {
     auto const all = attempt_fields{.job = &loose::job,
                                     .node = &loose::node,
-                                    .duration = &loose::duration,
                                     .start = &loose::start,
-                                    .end = &loose::end};
+                                    .end = &loose::end,
+                                    .duration = &loose::duration};
     static_assert(std::is_same_v<straggle::detail::reading_t<decltype(all), loose>, double>);
     CHECK(read(all, loose{.duration = 42.5, .start = 9, .end = 1}).value == 42.5);
     CHECK(read(all, loose{.duration = {}}).reason() == rejection::missing_time);
@@ -494,11 +494,11 @@ TEST_CASE("attempt: nothing disappears on the way to a ranking") {
         std::optional<int> task;
     };
     auto const fields = attempt_fields{.job = &tried::job,
+                                       .task = &tried::task,
                                        .node = &tried::node,
                                        .start = &tried::start,
                                        .end = &tried::end,
-                                       .status = &tried::status,
-                                       .task = &tried::task};
+                                       .status = &tried::status};
     for (int round = 0; round < 50; ++round) {
         std::vector<tried> records;
         for (loose const& r : random_records(draw, draw() % 400))

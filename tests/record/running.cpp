@@ -29,7 +29,7 @@ struct task {
 template <class Progress, class Input = base::no_field, class Copies = base::no_field>
 constexpr bool reads(Progress progress, Input input = {}, Copies copies = {}) {
     running_fields const fields{
-        .node = &task::host, .progress = progress, .start = &task::began, .input = input, .copies = copies};
+        .node = &task::host, .start = &task::began, .progress = progress, .input = input, .copies = copies};
     return record::running_fields_for<decltype(fields), task>;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("running fields: what does not fit is refused") {
     CHECK_FALSE(reads(&task::done, &task::host));
     CHECK_FALSE(reads(&task::done, base::no_field{}, &task::speculative)); // whether is not how many
     CHECK_FALSE(reads(&task::done, base::no_field{}, &task::done));
-    auto const no_node = running_fields{.progress = &task::done, .start = &task::began};
+    auto const no_node = running_fields{.start = &task::began, .progress = &task::done};
     CHECK_FALSE(record::running_fields_for<decltype(no_node), task>);
     auto const no_start = running_fields{.node = &task::host, .progress = &task::done};
     CHECK_FALSE(record::running_fields_for<decltype(no_start), task>);

@@ -60,11 +60,11 @@ constexpr attempt_fields by_times{.job = &minimal_record::job,
                                   .start = &minimal_record::start,
                                   .end = &minimal_record::end};
 constexpr attempt_fields all_fields{.job = &minimal_record::job,
+                                    .task = &minimal_record::task,
                                     .node = &minimal_record::node,
                                     .start = &minimal_record::start,
                                     .end = &minimal_record::end,
                                     .status = &minimal_record::status,
-                                    .task = &minimal_record::task,
                                     .input = &minimal_record::input};
 
 template <class Normalizer>

@@ -185,7 +185,7 @@ static_assert(!record::status_field<base::no_field, row> &&
 
 // --- timed_fields ------------------------------------------------------------------------------------------
 template <class Duration = base::no_field, class Start = base::no_field, class End = base::no_field>
-using timed = attempt_fields<int row::*, int row::*, Duration, Start, End>;
+using timed = attempt_fields<int row::*, base::no_field, int row::*, Start, End, Duration>;
 static_assert(record::timed_fields<timed<int row::*>, row>);
 static_assert(record::timed_fields<timed<base::no_field, int row::*, int row::*>, row>);
 static_assert(record::timed_fields<timed<int row::*, int row::*>, row>, "a duration needs no end");
@@ -221,7 +221,7 @@ static_assert(!record::attempt_fields_for<int, row> && !record::attempt_fields_f
 template <class Job, class Node, class Duration, class Status = base::no_field, class Task = base::no_field,
           class Input = base::no_field>
 concept fit = record::attempt_fields_for<
-    attempt_fields<Job, Node, Duration, base::no_field, base::no_field, Status, Task, Input>, row>;
+    attempt_fields<Job, Task, Node, base::no_field, base::no_field, Duration, Status, Input>, row>;
 using number = int row::*;
 using text = std::string row::*;
 using unhashed = id_without_hash row::*;

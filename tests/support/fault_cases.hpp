@@ -35,8 +35,8 @@ inline constexpr straggle::attempt_fields named_reals{
     .job = &named_attempt::job, .node = &named_attempt::node, .duration = &named_attempt::seconds};
 inline constexpr straggle::attempt_fields named_in_time{.job = &named_attempt::job,
                                                         .node = &named_attempt::node,
-                                                        .duration = &named_attempt::took,
-                                                        .end = &named_attempt::end};
+                                                        .end = &named_attempt::end,
+                                                        .duration = &named_attempt::took};
 
 /// A few jobs on a few nodes, one slow; some jobs too small to say anything.
 inline std::vector<named_attempt> named_history(int jobs, int nodes, int tasks_per_node = 2) {

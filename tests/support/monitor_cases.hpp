@@ -36,13 +36,13 @@ struct attempt {
 };
 inline constexpr straggle::attempt_fields ticks{.job = &attempt::job,
                                                 .node = &attempt::node,
-                                                .duration = &attempt::took,
                                                 .end = &attempt::end,
+                                                .duration = &attempt::took,
                                                 .status = &attempt::status};
 inline constexpr straggle::attempt_fields reals{.job = &attempt::job,
                                                 .node = &attempt::node,
-                                                .duration = &attempt::seconds,
                                                 .end = &attempt::end,
+                                                .duration = &attempt::seconds,
                                                 .status = &attempt::status};
 
 using tick_monitor = straggle::monitor<attempt, std::remove_const_t<decltype(ticks)>>;

@@ -69,8 +69,8 @@ class library_copying {
         double slowdown;
     };
     static constexpr straggle::running_fields running_fields{.node = &task::node,
-                                                             .progress = &task::progress,
                                                              .start = &task::start,
+                                                             .progress = &task::progress,
                                                              .input = &task::input,
                                                              .copies = &task::attempts};
     static constexpr straggle::assign::straggler_fields straggler_fields{

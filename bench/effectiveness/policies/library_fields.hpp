@@ -26,10 +26,10 @@ inline straggle::attempt_status status_of(attempt_record const& a) {
 
 /// Siblings are the tasks of one job.
 inline constexpr straggle::attempt_fields attempt_fields{.job = &attempt_record::job,
+                                                         .task = &attempt_record::task,
                                                          .node = &attempt_record::node,
                                                          .start = &attempt_record::start,
                                                          .end = &attempt_record::end,
-                                                         .status = status_of,
-                                                         .task = &attempt_record::task};
+                                                         .status = status_of};
 
 } // namespace lab

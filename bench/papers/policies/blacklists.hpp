@@ -25,17 +25,16 @@
 namespace policies {
 
 /// What a scheduler keeps of an attempt, as the library reads it. Siblings are the tasks of one phase.
-inline constexpr straggle::attempt_fields attempt_fields{
-    .job = &cluster::attempt_record::phase,
-    .node = &cluster::attempt_record::node,
-    .start = &cluster::attempt_record::start,
-    .end = &cluster::attempt_record::end,
-    .status =
-        [](cluster::attempt_record const& a) {
-            return a.how == cluster::ending::finished ? straggle::attempt_status::success
-                                                      : straggle::attempt_status::killed;
-        },
-    .task = &cluster::attempt_record::task};
+inline constexpr straggle::attempt_fields attempt_fields{.job = &cluster::attempt_record::phase,
+                                                         .task = &cluster::attempt_record::task,
+                                                         .node = &cluster::attempt_record::node,
+                                                         .start = &cluster::attempt_record::start,
+                                                         .end = &cluster::attempt_record::end,
+                                                         .status = [](cluster::attempt_record const& a) {
+                                                             return a.how == cluster::ending::finished
+                                                                        ? straggle::attempt_status::success
+                                                                        : straggle::attempt_status::killed;
+                                                         }};
 
 /// Who was avoided, window by window.
 struct blacklist_log {

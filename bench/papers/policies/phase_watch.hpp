@@ -32,8 +32,8 @@ class phase_watch {
     /// The phase at this moment, valid until the next look at it.
     straggle::detect::job_view look(cluster::phase_view const& phase, double now) {
         constexpr straggle::running_fields fields{.node = &cluster::running_view::node,
-                                                  .progress = &cluster::running_view::progress,
                                                   .start = &cluster::running_view::start,
+                                                  .progress = &cluster::running_view::progress,
                                                   .input = &cluster::running_view::input,
                                                   .copies = &cluster::running_view::attempts};
         progress& p = phases_[phase.phase];

@@ -36,8 +36,8 @@ struct detector_row {
     std::uint32_t copies;
 };
 constexpr straggle::running_fields detector_fields{.node = &detector_row::node,
-                                                   .progress = &detector_row::progress,
                                                    .start = &detector_row::start,
+                                                   .progress = &detector_row::progress,
                                                    .input = &detector_row::input,
                                                    .copies = &detector_row::copies};
 
@@ -69,10 +69,10 @@ constexpr straggle::assign::straggler_fields straggler_members{
     .attempts = [](straggler const& s) { return s.running().attempts_running(); },
     .next_slowest = &straggler::next_slowest};
 constexpr straggle::assign::backup_node_fields node_members{.node = &cluster_node::id,
-                                                            .free = &cluster_node::free,
-                                                            .state = &cluster_node::state,
                                                             .slots = &cluster_node::slots,
-                                                            .copies = &cluster_node::copies};
+                                                            .free = &cluster_node::free,
+                                                            .copies = &cluster_node::copies,
+                                                            .state = &cluster_node::state};
 //! [fields]
 
 class adviser {

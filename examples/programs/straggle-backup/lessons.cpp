@@ -16,16 +16,16 @@ namespace straggle_backup {
 namespace {
 
 constexpr straggle::attempt_fields with_times{.job = &past_attempt::job,
+                                              .task = &past_attempt::task,
                                               .node = &past_attempt::node,
                                               .start = &past_attempt::start,
                                               .end = &past_attempt::end,
-                                              .status = &past_attempt::status,
-                                              .task = &past_attempt::task};
+                                              .status = &past_attempt::status};
 constexpr straggle::attempt_fields with_durations{.job = &past_attempt::job,
+                                                  .task = &past_attempt::task,
                                                   .node = &past_attempt::node,
                                                   .duration = &past_attempt::took,
-                                                  .status = &past_attempt::status,
-                                                  .task = &past_attempt::task};
+                                                  .status = &past_attempt::status};
 
 // The logarithm of a time over the median of its job.
 struct log_ratio {

@@ -35,18 +35,18 @@ auto with_attempts(History& h, Visit&& visit) {
             input_of<record> const input{attempts.data(), h.inputs.empty() ? nullptr : h.inputs.data()};
             if (h.has_durations)
                 return visit(attempts, straggle::attempt_fields{.job = &record::job,
-                                                                .node = &record::node,
-                                                                .duration = &record::duration,
-                                                                .end = &record::end,
-                                                                .status = &record::status,
                                                                 .task = &record::task,
+                                                                .node = &record::node,
+                                                                .end = &record::end,
+                                                                .duration = &record::duration,
+                                                                .status = &record::status,
                                                                 .input = input});
             return visit(attempts, straggle::attempt_fields{.job = &record::job,
+                                                            .task = &record::task,
                                                             .node = &record::node,
                                                             .start = &record::start,
                                                             .end = &record::end,
                                                             .status = &record::status,
-                                                            .task = &record::task,
                                                             .input = input});
         },
         h.attempts);

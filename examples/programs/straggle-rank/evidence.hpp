@@ -54,11 +54,11 @@ class evidence {
         std::optional<std::uint32_t> machine_class{};
     };
     static constexpr straggle::attempt_fields attempt_fields{.job = &past_attempt::job,
+                                                             .task = &past_attempt::task,
                                                              .node = &past_attempt::node,
                                                              .start = &past_attempt::start,
                                                              .end = &past_attempt::end,
-                                                             .status = &past_attempt::status,
-                                                             .task = &past_attempt::task};
+                                                             .status = &past_attempt::status};
     using node_fields =
         straggle::node_fields<std::uint32_t known_node::*, std::uint32_t known_node::*,
                               straggle::base::no_field, std::optional<std::uint32_t> known_node::*,

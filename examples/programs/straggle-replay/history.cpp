@@ -161,11 +161,11 @@ void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_n
                  bool reports_numbered, bool with_input) {
     straggle::evaluate::recorded_fields const all{.job = &attempt::job,
                                                   .task = &attempt::task,
-                                                  .attempt = &attempt::number,
                                                   .node = &attempt::node,
                                                   .start = &attempt::start,
                                                   .end = &attempt::end,
                                                   .status = &attempt::status,
+                                                  .attempt = &attempt::number,
                                                   .input = &attempt::input};
     straggle::evaluate::recorded_fields const without_number{.job = &attempt::job,
                                                              .task = &attempt::task,
@@ -176,9 +176,9 @@ void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_n
                                                              .input = &attempt::input};
     straggle::evaluate::reading_fields const read{.job = &report::job,
                                                   .task = &report::task,
-                                                  .attempt = &report::number,
                                                   .time = &report::time,
-                                                  .progress = &report::progress};
+                                                  .progress = &report::progress,
+                                                  .attempt = &report::number};
     straggle::evaluate::reading_fields const read_without_number{
         .job = &report::job, .task = &report::task, .time = &report::time, .progress = &report::progress};
     if (!with_input)

@@ -81,15 +81,15 @@ struct straggler_fields {
 };
 
 /// Which members of a node are what. An aggregate meant for designated initialisers.
-template <class Node = base::no_field, class Free = base::no_field, class State = base::no_field,
-          class Slots = base::no_field, class Copies = base::no_field>
+template <class Node = base::no_field, class Slots = base::no_field, class Free = base::no_field,
+          class Copies = base::no_field, class State = base::no_field>
 struct backup_node_fields {
     [[no_unique_address]] Node node{};   ///< `node_field`: its name, of the type that `runs_on` has
-    [[no_unique_address]] Free free{};   ///< `count_field`: slots that nothing runs on
-    [[no_unique_address]] State state{}; ///< `node_state_field`; without it all are healthy
     [[no_unique_address]] Slots slots{}; ///< `count_field`: all slots; needed where some are reserved
+    [[no_unique_address]] Free free{};   ///< `count_field`: slots that nothing runs on
     [[no_unique_address]] Copies
-        copies{}; ///< `count_field`: slots with copies; needed where some are reserved
+        copies{};                        ///< `count_field`: slots with copies; needed where some are reserved
+    [[no_unique_address]] State state{}; ///< `node_state_field`; without it all are healthy
 };
 
 /// Says whether a copy of a straggler may run on a node: `can_run(straggler, node)`, a yes or no.

@@ -28,18 +28,18 @@ namespace straggle::inline STRAGGLE_ABI::evaluate {
 /// @par Example
 /// `recorded_fields{.job = &row::job, .task = &row::task, .node = &row::host, .start = &row::begin,
 /// .end = &row::end}`
-template <class Job = base::no_field, class Task = base::no_field, class Attempt = base::no_field,
-          class Node = base::no_field, class Start = base::no_field, class End = base::no_field,
-          class Status = base::no_field, class Input = base::no_field, class Usual = base::no_field,
+template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
+          class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
+          class Attempt = base::no_field, class Input = base::no_field, class Usual = base::no_field,
           class Predicted = base::no_field>
 struct recorded_fields {
     [[no_unique_address]] Job job{};         ///< `job_field`
     [[no_unique_address]] Task task{};       ///< `task_field`
-    [[no_unique_address]] Attempt attempt{}; ///< tells attempts of a task apart; without it each is another
     [[no_unique_address]] Node node{};       ///< `node_field`
     [[no_unique_address]] Start start{};     ///< `time_field`
     [[no_unique_address]] End end{};         ///< `time_field`, of the same type
     [[no_unique_address]] Status status{};   ///< `status_field`; without it every attempt is a success
+    [[no_unique_address]] Attempt attempt{}; ///< identifies an attempt of its task; without it each is new
     [[no_unique_address]] Input input{};     ///< `input_field`: shown to detectors; without it 1
     /// `duration_field`: how long the task usually takes, to judge it by; without it, or where it is not
     /// above 0, a quantile of the times of its job.
@@ -50,14 +50,14 @@ struct recorded_fields {
 };
 
 /// Which members of a recorded reading of progress are what. An aggregate meant for designated initialisers.
-template <class Job = base::no_field, class Task = base::no_field, class Attempt = base::no_field,
-          class Time = base::no_field, class Progress = base::no_field>
+template <class Job = base::no_field, class Task = base::no_field, class Time = base::no_field,
+          class Progress = base::no_field, class Attempt = base::no_field>
 struct reading_fields {
-    [[no_unique_address]] Job job{};         ///< `job_field`, as in the attempts
-    [[no_unique_address]] Task task{};       ///< `task_field`, as in the attempts
-    [[no_unique_address]] Attempt attempt{}; ///< without it: the task's attempt that ran then, the older one
-    [[no_unique_address]] Time time{};       ///< `time_field`, on the clock of the attempts
+    [[no_unique_address]] Job job{};           ///< `job_field`, as in the attempts
+    [[no_unique_address]] Task task{};         ///< `task_field`, as in the attempts
+    [[no_unique_address]] Time time{};         ///< `time_field`, on the clock of the attempts
     [[no_unique_address]] Progress progress{}; ///< `progress_field`
+    [[no_unique_address]] Attempt attempt{}; ///< without it: the task's attempt that ran then, the older one
 };
 
 /// What tells attempts of one task apart: a number or a name.

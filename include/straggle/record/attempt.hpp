@@ -43,26 +43,27 @@ concept status_field = base::projection_of<Field, Record> &&
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// Which members of a record are what. An aggregate meant for designated initialisers; the template
-/// arguments are deduced and nobody writes them.
+/// Which members of a record are what. An aggregate meant for designated initializers; the template
+/// arguments are deduced. All such aggregates list their members in one order: job, task, node, start, end,
+/// duration, status, then what is optional.
 ///
 /// @par Example
 /// `attempt_fields{.job = &attempt::job, .node = &attempt::host, .duration = &attempt::took}`
 ///
 /// Either `duration`, or `start` and `end`, are needed; `duration` wins where both are given. Any projection
 /// may yield a `std::optional`: an empty one means unknown.
-template <class Job = base::no_field, class Node = base::no_field, class Duration = base::no_field,
-          class Start = base::no_field, class End = base::no_field, class Status = base::no_field,
-          class Task = base::no_field, class Input = base::no_field, class Kind = base::no_field,
+template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
+          class Start = base::no_field, class End = base::no_field, class Duration = base::no_field,
+          class Status = base::no_field, class Input = base::no_field, class Kind = base::no_field,
           class IsCopy = base::no_field, class Outrun = base::no_field>
-struct attempt_fields { // .job .node .duration .start .end .status .task .input .kind .is_copy .outrun
+struct attempt_fields { // .job .task .node .start .end .duration .status .input .kind .is_copy .outrun
     [[no_unique_address]] Job job{};           ///< `job_field`
+    [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Node node{};         ///< `node_field`
-    [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Start start{};       ///< `time_field`
     [[no_unique_address]] End end{};           ///< `time_field`
+    [[no_unique_address]] Duration duration{}; ///< `duration_field`
     [[no_unique_address]] Status status{};     ///< `status_field`; without it every attempt is a success
-    [[no_unique_address]] Task task{};         ///< `task_field`; without it every attempt is its own task
     [[no_unique_address]] Input input{};       ///< `input_field`; read by `work_rate` only
     [[no_unique_address]] Kind kind{};         ///< `label_field`: jobs of the same work; for mitigators
     [[no_unique_address]] IsCopy is_copy{};    ///< `flag_field`: it was a copy; for mitigators

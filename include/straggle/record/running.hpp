@@ -31,27 +31,27 @@ namespace straggle::inline STRAGGLE_ABI {
 /// Which members of a snapshot of a running task are what. An aggregate meant for designated initialisers.
 ///
 /// @par Example
-/// `running_fields{.node = &task::host, .progress = &task::done, .start = &task::started}`
+/// `running_fields{.node = &task::host, .start = &task::started, .progress = &task::done}`
 ///
 /// Any projection may yield a `std::optional`: an empty one means unknown.
 template <class Job = base::no_field, class Task = base::no_field, class Node = base::no_field,
-          class Progress = base::no_field, class Reported = base::no_field, class Start = base::no_field,
-          class Kind = base::no_field, class Input = base::no_field, class Copies = base::no_field,
-          class MayCopy = base::no_field, class IsCopy = base::no_field>
-struct running_fields {
+          class Start = base::no_field, class Progress = base::no_field, class Reported = base::no_field,
+          class Input = base::no_field, class Kind = base::no_field, class IsCopy = base::no_field,
+          class MayCopy = base::no_field, class Copies = base::no_field>
+struct running_fields { // .job .task .node .start .progress .reported .input .kind .is_copy .may_copy .copies
     [[no_unique_address]] Job job{};           ///< `job_field`; read by a mitigator
     [[no_unique_address]] Task task{};         ///< `task_field`; without it a mitigator plans no copies
     [[no_unique_address]] Node node{};         ///< `node_field`
+    [[no_unique_address]] Start start{};       ///< `time_field`: when the attempt began
     [[no_unique_address]] Progress progress{}; ///< `progress_field`; without it nothing is known to be done
     [[no_unique_address]] Reported
-        reported{};                      ///< `time_field`: when the progress was so; read by a mitigator
-    [[no_unique_address]] Start start{}; ///< `time_field`: when the attempt began
-    [[no_unique_address]] Kind kind{};   ///< `label_field`: jobs of the same work; read by a mitigator
-    [[no_unique_address]] Input input{}; ///< `input_field`: what it has to read; without it 1
+        reported{};                         ///< `time_field`: when the progress was so; read by a mitigator
+    [[no_unique_address]] Input input{};    ///< `input_field`: what it has to read; without it 1
+    [[no_unique_address]] Kind kind{};      ///< `label_field`: jobs of the same work; read by a mitigator
+    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
+    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
     [[no_unique_address]] Copies
         copies{}; ///< `count_field`: attempts that run, itself included; without it 1
-    [[no_unique_address]] MayCopy may_copy{}; ///< `flag_field`; without it every task may have copies
-    [[no_unique_address]] IsCopy is_copy{}; ///< `flag_field`; without it the attempt that began first is none
 };
 
 } // namespace straggle

@@ -102,8 +102,8 @@ results UNIT() {
     for (int i = 0; i < 20; ++i) running.push_back({i % 8, 0.05 * i, 90.0 - i % 5, 5.0 + i});
     job.running(running,
                 running_fields{.node = &running_task::host,
-                               .progress = &running_task::progress,
-                               .start = &running_task::started},
+                               .start = &running_task::started,
+                               .progress = &running_task::progress},
                 100.0);
     detect::straggler_scan late{detect::late{}};
     detect::straggler_scan aware{detect::node_aware<>{}};
@@ -138,15 +138,15 @@ results UNIT() {
     // mitigate: a node three times as slow, tasks that run there, decisions every minute
     auto all_in_one = mitigator_of<ended_task, live_task, machine>(
         attempt_fields{.job = &ended_task::job,
+                       .task = &ended_task::task,
                        .node = &ended_task::node,
                        .start = &ended_task::start,
-                       .end = &ended_task::end,
-                       .task = &ended_task::task},
+                       .end = &ended_task::end},
         running_fields{.job = &live_task::job,
                        .task = &live_task::task,
                        .node = &live_task::node,
-                       .progress = &live_task::progress,
-                       .start = &live_task::start},
+                       .start = &live_task::start,
+                       .progress = &live_task::progress},
         node_fields{.node = &machine::id, .slots = &machine::free});
     std::vector<machine> const hosts{{0, 4}, {1, 4}, {2, 4}, {3, 4}, {4, 4}, {5, 4}};
     for (int minute = 1; minute <= 20; ++minute) {

@@ -183,8 +183,8 @@ class replay_stage {
         gather(job, now);
         if (shown_.empty()) return false;
         constexpr running_fields fields{.node = &shown_task::node,
-                                        .progress = &shown_task::progress,
                                         .start = &shown_task::start,
+                                        .progress = &shown_task::progress,
                                         .input = &shown_task::input,
                                         .copies = &shown_task::copies};
         job.progress.running(shown_, fields, now);
