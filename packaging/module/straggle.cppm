@@ -381,7 +381,6 @@ using straggle::rank::edge_rule;
 using straggle::rank::to_string;
 using straggle::rank::points_at;
 using straggle::rank::ranker;
-using straggle::rank::basic_p_cores;
 using straggle::rank::p_cores;
 }
 
@@ -505,9 +504,6 @@ namespace rank {
 using straggle::rank::evidence_counts;
 }
 using straggle::slowdown_evidence_options;
-namespace rank {
-using straggle::rank::basic_slowdown_evidence;
-}
 using straggle::slowdown_evidence;
 
 // straggle/blacklist/node_decisions_options.hpp
@@ -913,7 +909,6 @@ using straggle::predict::similar_tasks_of;
 // straggle/rank/interval_dag.hpp
 namespace rank {
 using straggle::rank::dag_edges;
-using straggle::rank::basic_interval_dag;
 using straggle::rank::interval_dag;
 }
 

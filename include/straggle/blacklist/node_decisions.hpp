@@ -144,7 +144,7 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     /// How long a task usually takes; 0 if not known yet.
     [[nodiscard]] double usual_duration() const noexcept { return evidence_.usual_duration(); }
     /// The evidence on speed.
-    [[nodiscard]] rank::basic_slowdown_evidence<Void> const& evidence() const noexcept { return evidence_; }
+    [[nodiscard]] slowdown_evidence const& evidence() const noexcept { return evidence_; }
     /// What became of what was observed.
     [[nodiscard]] rank::evidence_counts counts() const noexcept { return evidence_.counts(); }
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/p_cores.hpp>
 
 #include <concepts>
@@ -41,11 +40,10 @@ enum class dag_edges : std::uint8_t {
 /// @endcode
 /// @par Guarantees
 /// deterministic; immutable once built, so any number of threads may read it
-template <class Void = void>
-class basic_interval_dag {
+class interval_dag {
   public:
     /// A graph without nodes.
-    basic_interval_dag() noexcept = default;
+    interval_dag() noexcept = default;
 
     /// The graph of nodes with intervals [low[i], high[i]].
     /// @param low and `high`: finite, low <= high, larger is slower
@@ -55,11 +53,11 @@ class basic_interval_dag {
     /// @par Cost
     /// O(n log n) time, whatever the number of edges; 12 bytes for each node, 64 more while
     /// building
-    [[nodiscard]] static outcome<basic_interval_dag>
-    from(std::span<double const> low, std::span<double const> high, edge_rule rule = edge_rule::closed) {
+    [[nodiscard]] static outcome<interval_dag> from(std::span<double const> low, std::span<double const> high,
+                                                    edge_rule rule = edge_rule::closed) {
         STRAGGLE_EXPECTS(low.size() == high.size());
         STRAGGLE_EXPECTS(low.size() <= 0xffff'ffffu);
-        basic_interval_dag dag;
+        interval_dag dag;
         if (low.empty()) return dag;
         if (!detail::levels::summarise(low.data(), high.data(), low.size()).valid)
             return status::out_of_domain;
@@ -146,7 +144,7 @@ class basic_interval_dag {
     // interval comes first, then single points, then the beginning of a proper interval.
     void sort_by_low(std::span<double const> low, std::span<double const> high, edge_rule rule) {
         std::size_t const n = low.size();
-        detail::when_used<Void, std::vector<detail::levels::entry>> nodes(n), other(n);
+        std::vector<detail::levels::entry> nodes(n), other(n);
         // The sort puts `proper` first of equal ones, and is stable.
         for (std::size_t i = 0; i < n; ++i)
             nodes[i] = {low[i], low[i], static_cast<std::uint32_t>(i), !(low[i] < high[i]), false};
@@ -232,8 +230,5 @@ class basic_interval_dag {
     std::vector<std::uint32_t> begin_;       // of the edges of each node in by_low_, all to its end
     std::vector<std::uint32_t> reduced_end_; // of the edges that do not follow from others
 };
-
-/// A `basic_interval_dag` that is instantiated where it is used.
-using interval_dag = basic_interval_dag<>;
 
 } // namespace straggle::rank

@@ -78,22 +78,21 @@ concept ranker = std::copy_constructible<Ranker> &&
 /// @par Guarantees
 /// deterministic, and independent of the order of the nodes; not to be used by two threads at
 /// once (it owns scratch memory), two objects may be. A copy copies the rule and no scratch memory.
-template <class = void>
-class basic_p_cores {
+class p_cores {
   public:
     /// @param rule when an edge is drawn
     /// @par Cost
     /// none; allocates nothing
-    explicit basic_p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
+    explicit p_cores(edge_rule rule = edge_rule::closed) noexcept : rule_(rule) {}
 
-    basic_p_cores(basic_p_cores const& other) noexcept : rule_(other.rule_) {}
-    basic_p_cores(basic_p_cores&&) noexcept = default;
-    basic_p_cores& operator=(basic_p_cores const& other) noexcept {
+    p_cores(p_cores const& other) noexcept : rule_(other.rule_) {}
+    p_cores(p_cores&&) noexcept = default;
+    p_cores& operator=(p_cores const& other) noexcept {
         rule_ = other.rule_;
         return *this;
     }
-    basic_p_cores& operator=(basic_p_cores&&) noexcept = default;
-    ~basic_p_cores() = default;
+    p_cores& operator=(p_cores&&) noexcept = default;
+    ~p_cores() = default;
 
     /// When an edge is drawn.
     [[nodiscard]] edge_rule rule() const noexcept { return rule_; }
@@ -227,8 +226,5 @@ class basic_p_cores {
     detail::levels::scratch_array<std::uint32_t> start_;
     detail::levels::scratch_array<double> table_;
 };
-
-/// A `basic_p_cores` that is instantiated where it is used.
-using p_cores = basic_p_cores<>;
 
 } // namespace straggle::rank

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
 #include <straggle/rank/detail/merged_nodes.hpp>
 #include <straggle/rank/detail/score_table.hpp>
@@ -92,7 +91,7 @@ class node_ranker {
     ranking_type const& rank_shards(std::span<node_ranker const> shards) {
         merged_.clear();
         std::vector<job_id> names;
-        detail::when_used<Record, std::vector<detail::scoreless_job>> scoreless;
+        std::vector<detail::scoreless_job> scoreless;
         attempt_counts counts;
         std::uint64_t scored = 0;
         std::size_t usable_jobs = 0;

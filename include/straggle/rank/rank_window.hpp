@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
@@ -92,7 +91,7 @@ class window_scorer {
         std::vector<std::size_t> begin(jobs_.size() + 1);
         for (row const& r : rows_) ++begin[r.job + 1];
         for (std::size_t j = 0; j < jobs_.size(); ++j) begin[j + 1] += begin[j];
-        when_used<Record, std::vector<scoreless_job>> scoreless;
+        std::vector<scoreless_job> scoreless;
         ranking_scratch scratch(options.ranker);
         node_links& links = scratch.slowdowns.links;
         links.reset(nodes_.size());

@@ -54,10 +54,6 @@ struct slowdown_evidence_options {
     std::size_t max_stretch = 16384; ///< attempts of one job that are compared with each other
 };
 
-} // namespace straggle
-
-namespace straggle::inline STRAGGLE_ABI::rank {
-
 /// Evidence of how slow nodes are.
 ///
 /// A job's attempts are remembered one by one until `finish_job`, or until nothing of it was seen for three
@@ -82,11 +78,10 @@ namespace straggle::inline STRAGGLE_ABI::rank {
 /// nothing in the steady state
 /// @par Guarantees
 /// deterministic; memory bounded by the options
-template <class Void = void>
-class basic_slowdown_evidence {
+class slowdown_evidence {
   public:
     /// @param options how
-    explicit basic_slowdown_evidence(slowdown_evidence_options options = {})
+    explicit slowdown_evidence(slowdown_evidence_options options = {})
         : options_(options), store_(options.least_slowdown) {
         STRAGGLE_EXPECTS(options.least_slowdown >= 1 && options.max_stretch >= 16 && options.max_nodes >= 1 &&
                          options.max_jobs >= 1 && options.max_attempts >= options.max_stretch);
@@ -116,7 +111,7 @@ class basic_slowdown_evidence {
         }
         while (store_.jobs().attempts() >= options_.max_attempts ||
                (store_.jobs().size() >= options_.max_jobs &&
-                store_.jobs().find(attempt.job) == detail::basic_job_memory<Void>::none)) {
+                store_.jobs().find(attempt.job) == detail::job_memory::none)) {
             ++counts_.closed_early;
             store_.close(store_.jobs().idlest(), true);
         }
@@ -219,7 +214,7 @@ class basic_slowdown_evidence {
     /// A job is over: what it says is kept, its attempts are not.
     void finish_job(std::uint64_t job) {
         auto const j = store_.jobs().find(job);
-        if (j != detail::basic_job_memory<Void>::none) store_.close(j, true);
+        if (j != detail::job_memory::none) store_.close(j, true);
     }
     /// A node is gone; its number may be given to another.
     void forget_node(std::uint32_t node) { store_.forget_node(node); }
@@ -237,7 +232,7 @@ class basic_slowdown_evidence {
     /// The slowdown that is tolerated: `least_slowdown`, and more in a fleet whose nodes differ anyway.
     [[nodiscard]] double tolerated() const noexcept { return store_.tolerated(); }
     /// What became of all attempts.
-    [[nodiscard]] evidence_counts counts() const noexcept { return counts_; }
+    [[nodiscard]] rank::evidence_counts counts() const noexcept { return counts_; }
     /// Nodes there is something about are numbered below this.
     [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
 
@@ -246,8 +241,7 @@ class basic_slowdown_evidence {
     /// @param other the other one; jobs and tasks have the same keys there
     /// @param node_of by number of a node there: its number here, or 2^32 - 1 for nodes to leave out
     /// @param later how much larger the same point of time is here
-    void merge(basic_slowdown_evidence const& other, std::span<std::uint32_t const> node_of,
-               double later = 0) {
+    void merge(slowdown_evidence const& other, std::span<std::uint32_t const> node_of, double later = 0) {
         store_.merge(other.store_, node_of, later, options_.max_nodes, options_.max_attempts,
                      options_.max_jobs);
         counts_.forgotten_early += store_.forget_old(options_.max_cells);
@@ -260,15 +254,8 @@ class basic_slowdown_evidence {
 
   private:
     slowdown_evidence_options options_;
-    evidence_counts counts_;
-    detail::basic_evidence_store<Void> store_;
+    rank::evidence_counts counts_;
+    detail::evidence_store store_;
 };
-
-} // namespace straggle::rank
-
-namespace straggle::inline STRAGGLE_ABI {
-
-/// A `basic_slowdown_evidence` that is instantiated where it is used.
-using slowdown_evidence = rank::basic_slowdown_evidence<>;
 
 } // namespace straggle

@@ -41,7 +41,7 @@ class basic_machine_classes {
     }
 
     // Brings classes up to date, and tells the evidence.
-    void update(std::span<blacklist::node_row const> rows, rank::basic_slowdown_evidence<Void>& evidence,
+    void update(std::span<blacklist::node_row const> rows, slowdown_evidence& evidence,
                 std::uint32_t max_nodes, double least_share) {
         entries_.clear();
         for (blacklist::node_row const& row : rows) {
@@ -117,13 +117,13 @@ class basic_machine_classes {
         return 1;
     }
     // Small steps are left out: they are noise, and each costs evidence.
-    void set(std::uint32_t node, double usual, rank::basic_slowdown_evidence<Void>& evidence) {
+    void set(std::uint32_t node, double usual, slowdown_evidence& evidence) {
         machine& m = machines_[node];
         if (usual < 1.05 * m.usual && m.usual < 1.05 * usual) return;
         m.usual = usual;
         evidence.tolerate(node, usual);
     }
-    void judge_told(std::span<entry const> alike, rank::basic_slowdown_evidence<Void>& evidence) {
+    void judge_told(std::span<entry const> alike, slowdown_evidence& evidence) {
         auto const is_known = [](entry const& e) { return e.known.is_known() && e.known.tasks >= 8; };
         std::size_t known = 0;
         for (entry const& e : alike) known += is_known(e) ? 1u : 0u;
@@ -131,8 +131,7 @@ class basic_machine_classes {
         double const usual = median(alike, is_known);
         for (entry const& e : alike) set(e.node, usual, evidence);
     }
-    void judge_untold(std::span<entry const> alike, rank::basic_slowdown_evidence<Void>& evidence,
-                      double least_share) {
+    void judge_untold(std::span<entry const> alike, slowdown_evidence& evidence, double least_share) {
         auto const is_slow = [this](entry const& e) {
             machine const& m = machines_[e.node];
             if (m.was_fast) return false;

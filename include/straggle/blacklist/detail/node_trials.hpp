@@ -311,7 +311,7 @@ class basic_node_trials {
     static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
 
     node_decisions_options options_;
-    rank::basic_slowdown_evidence<Void> evidence_;
+    slowdown_evidence evidence_;
     basic_failure_watch<Void> failures_;
     basic_failure_audit<Void> audit_;
     basic_load_watch<Void> load_;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/dense_attempts.hpp>
 #include <straggle/rank/detail/hashed_attempts.hpp>
 #include <straggle/rank/job_groups.hpp>
@@ -80,8 +79,7 @@ struct running_moments {
 };
 
 // Brings together how long the tasks of one job took on each node, in means of the job.
-template <class Void = void>
-class basic_pair_times {
+class pair_times {
   public:
     void prepare(std::size_t nodes) { joiner_.prepare(nodes); }
     // Calls sink.time or sink.times for each node of the job, and sink.link for all of them.
@@ -102,10 +100,8 @@ class basic_pair_times {
     }
 
   private:
-    when_used<Void, node_joiner<running_moments>> joiner_;
+    node_joiner<running_moments> joiner_;
 };
-
-using pair_times = basic_pair_times<>;
 
 // Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
 // record.
@@ -163,7 +159,7 @@ class batch_scorer {
     }
 
     attempt_counts counts;
-    when_used<Record, std::vector<scoreless_job>> scoreless;
+    std::vector<scoreless_job> scoreless;
     std::uint64_t scored = 0;
     std::size_t usable_jobs = 0;
 
@@ -323,7 +319,7 @@ class batch_scorer {
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
     node_joiner<stats::tick_moments> joiner_;
-    when_used<Record, pair_times> pairs_;
+    pair_times pairs_;
     bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
     bool is_dense_ = false;                // the last run was read in place

@@ -25,8 +25,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // Source: Kaplan and Meier (1958), Nelson (1972), Aalen (1978); what is left beyond the last attempt that is
 // still running is put there (Efron 1967). Hazards have the times of other jobs as their prior (Susarla and
 // Van Ryzin 1976, Hjort 1990).
-template <class = void>
-class basic_censored_times {
+class censored_times {
   public:
     void clear() noexcept {
         times_.clear();
@@ -265,6 +264,5 @@ class basic_censored_times {
     std::vector<std::uint32_t> old_;     // nodes of attempts that go on for long
     double mean_ = 0, variance_ = 0;
 };
-using censored_times = basic_censored_times<>;
 
 } // namespace straggle::detail

@@ -80,8 +80,7 @@ inline void link_groups(node_links& links, std::span<effect_group const> groups,
 }
 
 // What is final of each node, as sums: weights fade alike, so a window only scales them.
-template <class = void>
-class basic_effect_past {
+class effect_past {
   public:
     static constexpr double half_life = 64, short_half_life = 8; // windows
 
@@ -237,6 +236,5 @@ class basic_effect_past {
     double usual_ = 0; // weight of a node
     bool is_valid_ = false;
 };
-using effect_past = basic_effect_past<>;
 
 } // namespace straggle::detail

@@ -14,8 +14,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class T>
-void basic_evidence_store<T>::write(byte_writer& out) const {
+inline void evidence_store::write(byte_writer& out) const {
     for (double const x :
          {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
           builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
@@ -79,8 +78,7 @@ void basic_evidence_store<T>::write(byte_writer& out) const {
     }
 }
 
-template <class T>
-status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
+inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells) {
     auto const real = [&in] {
         double const x = in.real();
         in.expect(is_finite(x));
@@ -98,9 +96,9 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     far_tail_.read(in);
     near_tail_.read(in);
     builder_.pool.read(in);
-    this->use_tails();
+    use_tails();
     prices_.read(in);
-    this->take_prices();
+    take_prices();
     onsets_.read(in);
     extent_.read(in);
     solver_.set_spread(spread, in.flag());
@@ -118,7 +116,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
               &nodes_[i].races, &nodes_[i].last_ended, &nodes_[i].outruns, &nodes_[i].outrun_log})
             *x = real();
         in.expect(b.paced >= 0 && b.paced <= 32);
-        in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= state::most_outruns &&
+        in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= most_outruns &&
                   std::fabs(nodes_[i].outrun_log) <= 100);
         b.probing = in.flag();
         nodes_[i].outrun = in.flag();
@@ -148,7 +146,7 @@ status basic_evidence_store<T>::read(byte_reader& in, std::uint32_t max_nodes, s
     std::size_t const jobs = in.count(8 + 32 + 1);
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
         std::uint64_t const key = in.u64();
-        if (!in.expect(jobs_.find(key) == basic_job_memory<T>::none)) break;
+        if (!in.expect(jobs_.find(key) == job_memory::none)) break;
         std::uint32_t const j = jobs_.insert(key, 0);
         jobs_[j].opened = real();
         jobs_[j].last_seen = real();

@@ -19,11 +19,10 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class T>
-void basic_evidence_store<T>::watch_hung(double now) {
+inline void evidence_store::watch_hung(double now) {
     for (node_watch& n : nodes_) {
         n.running = n.company = n.batches = 0;
-        n.survived = state::no_evidence;
+        n.survived = no_evidence;
     }
     for (running_row const& r : running_) ++nodes_[r.attempt.node].company;
     ages_.clear();
@@ -78,7 +77,7 @@ void basic_evidence_store<T>::watch_hung(double now) {
     });
     for (node_watch& n : nodes_) {
         n.hung.add(n.exposed, n.ended);
-        n.outruns = std::clamp(n.outruns - n.ended, 0.0, state::most_outruns);
+        n.outruns = std::clamp(n.outruns - n.ended, 0.0, most_outruns);
         n.exposed = n.ended = n.stuck = 0;
     }
     spread_sort(
@@ -91,7 +90,7 @@ void basic_evidence_store<T>::watch_hung(double now) {
         while (last < ages_.size() && ages_[last].node == ages_[first].node) ++last;
         node_watch& n = nodes_[ages_[first].node];
         n.stuck = std::exp(ages_[first + (last - first - 1) / 2].log_ratio);
-        this->weigh_ages(n, {ages_.data() + first, last - first});
+        weigh_ages(n, {ages_.data() + first, last - first});
         first = last;
     }
 }

@@ -15,10 +15,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class T>
-void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of,
-                                    double later, std::uint32_t max_nodes, std::size_t max_attempts,
-                                    std::size_t max_jobs) {
+inline void evidence_store::merge(evidence_store const& other, std::span<std::uint32_t const> node_of,
+                                  double later, std::uint32_t max_nodes, std::size_t max_attempts,
+                                  std::size_t max_jobs) {
     solver_.forget();
     auto const here = [&](std::uint32_t node) {
         return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
@@ -51,7 +50,7 @@ void basic_evidence_store<T>::merge(basic_evidence_store const& other, std::span
     for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {
         if (!other.jobs_.contains(j)) continue;
         live_job const& theirs = other.jobs_[j];
-        if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == basic_job_memory<T>::none) continue;
+        if (jobs_.size() >= max_jobs && jobs_.find(other.jobs_.key(j)) == job_memory::none) continue;
         std::uint32_t const mine = jobs_.insert(other.jobs_.key(j), theirs.opened + later);
         for (timed_attempt a : theirs.attempts) {
             a.node = here(a.node);

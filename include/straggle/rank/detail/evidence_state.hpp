@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/batch_trust.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
@@ -27,10 +26,9 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_evidence_state {
+class evidence_state {
   public:
-    [[nodiscard]] basic_job_memory<Void> const& jobs() const noexcept { return jobs_; }
+    [[nodiscard]] job_memory const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
         slowdown s;
         if (node >= effects_.size()) return s;
@@ -167,7 +165,7 @@ class basic_evidence_state {
     [[nodiscard]] std::span<node_effect const> effects() const noexcept { return span_of(effects_); }
 
   protected:
-    explicit basic_evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {
+    explicit evidence_state(double least_slowdown) : least_(std::log(least_slowdown)) {
         builder_.tolerated = least_;
     }
 
@@ -233,8 +231,7 @@ class basic_evidence_state {
     }
     // Of the last few dozen attempts that ended there, beginning with one that took as long as any.
     void learn_pace(std::uint32_t node, double log_ratio) noexcept {
-        log_ratio =
-            std::clamp(log_ratio, -basic_group_builder<Void>::widest, basic_group_builder<Void>::widest);
+        log_ratio = std::clamp(log_ratio, -group_builder::widest, group_builder::widest);
         if (nodes_[node].is_slow_now) extent_.learn(log_ratio);
         node_belief& b = beliefs_[node];
         if (b.paced < 32) ++b.paced;
@@ -242,8 +239,7 @@ class basic_evidence_state {
     }
     // The last job tells how steep the tail is.
     void learn_tail() {
-        if (builder_.lead() >= 0)
-            far_tail_.learn((std::min)(builder_.lead(), basic_group_builder<Void>::widest));
+        if (builder_.lead() >= 0) far_tail_.learn((std::min)(builder_.lead(), group_builder::widest));
         builder_.for_each_spacing([this](double spacing) { near_tail_.learn(spacing); });
         use_tails();
     }
@@ -353,22 +349,21 @@ class basic_evidence_state {
     onset_rate onsets_;
     onset_extent extent_;
     tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
-    basic_job_memory<Void> jobs_;
+    job_memory jobs_;
     std::vector<node_watch> nodes_;
-    when_used<Void, std::vector<node_belief>> beliefs_;
-    when_used<Void, std::vector<node_effect>> effects_;
-    when_used<Void, std::vector<effect_group>> groups_; // of jobs that are over, oldest first
-    when_used<Void, std::vector<effect_cell>> cells_;   // of those, one group after the other
-    basic_effect_solver<Void> solver_;
+    std::vector<node_belief> beliefs_;
+    std::vector<node_effect> effects_;
+    std::vector<effect_group> groups_; // of jobs that are over, oldest first
+    std::vector<effect_cell> cells_;   // of those, one group after the other
+    effect_solver solver_;
     double usual_log_ = 0, usual_count_ = 0, usual_tasks_ = 0, jobs_closed_ = 0, variance_weight_ = 0;
     std::uint64_t windows_ = 0;
     bool started_ = false;
     double window_began_ = 0, window_length_ = 0, updated_ = 0, idle_ = 0;
     bool seen_ = false, seen_in_window_ = false; // an attempt, since the last update and in this window
-    basic_group_builder<Void> builder_;
+    group_builder builder_;
     score_prices prices_;
     score_rates up_ = prices_.upward(), down_ = prices_.downward(); // as learned last
 };
-using evidence_state = basic_evidence_state<>;
 
 } // namespace straggle::detail

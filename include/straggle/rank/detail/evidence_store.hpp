@@ -10,7 +10,6 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/evidence_state.hpp>
 #include <straggle/rank/detail/group_builder.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
@@ -29,27 +28,14 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_evidence_store : public basic_evidence_state<Void> {
-    using state = basic_evidence_state<Void>; // it hangs on a parameter: its members have to be named
-    using state::batches_, state::beliefs_, state::builder_, state::cells_, state::effects_, state::groups_,
-        state::idle_, state::jobs_, state::jobs_closed_, state::far_tail_, state::near_tail_, state::least_,
-        state::nodes_, state::extent_, state::onsets_, state::prices_, state::seen_, state::seen_in_window_,
-        state::solver_, state::started_, state::updated_, state::usual_count_, state::usual_log_,
-        state::usual_tasks_, state::variance_weight_, state::window_began_, state::window_length_,
-        state::windows_, state::book, state::learn_pace, state::learn_tasks, state::learn_usual,
-        state::learn_variance, state::room_for_node, state::shrink, state::take_prices;
-    using typename state::aged_attempt;
-    using typename state::node_watch;
-
+class evidence_store : public evidence_state {
   public:
-    using state::usual_duration;
-    explicit basic_evidence_store(double least_slowdown) : basic_evidence_state<Void>(least_slowdown) {}
+    explicit evidence_store(double least_slowdown) : evidence_state(least_slowdown) {}
     // Memory for so many cells, now and not in steps of which two are there at once.
     void reserve_cells(std::size_t cells) { cells_.reserve(cells); }
     [[nodiscard]] std::size_t attempts_of(std::uint64_t key) const {
         auto const j = jobs_.find(key);
-        return j == basic_job_memory<Void>::none ? 0 : jobs_[j].attempts.size();
+        return j == job_memory::none ? 0 : jobs_[j].attempts.size();
     }
     // An attempt of a length above 0. Strong guarantee.
     void add(ended_attempt const& a, double length) {
@@ -78,7 +64,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
-            if (over && builder_.has_tail()) this->learn_tail();
+            if (over && builder_.has_tail()) learn_tail();
             take_prices();
         }
         for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
@@ -102,11 +88,11 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         look_at_live();
         solve(slots);
         if (look_again()) solve(slots);
-        this->write_slowdowns();
+        write_slowdowns();
         sum_scores();
-        if (windows_ != before) this->count_onsets();
+        if (windows_ != before) count_onsets();
         watch_hung(now);
-        this->measure_scatter();
+        measure_scatter();
         updated_ = now;
     }
 
@@ -116,8 +102,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
         std::uint64_t early = 0;
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
-            bool const old =
-                windows_ - g.window > 6 * static_cast<std::uint64_t>(basic_effect_solver<Void>::half_life);
+            bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
             // A sixteenth at once: each time all is solved again.
             bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
@@ -135,7 +120,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
     // Takes over what another one knows. `node_of[i]`: the number here of its node i, or no number at all.
     // `later`: how much larger the same point of time is here.
-    void merge(basic_evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
+    void merge(evidence_store const& other, std::span<std::uint32_t const> node_of, double later,
                std::uint32_t max_nodes, std::size_t max_attempts, std::size_t max_jobs);
 
     void write(byte_writer& out) const;
@@ -143,7 +128,7 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
   private:
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-    using stale = typename basic_live_cells<Void>::stale;
+    using stale = live_cells::stale;
 
     struct running_row {
         std::uint32_t job;
@@ -153,12 +138,12 @@ class basic_evidence_store : public basic_evidence_state<Void> {
     void sort_running(double now, std::span<running_attempt const> running, std::uint32_t max_nodes) {
         running_.clear();
         std::uint64_t key = 0;
-        std::uint32_t j = basic_job_memory<Void>::none; // of the key: a job often comes in one piece
+        std::uint32_t j = job_memory::none; // of the key: a job often comes in one piece
         for (running_attempt const& r : running) {
             if (r.node >= max_nodes || !is_finite(r.start)) continue;
             room_for_node(r.node);
-            if (r.job != key || j == basic_job_memory<Void>::none) j = jobs_.find(key = r.job);
-            if (j == basic_job_memory<Void>::none) continue;
+            if (r.job != key || j == job_memory::none) j = jobs_.find(key = r.job);
+            if (j == job_memory::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
             jobs_[j].longest = (std::max)(jobs_[j].longest, age);
@@ -326,13 +311,12 @@ class basic_evidence_store : public basic_evidence_state<Void> {
 
     // Scratch.
     std::vector<running_row> running_;
-    when_used<Void, spread_sort_scratch<running_row>> dealt_;
-    when_used<Void, std::vector<running_time>> running_of_;
-    basic_live_cells<Void> live_;
-    when_used<Void, std::vector<belief_change>> changes_; // by node
+    spread_sort_scratch<running_row> dealt_;
+    std::vector<running_time> running_of_;
+    live_cells live_;
+    std::vector<belief_change> changes_; // by node
     std::vector<aged_attempt> ages_;
     spread_sort_scratch<aged_attempt> dealt_ages_;
 };
-using evidence_store = basic_evidence_store<>;
 
 } // namespace straggle::detail

@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/record/attempt.hpp>
 
 #include <cstddef>
@@ -82,7 +81,7 @@ class first_completions {
     }
 
     interner<typename task_types<Fields, Record>::id> tasks_;
-    when_used<Record, interner<std::uint64_t>> pairs_; // (job, task)
+    interner<std::uint64_t> pairs_; // (job, task)
     std::vector<std::size_t> row_;
     std::vector<typename task_types<Fields, Record>::end> end_;
 };

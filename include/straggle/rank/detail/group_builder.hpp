@@ -8,7 +8,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/censored_times.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
 #include <straggle/rank/detail/job_memory.hpp>
@@ -27,8 +26,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_group_builder {
+class group_builder {
   public:
     // Log of the slowdown that is tolerated.
     double tolerated = 0.09531017980432493;
@@ -365,13 +363,12 @@ class basic_group_builder {
     std::vector<entry> entries_;
     spread_sort_scratch<entry> sorted_;
     std::vector<double> from_origin_, starts_;
-    when_used<Void, std::vector<race_score>> races_;
-    when_used<Void, std::vector<effect_cell>> cells_;
-    when_used<Void, std::vector<cell_score>> scores_;
-    basic_censored_times<Void> siblings_;
+    std::vector<race_score> races_;
+    std::vector<effect_cell> cells_;
+    std::vector<cell_score> scores_;
+    censored_times siblings_;
     std::size_t events_ = 0;
     double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
 };
-using group_builder = basic_group_builder<>;
 
 } // namespace straggle::detail

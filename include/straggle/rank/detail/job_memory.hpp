@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -40,10 +39,9 @@ struct live_job {
     bool fresh = false;     // something ended since it was last looked at
 };
 
-template <class Void = void>
-class basic_job_memory {
+class job_memory {
   public:
-    static constexpr std::uint32_t none = when_used<Void, interner<std::uint64_t>>::none;
+    static constexpr std::uint32_t none = interner<std::uint64_t>::none;
 
     [[nodiscard]] std::uint32_t find(std::uint64_t key) const { return keys_.find(key); }
     [[nodiscard]] std::uint64_t key(std::uint32_t job) const { return keys_[job]; }
@@ -98,10 +96,9 @@ class basic_job_memory {
     }
 
   private:
-    when_used<Void, interner<std::uint64_t>> keys_;
-    when_used<Void, std::vector<live_job>> jobs_; // by index
+    interner<std::uint64_t> keys_;
+    std::vector<live_job> jobs_; // by index
     std::size_t attempts_ = 0;
 };
-using job_memory = basic_job_memory<>;
 
 } // namespace straggle::detail

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 #include <straggle/rank/detail/group_rows.hpp>
 
@@ -25,8 +24,7 @@ struct belief_change {
     double plain = 0;    // of the slowdown that needs no other explanation
 };
 
-template <class Void = void>
-class basic_live_cells {
+class live_cells {
   public:
     void clear() noexcept {
         groups_.clear();
@@ -84,10 +82,9 @@ class basic_live_cells {
             rows.insert(rows.erase(at, at + static_cast<std::ptrdiff_t>(count)), by.begin(), by.end());
     }
 
-    when_used<Void, std::vector<effect_group>> groups_;
-    when_used<Void, std::vector<effect_cell>> cells_;
-    when_used<Void, std::vector<cell_score>> scores_;
+    std::vector<effect_group> groups_;
+    std::vector<effect_cell> cells_;
+    std::vector<cell_score> scores_;
 };
-using live_cells = basic_live_cells<>;
 
 } // namespace straggle::detail

@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/relative_times.hpp>
 
 #include <cstddef>
@@ -62,7 +61,7 @@ class merged_nodes {
     std::vector<Scores> scores_;
     std::vector<Times> times_;
     std::vector<std::uint32_t> place_; // of the slots of a shard
-    when_used<NodeId, std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_;
     node_links links_;
 };
 

@@ -8,7 +8,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
 
 #include <algorithm>
@@ -47,16 +46,15 @@ std::uint32_t largest_step(std::uint32_t steps, std::uint32_t guess, Holds&& hol
 // Between two solutions of everything what is final stays in sums by node (`effect_past`), with the shifts of
 // its groups as they were: only what is live is looked at. Everything is solved again before what is final
 // has grown, aged or moved by more than a little.
-template <class Void = void>
-class basic_effect_solver {
+class effect_solver {
   public:
-    static constexpr double half_life = basic_effect_past<Void>::half_life;
+    static constexpr double half_life = effect_past::half_life;
 
     // Solves for all nodes. `effects` has the last solution and takes the new one.
     // @param final_groups how many of the groups are final; `forget` was called if any of these has changed
     void solve(std::span<effect_group> groups, std::size_t final_groups, std::span<effect_cell const> cells,
                std::uint64_t window, std::span<std::uint32_t const> slots,
-               when_used<Void, std::vector<node_effect>>& effects) {
+               std::vector<node_effect>& effects) {
         value_.resize(effects.size());
         bool const is_all = cells.size() <= cheap || !past_.follow(groups.first(final_groups), cells, window,
                                                                    span_of(value_), spread_);
@@ -150,7 +148,7 @@ class basic_effect_solver {
     }
     // Value and variance of every node for the weights as they are.
     void collect(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                 std::span<double const> values, when_used<Void, std::vector<node_effect>>& effects) {
+                 std::span<double const> values, std::vector<node_effect>& effects) {
         for (std::size_t i = 0; i < effects.size(); ++i) {
             sum_[i] = past_[i].squares;
             all_[i] = past_[i].compared;
@@ -177,7 +175,7 @@ class basic_effect_solver {
         }
     }
     // The reference: half of the slots of a component are on nodes that are at most so slow.
-    void center(std::span<std::uint32_t const> slots, when_used<Void, std::vector<node_effect>>& effects,
+    void center(std::span<std::uint32_t const> slots, std::vector<node_effect>& effects,
                 std::vector<double>& values) {
         order_.clear();
         bool is_one = true;
@@ -205,7 +203,7 @@ class basic_effect_solver {
     }
     // The value up to which half of the slots of some nodes of the order are; between two, their mean.
     double middle(std::size_t first, std::size_t last, std::span<std::uint32_t const> slots,
-                  when_used<Void, std::vector<node_effect>> const& effects) {
+                  std::vector<node_effect> const& effects) {
         auto const is_before = [&](std::uint32_t a, std::uint32_t b) {
             double const x = effects[a].log_slowdown, y = effects[b].log_slowdown;
             return x != y ? x < y : a < b;
@@ -236,8 +234,8 @@ class basic_effect_solver {
     }
     // A node that has changed lately is judged by what is recent.
     void adapt(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
-               when_used<Void, std::vector<node_effect>>& effects) {
-        weigh(groups, cells, window, basic_effect_past<Void>::short_half_life);
+               std::vector<node_effect>& effects) {
+        weigh(groups, cells, window, effect_past::short_half_life);
         recent_.assign(effects.size(), {});
         moved_.resize(effects.size());
         all_.resize(effects.size());
@@ -251,7 +249,7 @@ class basic_effect_solver {
         std::size_t c = 0;
         for (effect_group const& g : groups) {
             // Only what weighs something makes up the number of tasks.
-            bool const lately = basic_effect_past<Void>::is_recent(g, window);
+            bool const lately = effect_past::is_recent(g, window);
             for (std::size_t end = c + g.cells; c < end; ++c) {
                 effect_cell const& cell = cells[c];
                 moved_[cell.node] += weight_[c] * (cell.deviation - g.shift);
@@ -277,7 +275,7 @@ class basic_effect_solver {
         }
     }
     // By the median node instead of the mean of the others: its error is shared.
-    void refine(when_used<Void, std::vector<node_effect>>& effects, std::size_t nodes) {
+    void refine(std::vector<node_effect>& effects, std::size_t nodes) {
         size_.assign(nodes + 1, 0);
         for (node_effect const& e : effects)
             if (e.groups != 0) ++size_[e.component];
@@ -351,12 +349,11 @@ class basic_effect_solver {
     double spread_ = 0;
     bool is_known_ = false;
     static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
-    basic_effect_past<Void> past_;
+    effect_past past_;
     node_links links_;
     std::vector<double> weight_, value_, sum_, all_, moved_;
     std::vector<std::uint32_t> order_, size_;
-    when_used<Void, std::vector<node_effect>> recent_;
+    std::vector<node_effect> recent_;
 };
-using effect_solver = basic_effect_solver<>;
 
 } // namespace straggle::detail

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/stats/moments.hpp>
@@ -56,7 +55,7 @@ class score_table<Scores> {
     }
 
   private:
-    when_used<Scores, std::vector<shifted_sums>> sums_;
+    std::vector<shifted_sums> sums_;
     std::vector<double> squares_;
 };
 

@@ -7,7 +7,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/rank/relative_times.hpp>
 #include <straggle/record/slowdown.hpp>
 #include <straggle/stats/student_t.hpp>
@@ -43,13 +42,12 @@ struct slowdown_row {
 // The variance is that of ratios between jobs, so that what the tasks of one job have in common counts once.
 // As many nodes have few jobs, variances are drawn towards the one they have in common, as far as they are
 // equal as far as one can see (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027).
-template <class Void = void>
-class basic_slowdown_estimate {
+class slowdown_estimate {
   public:
     static constexpr std::uint64_t least_tasks = 8, least_jobs = 3;
 
-    when_used<Void, std::vector<slowdown_row>> rows; // to be filled in, and read after `solve`
-    node_links links; // for the components, to be used while rows are filled in
+    std::vector<slowdown_row> rows; // to be filled in, and read after `solve`
+    node_links links;               // for the components, to be used while rows are filled in
 
     // Sums over nodes are integers, as the order of nodes is that of their appearance.
     STRAGGLE_NEVER_INLINE void solve() {
@@ -225,6 +223,5 @@ class basic_slowdown_estimate {
     std::vector<std::uint64_t> tasks_; // by component
     std::vector<std::uint32_t> order_;
 };
-using slowdown_estimate = basic_slowdown_estimate<>;
 
 } // namespace straggle::detail
