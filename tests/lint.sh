@@ -43,7 +43,7 @@ library_and_examples() {
         compgen -G "$folder*.cpp" >/dev/null || continue
         name=$(basename "$folder") flags=()
         case $name in
-            straggle-mpi-rank) flags=("${mpi[@]}") && can_include mpi.h "${flags[@]}" ;;
+            mpi) flags=("${mpi[@]}") && can_include mpi.h "${flags[@]}" ;;
             xgboost) can_include xgboost/c_api.h ;;
         esac || {
             echo "left out: $folder (its library is not installed)"
