@@ -2,8 +2,12 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 # The target `single_header`: straggle_all.hpp, alone in a folder of the build tree. It is made for a release and
-# tested with every build, but never committed. Needs Python 3 and the list straggle_headers.
-include_guard(GLOBAL)
+# tested with every build, but never committed. Needs the list straggle_headers.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(NOT Python3_FOUND)
+    message(STATUS "straggle: the target single_header is left out (it needs Python 3)")
+    return()
+endif()
 
 set(straggle_single_header ${PROJECT_BINARY_DIR}/single_header/straggle_all.hpp)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/single_header)
@@ -13,5 +17,4 @@ add_custom_command(
     DEPENDS ${PROJECT_SOURCE_DIR}/packaging/single_header.py ${PROJECT_SOURCE_DIR}/LICENSE ${straggle_headers}
     COMMENT "Making straggle_all.hpp"
     VERBATIM)
-# Takes a fraction of a second.
-add_custom_target(single_header ALL DEPENDS ${straggle_single_header})
+add_custom_target(single_header DEPENDS ${straggle_single_header})
