@@ -189,7 +189,8 @@ inline void look_at(std::string_view bytes) {
     auto const choice = static_cast<unsigned char>(bytes.front());
     std::string_view const text = bytes.substr(1);
     std::optional<readers::format> from;
-    if (choice % 8 != 0) from = static_cast<readers::format>(choice % 8);
+    std::size_t const told = choice % 16;
+    if (told > 0 && told < readers::format_names.size()) from = static_cast<readers::format>(told);
     std::size_t const lines = 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     reading const whole = read_in_pieces(text, from, text.size() + 1);
     bool const packed = readers::packing_of(text) != readers::packing::none;

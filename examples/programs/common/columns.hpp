@@ -58,6 +58,19 @@ class column_names {
     };
     [[nodiscard]] entry const& operator[](Column c) const { return entries_[static_cast<std::size_t>(c)]; }
 
+    /// The user says columns by their place, `#3`: the file has no header.
+    [[nodiscard]] bool by_place() const {
+        return std::ranges::any_of(entries_,
+                                   [](entry const& e) { return e.required && e.name.starts_with('#'); });
+    }
+    /// As the user says the column of that key; empty if he does not.
+    [[nodiscard]] std::string said(std::string_view key) const {
+        auto const at = std::find(keys.begin(), keys.end(), key);
+        if (at == keys.end()) return {};
+        entry const& e = entries_[static_cast<std::size_t>(at - keys.begin())];
+        return e.required ? e.name : std::string();
+    }
+
   private:
     static constexpr auto const& keys = column_set<Column>::keys;
     static constexpr std::size_t count = keys.size();
@@ -82,6 +95,10 @@ class column_places {
             for (char const* const suffix : {"", "_ms", "_s", "_us", "_ns", "_bytes"}) {
                 if (required || found != header.end()) break;
                 found = std::find(header.begin(), header.end(), key + suffix);
+            }
+            if (found == header.end() && required && name.find('+') != std::string::npos) {
+                place_parts(name, header, c);
+                continue;
             }
             if (found == header.end()) {
                 if (required) fail("no column '" + name + "'");
@@ -126,13 +143,40 @@ class column_places {
         std::optional<std::size_t> const& at = place(c);
         return at ? record[*at] : std::string_view{};
     }
+    /// The same for a name that may be made of several columns, `job_name+task_name`: with slashes between
+    /// them.
+    /// @param buffer where such a name is put together
+    [[nodiscard]] std::string_view name_in(std::span<std::string_view const> record, Column c,
+                                           std::string& buffer) const {
+        std::string_view const first = field(record, c);
+        auto const& more = more_[static_cast<std::size_t>(c)];
+        if (more.empty()) return first;
+        buffer = first;
+        for (std::size_t const at : more) buffer.append(1, '/').append(record[at]);
+        return buffer;
+    }
 
   private:
+    void place_parts(std::string_view name, std::span<std::string const> header, std::size_t c) {
+        while (!name.empty()) {
+            std::string_view const part = name.substr(0, name.find('+'));
+            name.remove_prefix((std::min)(part.size() + 1, name.size()));
+            auto const found = std::find(header.begin(), header.end(), part);
+            if (found == header.end()) fail("no column '" + std::string(part) + "'");
+            auto const at = static_cast<std::size_t>(found - header.begin());
+            if (places_[c])
+                more_[c].push_back(at);
+            else
+                places_[c] = at;
+        }
+    }
     [[nodiscard]] std::optional<std::size_t> const& place(Column c) const {
         return places_[static_cast<std::size_t>(c)];
     }
 
     std::array<std::optional<std::size_t>, column_set<Column>::keys.size()> places_{};
+    std::array<std::vector<std::size_t>, column_set<Column>::keys.size()>
+        more_{}; // of names of several columns
     std::vector<std::string> header_;
     std::string file_, option_;
 };

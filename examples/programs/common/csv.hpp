@@ -49,12 +49,16 @@ template <class Source>
 class reader {
   public:
     /// Reads the header.
-    explicit reader(Source source, limits bounds = {}) : source_(std::move(source)), limits_(bounds) {
+    /// @param has_header false: there is none, and the columns are called `#1`, `#2` and so on
+    explicit reader(Source source, limits bounds = {}, bool has_header = true)
+        : source_(std::move(source)), limits_(bounds), at_first_(!has_header) {
         while (end_ < longest_mark && refill()) {
         }
         skip_byte_order_mark();
         if (!read_record()) throw error(line_, "the file is empty");
         header_.assign(fields_.begin(), fields_.end());
+        if (!has_header)
+            for (std::size_t i = 0; i < header_.size(); ++i) header_[i] = '#' + std::to_string(i + 1);
     }
 
     /// The names of the columns.
@@ -62,6 +66,10 @@ class reader {
 
     /// Goes to the next record; false at the end of the file.
     bool next() {
+        if (at_first_) {
+            at_first_ = false;
+            return true;
+        }
         if (!read_record()) return false;
         if (fields_.size() != header_.size())
             throw error(record_line_, std::to_string(fields_.size()) + " fields where the header has " +
@@ -72,7 +80,7 @@ class reader {
     /// The same as `next`, and twice as fast where rows have no quotes: the ends of the fields of many rows
     /// are found at once. All else is left to `next`.
     bool next_plain() {
-        if (!read_plain_record()) return next();
+        if (at_first_ || !read_plain_record()) return next();
         return true;
     }
 
@@ -324,6 +332,7 @@ class reader {
     std::size_t begin_ = 0, end_ = 0;
     std::uint64_t read_ = 0;
     bool source_done_ = false;
+    bool at_first_;                // the first record is no header, and not handed out yet
     bool torn_ = false;            // the record at begin_ is no record
     std::uint64_t torn_until_ = 0; // offset
     std::size_t torn_line_ = 1;

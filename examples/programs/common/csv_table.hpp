@@ -32,6 +32,18 @@ struct unreadable_rows {
     }
 };
 
+/// What the user says of columns, for the readers of logs.
+template <class Column>
+[[nodiscard]] readers::given_columns given_columns(column_names<Column> const& names) {
+    return {.job = names.said("job"),
+            .task = names.said("task"),
+            .node = names.said("node"),
+            .start = names.said("start"),
+            .end = names.said("end"),
+            .duration = names.said("duration"),
+            .status = names.said("status")};
+}
+
 /// @throws csv::error where the file is no table, `failure` where it cannot be read or a column is missing
 template <class Column>
 class csv_table {
@@ -44,7 +56,7 @@ class csv_table {
     csv_table(std::unique_ptr<readers::input> in, std::uint64_t bytes, column_names<Column> const& columns,
               bool show_progress, std::string const& option = "--columns")
         : in_(std::move(in)),
-          csv_(source{in_.get()}),
+          csv_(source{in_.get()}, {}, !columns.by_place()),
           places_(columns, csv_.header(), in_->name(), option),
           progress_(show_progress, bytes) {}
 
@@ -61,6 +73,8 @@ class csv_table {
     }
     /// Empty if there is no such column.
     [[nodiscard]] std::string_view field(Column c) const { return places_.field(csv_.fields(), c); }
+    /// The same for a name that may be made of several columns; it is there until the next call.
+    [[nodiscard]] std::string_view name(Column c) { return places_.name_in(csv_.fields(), c, name_); }
     [[nodiscard]] std::size_t line() const { return csv_.line(); }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
 
@@ -74,6 +88,7 @@ class csv_table {
     csv::reader<source> csv_;
     column_places<Column> places_;
     progress_bar progress_;
+    std::string name_;
     std::uint64_t rows_ = 0;
 };
 

@@ -4,6 +4,8 @@
 #include "dask.hpp"
 
 #include "fields.hpp"
+#include "json.hpp"
+#include "json_items.hpp"
 #include "json_walk.hpp"
 
 #include <string>
@@ -128,6 +130,93 @@ void read_dask(text_window& text, collector& out) {
             break;
         }
     }
+}
+
+bool looks_like_dask_stream(std::string_view head) {
+    std::size_t const start = head.find_first_not_of(" \t\r\n[");
+    return start != std::string_view::npos && head[start] == '{' &&
+           head.find("\"startstops\"") != std::string_view::npos &&
+           head.find("\"worker\"") != std::string_view::npos;
+}
+
+namespace {
+
+// `inc` of `inc-1f2e9c`, as Dask's `key_split` has it.
+std::string_view prefix_of(std::string_view key) {
+    std::size_t const dash = key.rfind('-');
+    if (dash == std::string_view::npos || dash == 0) return key;
+    return key.find_first_not_of("0123456789abcdef-", dash + 1) == std::string_view::npos
+               ? key.substr(0, dash)
+               : key;
+}
+
+class stream_reader {
+  public:
+    explicit stream_reader(collector& out) : out_(out) {}
+
+    void read(json_value task, std::size_t line) {
+        attempt a;
+        auto const key = member(task, "key");
+        simdjson::dom::array parts;
+        if (key && key->get(parts) == simdjson::SUCCESS) { // ("sum-1f2e", 0, 3)
+            a.job = parts.size() > 0 ? text_of(parts.at(0).value()) : std::string_view{};
+            task_ = simdjson::minify(*key);
+        } else {
+            task_ = text_of(key);
+            a.job = prefix_of(task_);
+            if (task_.starts_with("('")) a.job = std::string_view(task_).substr(2, task_.find('\'', 2) - 2);
+        }
+        a.task = task_;
+        a.node = text_in(task, "worker");
+        if (a.job.empty()) return out_.leave_out(reason::no_job, line);
+        if (a.node.empty()) return out_.leave_out(reason::no_node, line);
+        if (!read_times(a, member(task, "startstops")))
+            return out_.leave_out(reason::bad_time, line, {"startstops", {}, "a start and stop of compute"});
+        a.end_state = text_in(task, "status") == "OK" ? ending::success : ending::failed;
+        a.line = line;
+        out_.take(a);
+    }
+
+  private:
+    // Of computing; transfers and the rest are not the task's. {"action": "compute", "start": 1, "stop": 2},
+    // or
+    // ["compute", 1, 2] as older versions write it.
+    static bool read_times(attempt& a, std::optional<json_value> list) {
+        simdjson::dom::array steps, three;
+        if (!list || list->get(steps) != simdjson::SUCCESS) return false;
+        for (json_value const step : steps) {
+            bool const old = step.get(three) == simdjson::SUCCESS && three.size() == 3;
+            if ((old ? text_of(three.at(0).value()) : text_in(step, "action")) != "compute") continue;
+            auto const start = old ? real(three.at(1).value()) : real_in(step, "start");
+            auto const stop = old ? real(three.at(2).value()) : real_in(step, "stop");
+            if (!start || !stop) continue;
+            a.start = seconds_time(*start);
+            a.end = seconds_time(*stop);
+        }
+        return a.start && a.end;
+    }
+
+    collector& out_;
+    std::string task_;
+};
+
+} // namespace
+
+void read_dask_stream(text_window& text, collector& out) {
+    simdjson::dom::parser parser;
+    json_items items(text);
+    stream_reader reader(out);
+    while (items.next()) {
+        out.count_line();
+        if (items.garbage_line() > 0) out.leave_out(reason::not_a_record, items.garbage_line());
+        if (auto const task = parse_json(parser, items.item())) {
+            reader.read(*task, items.line());
+        } else {
+            out.leave_out(items.torn() ? reason::torn : reason::not_json, items.line());
+            items.give_up();
+        }
+    }
+    if (items.garbage_line() > 0) out.leave_out(reason::not_a_record, items.garbage_line());
 }
 
 } // namespace readers

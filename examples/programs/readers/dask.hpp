@@ -13,6 +13,9 @@
 namespace readers {
 
 [[nodiscard]] bool looks_like_dask(std::string_view head);
+[[nodiscard]] bool looks_like_dask_stream(std::string_view head);
 void read_dask(text_window& text, collector& out);
+/// What `Client.get_task_stream` gives, written by `json.dump`.
+void read_dask_stream(text_window& text, collector& out);
 
 } // namespace readers

@@ -155,8 +155,20 @@ class field_list {
     std::size_t size_ = 0;
 };
 
-/// Where a column is in a header, if it is there.
+/// Which column of a table is what, as the user says it: a name of the header, or `#3` for the third. Empty
+/// is not said.
+struct given_columns {
+    std::string job, task, node, start, end, duration, status;
+    [[nodiscard]] bool any() const { return !(job + task + node + start + end + duration + status).empty(); }
+};
+
+/// Where a column is in a header, if it is there. @param name or `#3`
 [[nodiscard]] inline std::optional<std::size_t> column_of(field_list const& header, std::string_view name) {
+    if (name.starts_with('#')) {
+        auto const n = whole_number(name.substr(1));
+        if (n && *n >= 1 && static_cast<std::size_t>(*n) <= header.size())
+            return static_cast<std::size_t>(*n - 1);
+    }
     for (std::size_t i = 0; i < header.size(); ++i)
         if (trimmed(header[i]) == name) return i;
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include "haproxy.hpp"
 
 #include "fields.hpp"
+#include "json.hpp"
 
 #include <array>
 #include <optional>
@@ -75,11 +76,38 @@ ending ending_of(std::int64_t status, std::string_view termination) {
     return status >= 100 && status < 500 ? ending::success : ending::failed;
 }
 
+// How the members of a JSON log are called.
+namespace json_names {
+template <std::size_t N>
+using names = std::array<std::string_view, N>;
+constexpr names<6> backend{"backend", "backend_name", "b", "be", "be_name", "haproxy_backend"};
+constexpr names<7> server{"server",         "server_name",   "s", "srv", "srv_name",
+                          "backend_server", "haproxy_server"};
+constexpr names<7> status{"status", "status_code", "http_status", "http_status_code", "ST", "st", "code"};
+constexpr names<7> response{"Tr",
+                            "response_time",
+                            "time_backend_response",
+                            "time_server_response",
+                            "backend_response_time",
+                            "server_response_time",
+                            "tr"};
+constexpr std::array<names<4>, 3> before{{{"TR", "Tq", "time_request", "time_client_request"},
+                                          {"Tw", "time_queue", "queue_time", "time_backend_wait"},
+                                          {"Tc", "time_backend_connect", "connect_time", "time_connect"}}};
+constexpr names<10> date{"accept_date", "request_date", "t",    "tr_date", "timestamp",
+                         "@timestamp",  "time",         "date", "Ts",      "time_local"};
+constexpr names<3> termination{"termination_state", "termination", "tsc"};
+constexpr names<4> request{"request", "http_request", "r", "http_request_line"};
+constexpr names<4> method{"method", "http_method", "http_verb", "HM"};
+constexpr names<8> path{"path", "uri", "url", "http_path", "http_uri", "HP", "HU", "http_request"};
+} // namespace json_names
+
 class log_reader {
   public:
     explicit log_reader(collector& out) : out_(out) {}
 
     void read(std::string_view line, std::size_t number) {
+        if (line.starts_with('{')) return read_json(line, number);
         if (!line.empty() && line.front() >= '0' && line.front() <= '9' && read_short(line, number)) return;
         std::size_t const date = date_in(line);
         if (date == std::string_view::npos) return out_.leave_out(kind_of(line), number);
@@ -160,6 +188,76 @@ class log_reader {
         take(backend, server, *status, termination, start, took, number);
     }
 
+    // What log-format makes of it. How members are called is up to its author: HAProxy's own names, those of
+    // the documentation's fields, and those that grok gives them.
+    void read_json(std::string_view line, std::size_t number) {
+        auto const json = parse_json(parser_, line);
+        if (!json) return out_.leave_out(reason::not_json, number);
+        std::string_view const backend = text_among(*json, json_names::backend);
+        std::string_view server = text_among(*json, json_names::server);
+        if (std::size_t const slash = server.find('/'); slash != std::string_view::npos)
+            server.remove_prefix(slash + 1);
+        auto const status = number_among(*json, json_names::status);
+        if (backend.empty())
+            return out_.leave_out(reason::no_job, number, {"backend", {}, "the name of the backend, %b"});
+        if (!status || !(*status >= -1 && *status < 1e6))
+            return out_.leave_out(reason::bad_number, number, {"status", {}, "the status of HTTP, %ST"});
+        auto start = json_time(*json);
+        auto const response = number_among(*json, json_names::response);
+        if (!start)
+            return out_.leave_out(reason::bad_time, number, {"accept_date", {}, "the date of arrival, %t"});
+        if (!response)
+            return out_.leave_out(reason::bad_time, number,
+                                  {"Tr", {}, "milliseconds of the server's answer, %Tr"});
+        double before = 0;
+        for (auto const& names : json_names::before)
+            if (auto const ms = number_among(*json, names); ms && *ms > 0 && *ms < 1e9) before += *ms;
+        *start += moment(static_cast<std::int64_t>(before * 1e6));
+        if (start->count() > latest_ns) return out_.leave_out(reason::bad_time, number);
+        path_class(request_in(*json), path_);
+        job_.assign(backend).append(1, ' ').append(path_);
+        std::optional<moment> const took = *response >= 0 ? seconds_time(*response / 1e3) : std::nullopt;
+        take(backend, server, static_cast<std::int64_t>(*status), text_among(*json, json_names::termination),
+             start, took, number);
+    }
+
+    // `GET /path HTTP/1.1`, from one member or two.
+    std::string_view request_in(json_value json) {
+        std::string_view const method = text_among(json, json_names::method),
+                               path = text_among(json, json_names::path);
+        if (method.empty() || path.empty()) return text_among(json, json_names::request);
+        request_.assign(method).append(1, ' ').append(path).append(1, ' ');
+        return request_;
+    }
+
+    std::optional<moment> json_time(json_value json) {
+        if (std::string_view const text = text_among(json, json_names::date); !text.empty()) {
+            if (auto const t = times_.read(text)) return t;
+            if (auto const t = iso_time(text)) return t;
+        }
+        auto const n = number_among(json, json_names::date);
+        constexpr double year_5000 = 1e11;
+        return n ? seconds_time(*n > year_5000 ? *n / 1e3 : *n) : std::nullopt;
+    }
+
+    template <class Names>
+    static std::string_view text_among(json_value json, Names const& names) {
+        for (std::string_view const name : names)
+            if (std::string_view const text = text_in(json, name); !text.empty()) return text;
+        return {};
+    }
+    // A number, or a text that is one.
+    template <class Names>
+    static std::optional<double> number_among(json_value json, Names const& names) {
+        for (std::string_view const name : names) {
+            if (auto const n = real_in(json, name)) return n;
+            std::string_view const text = text_in(json, name);
+            if (auto const n = whole_number(text)) return static_cast<double>(*n);
+            if (auto const n = seconds_time(text)) return static_cast<double>(n->count()) / 1e9;
+        }
+        return std::nullopt;
+    }
+
     // Up to five, with slashes between them; returns how many.
     static std::size_t read_timers(std::string_view timers, std::array<std::optional<std::int64_t>, 5>& ms) {
         std::size_t count = 0, first = 0;
@@ -195,7 +293,8 @@ class log_reader {
     collector& out_;
     accept_clock times_;
     field_list fields_;
-    std::string job_, node_, path_;
+    simdjson::dom::parser parser_;
+    std::string job_, node_, path_, request_;
 };
 
 // A segment that names one thing of many: a number, an id of hexadecimal digits, anything long with a digit.
@@ -245,6 +344,19 @@ void path_class(std::string_view request, std::string& to) {
     to.append("/...");
 }
 
+namespace {
+
+template <class Names>
+bool has_member(std::string_view line, Names const& names) {
+    for (std::string_view const name : names)
+        if (line.find('"' + std::string(name) + "\":") != std::string_view::npos ||
+            line.find('"' + std::string(name) + "\" :") != std::string_view::npos)
+            return true;
+    return false;
+}
+
+} // namespace
+
 bool looks_like_haproxy(std::string_view head) {
     std::string_view rest = head;
     field_list fields;
@@ -253,6 +365,9 @@ bool looks_like_haproxy(std::string_view head) {
         if (rest.empty() && i > 0) break; // the head may end within this line
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.find("haproxy[") != std::string_view::npos) return true;
+        if (line.starts_with('{') && has_member(line, json_names::backend) &&
+            has_member(line, json_names::server) && has_member(line, json_names::status))
+            return true;
         fields.split(line, ' ');
         bool const is_short = fields.size() >= 8 && fields.size() <= 14 && seconds_time(fields[0]) &&
                               fields[0].find('.') != std::string_view::npos && whole_number(fields[3]) &&

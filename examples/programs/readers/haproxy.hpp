@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// HAProxy's log: the default HTTP format (`option httplog`), and the short one of our adapter.
+/// HAProxy's log: the default HTTP format (`option httplog`), JSON, and the short one of our adapter.
 #pragma once
 
 #include "history.hpp"

@@ -77,4 +77,15 @@ void collector::leave_out(reason why, std::size_t line) {
         all.first.push_back({static_cast<std::uint32_t>(report_.files.size() - 1), line});
 }
 
+void collector::leave_out(reason why, std::size_t line, wrong_field const& field) {
+    std::string& example = report_.reasons[static_cast<std::size_t>(why)].example;
+    if (example.empty()) {
+        constexpr std::size_t most = 40;
+        example.append(field.name).append(field.value.empty() ? " is empty" : " is '");
+        if (!field.value.empty()) example.append(field.value.substr(0, most)).append("'");
+        example.append(", expected is ").append(field.expected);
+    }
+    leave_out(why, line);
+}
+
 } // namespace readers

@@ -18,9 +18,23 @@
 namespace readers {
 
 /// The formats that can be read.
-enum class format : std::uint8_t { csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask };
-inline constexpr std::array<std::string_view, 8> format_names{"csv",      "slurm",   "spark",    "hadoop",
-                                                              "nextflow", "haproxy", "parallel", "dask"};
+enum class format : std::uint8_t {
+    csv,
+    slurm,
+    spark,
+    hadoop,
+    nextflow,
+    haproxy,
+    parallel,
+    dask,
+    pbs,
+    sge,
+    lsf,
+    htcondor
+};
+inline constexpr std::array<std::string_view, 12> format_names{"csv",      "slurm",   "spark",    "hadoop",
+                                                               "nextflow", "haproxy", "parallel", "dask",
+                                                               "pbs",      "sge",     "lsf",      "htcondor"};
 [[nodiscard]] constexpr std::string_view to_string(format f) {
     return format_names[static_cast<std::size_t>(f)];
 }
@@ -90,6 +104,7 @@ struct occurrences {
     };
     std::uint64_t count = 0;
     std::vector<place> first{}; ///< at most `most_places`
+    std::string example{};      ///< the first field that was wrong: its name, its value, what was expected
     static constexpr std::size_t most_places = 5;
 };
 
@@ -120,6 +135,11 @@ struct reading_report {
     }
 };
 
+/// A field that cannot be read. The texts are valid only while it is handed over.
+struct wrong_field {
+    std::string_view name, value, expected;
+};
+
 /// Where a reader puts what it reads.
 class collector {
   public:
@@ -129,6 +149,8 @@ class collector {
     void take(attempt const& a);
     /// Something is no attempt. @param line 0: the file as a whole
     void leave_out(reason why, std::size_t line);
+    /// The same, and the first such field is named.
+    void leave_out(reason why, std::size_t line, wrong_field const& field);
     void count_line() { ++report_.lines; }
     void note_version(std::string_view version) {
         if (report_.engine_version.empty()) report_.engine_version = version.substr(0, 40);

@@ -3,13 +3,10 @@
 
 #include "fields.hpp"
 #include "hadoop.hpp"
+#include "hadoop_attempts.hpp"
 #include "json_walk.hpp"
 
-#include <straggle/base/interner.hpp>
-
-#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace readers {
 
@@ -18,36 +15,6 @@ bool looks_like_jhist(std::string_view head) {
 }
 
 namespace {
-
-// `job_1_2/map` of `attempt_1_2_m_000003_0` and `MAP`; empty for what is no attempt.
-class job_names {
-  public:
-    // It is there until the next call.
-    std::string const& name_of(std::string_view attempt_id, std::string_view task_type) {
-        // Most attempts are of the same job as the last one.
-        bool const again = !prefix_.empty() && attempt_id.size() > prefix_.size() &&
-                           attempt_id.starts_with(prefix_) && task_type == task_type_;
-        if (!again) find_name(attempt_id, task_type);
-        return name_;
-    }
-
-  private:
-    void find_name(std::string_view attempt_id, std::string_view task_type) {
-        constexpr std::string_view front = "attempt_";
-        name_.clear();
-        prefix_.clear();
-        if (!attempt_id.starts_with(front)) return;
-        std::string_view rest = attempt_id.substr(front.size());
-        std::string_view const cluster = take_word(rest, '_'), number = take_word(rest, '_');
-        if (cluster.empty() || number.empty() || rest.empty()) return;
-        name_.append("job_").append(cluster).append(1, '_').append(number);
-        name_ += task_type == "MAP" ? "/map" : task_type == "REDUCE" ? "/reduce" : "/other";
-        prefix_ = attempt_id.substr(0, attempt_id.size() - rest.size());
-        task_type_ = task_type;
-    }
-
-    std::string name_, prefix_, task_type_; // attempt_1_2_ and MAP
-};
 
 member_names<1> const of_avro({"string"});
 member_names<1> const of_counters({"groups"});
@@ -108,18 +75,15 @@ class bytes_read_counter {
     std::optional<double> bytes_;
 };
 
-// What an event is about.
-enum class event_type : std::uint8_t { none, started, finished, failed, killed, job_over, other };
-
-event_type type_of(std::string_view name) {
-    if (name.empty()) return event_type::none;
+hadoop_event_type type_of(std::string_view name) {
+    if (name.empty()) return hadoop_event_type::none;
     std::string_view const about = take_word(name, '_'); // MAP, REDUCE, SETUP, CLEANUP; JOB, TASK, AM
-    if (name == "ATTEMPT_STARTED") return event_type::started;
-    if (name == "ATTEMPT_FINISHED") return event_type::finished;
-    if (name == "ATTEMPT_FAILED") return event_type::failed;
-    if (name == "ATTEMPT_KILLED") return event_type::killed;
+    if (name == "ATTEMPT_STARTED") return hadoop_event_type::started;
+    if (name == "ATTEMPT_FINISHED") return hadoop_event_type::finished;
+    if (name == "ATTEMPT_FAILED") return hadoop_event_type::failed;
+    if (name == "ATTEMPT_KILLED") return hadoop_event_type::killed;
     bool const ends = name == "FINISHED" || name == "FAILED" || name == "KILLED" || name == "ERROR";
-    return about == "JOB" && ends ? event_type::job_over : event_type::other;
+    return about == "JOB" && ends ? hadoop_event_type::job_over : hadoop_event_type::other;
 }
 
 // What a line may say of an attempt. It is there until the next one is read.
@@ -138,9 +102,9 @@ class attempt_event {
         members
     };
 
-    [[nodiscard]] event_type type() const { return type_; }
+    [[nodiscard]] hadoop_event_type type() const { return type_; }
     [[nodiscard]] bool is_of_attempt() const {
-        return type_ >= event_type::started && type_ <= event_type::killed && bodies_ == 1;
+        return type_ >= hadoop_event_type::started && type_ <= hadoop_event_type::killed && bodies_ == 1;
     }
     [[nodiscard]] std::string_view text(member which) const {
         walked_value const value = body_[which];
@@ -159,16 +123,16 @@ class attempt_event {
         enum : std::size_t { of_type, of_event };
         bodies_ = 0;
         body_ = {};
-        type_ = event_type::none;
+        type_ = hadoop_event_type::none;
         found_members<2> found;
         bool const whole = walk(line, of_line, found, [&](std::size_t which, walked_value& value) {
             if (which == of_type) return true;
             // Should the type stand behind the event, it is not known yet what that is about.
             type_ = type_of(text_of(found[of_type]));
-            bool const unwanted = type_ == event_type::job_over || type_ == event_type::other;
+            bool const unwanted = type_ == hadoop_event_type::job_over || type_ == hadoop_event_type::other;
             return unwanted || read_event(value);
         });
-        if (type_ == event_type::none) type_ = type_of(text_of(found[of_type]));
+        if (type_ == hadoop_event_type::none) type_ = type_of(text_of(found[of_type]));
         return whole;
     }
 
@@ -195,7 +159,7 @@ class attempt_event {
         });
     }
 
-    event_type type_ = event_type::none;
+    hadoop_event_type type_ = hadoop_event_type::none;
     std::size_t bodies_ = 0;
     found_members<members> body_;
     std::array<std::string_view, members> avro_texts_{}; // of members that are objects
@@ -204,119 +168,38 @@ class attempt_event {
 
 class jhist_reader {
   public:
-    jhist_reader(line_reader const& lines, collector& out) : lines_(lines), walker_(lines), out_(out) {}
+    jhist_reader(line_reader const& lines, collector& out)
+        : lines_(lines), walker_(lines), attempts_(out), out_(out) {}
 
     // The line that the reader is at.
     void read_event() {
+        using enum attempt_event::member;
         std::size_t const number = lines_.number();
         json_kind const kind = walker_.read([this](walked_object& object) { return event_.read(object); });
         if (kind == json_kind::none)
             return out_.leave_out(lines_.torn() ? reason::torn : reason::not_json, number);
-        if (kind == json_kind::other || event_.type() == event_type::none)
+        if (kind == json_kind::other || event_.type() == hadoop_event_type::none)
             return out_.leave_out(reason::not_a_record, number);
-        if (event_.type() == event_type::job_over) job_over_ = true;
+        if (event_.type() == hadoop_event_type::job_over) attempts_.end_job();
         if (!event_.is_of_attempt()) return out_.leave_out(reason::other_event, number);
-        if (event_.type() == event_type::started) return begin(number);
-        end(event_.type() == event_type::finished ? ending::success
-            : event_.type() == event_type::failed ? ending::failed
-                                                  : ending::killed,
-            number);
+        bool const starts = event_.type() == hadoop_event_type::started;
+        attempts_.take({.type = event_.type(),
+                        .task_id = event_.text(task_id),
+                        .task_type = event_.text(task_type),
+                        .attempt_id = event_.text(attempt_id),
+                        .host = event_.text(starts ? tracker_name : host_name),
+                        .avatar = event_.text(avataar),
+                        .time = event_.time(starts ? start_time : finish_time),
+                        .bytes_read = event_.bytes_read(),
+                        .line = number});
     }
-
-    // What had not ended, in the order in which it began.
-    void finish() {
-        std::vector<std::uint32_t> rest;
-        for (std::uint32_t n = 0; n < running_.size(); ++n)
-            if (ids_.contains(n)) rest.push_back(n);
-        std::sort(rest.begin(), rest.end(),
-                  [this](std::uint32_t a, std::uint32_t b) { return running_[a].line < running_[b].line; });
-        for (std::uint32_t const n : rest) {
-            running_attempt const& begun = running_[n];
-            if (job_over_ || begun.node.empty()) {
-                out_.leave_out(reason::no_end_written, begun.line);
-                continue;
-            }
-            attempt& a = read_so_far(ids_[n], begun);
-            a.end_state = ending::running;
-            a.input.reset();
-            out_.take(a);
-        }
-    }
+    void finish() { attempts_.finish(); }
 
   private:
-    struct running_attempt {
-        std::string job, task, node;
-        std::optional<moment> start;
-        std::optional<bool> speculative;
-        std::size_t line = 0;
-    };
-
-    // Of an attempt that began. It is there until the next one.
-    attempt& read_so_far(std::string_view id, running_attempt const& begun) {
-        attempt& a = attempt_;
-        a.job = begun.job;
-        a.task = begun.task;
-        a.node = begun.node;
-        a.start = begun.start;
-        a.end.reset();
-        a.speculative = begun.speculative;
-        a.line = begun.line;
-        a.number = hadoop_attempt_number(id);
-        return a;
-    }
-
-    void begin(std::size_t line) {
-        using enum attempt_event::member;
-        std::string_view const id = event_.text(attempt_id), avatar = event_.text(avataar);
-        std::string const& job = jobs_.name_of(id, event_.text(task_type));
-        if (job.empty()) return out_.leave_out(reason::no_job, line);
-        auto const since = event_.time(start_time);
-        if (!since) return out_.leave_out(reason::bad_time, line);
-        running_attempt& begun = opened(id);
-        begun.job = job;
-        begun.task = event_.text(task_id);
-        begun.node = hadoop_host(event_.text(tracker_name));
-        begun.start = since;
-        begun.speculative.reset();
-        if (!avatar.empty()) begun.speculative = avatar == "SPECULATIVE";
-        begun.line = line;
-    }
-
-    // What ended leaves its place, and the memory of its texts, to what begins next.
-    running_attempt& opened(std::string_view id) {
-        std::uint32_t const n = ids_.insert(id);
-        if (n >= running_.size()) running_.resize(n + std::size_t{1});
-        return running_[n];
-    }
-
-    void end(ending how, std::size_t line) {
-        using enum attempt_event::member;
-        std::string_view const id = event_.text(attempt_id);
-        std::uint32_t const begun = ids_.find(id);
-        if (begun == ids_.none) {
-            return out_.leave_out(jobs_.name_of(id, "").empty() ? reason::no_job : reason::end_without_start,
-                                  line);
-        }
-        ids_.erase(begun);
-        attempt& a = read_so_far(id, running_[begun]);
-        a.line = line;
-        a.end_state = how;
-        if (auto const host = hadoop_host(event_.text(host_name)); !host.empty()) a.node = host;
-        a.end = event_.time(finish_time);
-        if (!a.end) return out_.leave_out(reason::bad_time, line);
-        if (a.node.empty()) return out_.leave_out(reason::no_node, line);
-        a.input = event_.bytes_read();
-        out_.take(a);
-    }
-
     line_reader const& lines_;
     json_line_walker walker_;
     attempt_event event_;
-    straggle::interner<std::string> ids_; // of attempts that run
-    std::vector<running_attempt> running_;
-    job_names jobs_;
-    attempt attempt_; // what no event says stays unknown
-    bool job_over_ = false;
+    hadoop_attempts attempts_;
     collector& out_;
 };
 

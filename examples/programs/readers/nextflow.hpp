@@ -5,16 +5,37 @@
 /// Nextflow's `trace.txt`.
 #pragma once
 
+#include "fields.hpp"
 #include "history.hpp"
 #include "text_window.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace readers {
 
 [[nodiscard]] bool looks_like_nextflow(std::string_view head);
-void read_nextflow(text_window& text, collector& out);
+
+/// Where and when the jobs of a batch system ran, by the ids that Nextflow calls `native_id`.
+class native_jobs {
+  public:
+    struct job {
+        std::string node;
+        std::optional<moment> start, end;
+    };
+    /// Keeps what `sacct` says. Of a job that was requeued the last run counts.
+    void add(attempt const& a);
+    [[nodiscard]] job const* find(std::string_view native_id) const;
+
+  private:
+    std::map<std::string, job, std::less<>> jobs_;
+};
+
+/// @param given which column is what, where that is not as Nextflow names it
+/// @param joined null: nothing is
+void read_nextflow(text_window& text, given_columns const& given, native_jobs const* joined, collector& out);
 
 /// `1h 2m 3.5s`, `850ms`, `0ms`, or milliseconds as a raw trace says them.
 [[nodiscard]] std::optional<moment> nextflow_length(std::string_view text);

@@ -6,6 +6,7 @@
 #include "../common/failure.hpp"
 #include "../common/file_source.hpp"
 #include "../common/text.hpp"
+#include "batch.hpp"
 #include "dask.hpp"
 #include "fields.hpp"
 #include "hadoop.hpp"
@@ -30,25 +31,64 @@ bool looks_like_csv(std::string_view head) {
            line.find('\0') == std::string_view::npos;
 }
 
+// What people have that is no history, and what to do instead.
+struct refusal {
+    std::string_view begins_with, what;
+};
+constexpr std::array<refusal, 9> refusals{{
+    {"s\th:m:s\t",
+     "a benchmark of Snakemake, which does not say on which node a job ran; where Snakemake runs "
+     "jobs by Slurm, give what sacct -P -o JobID,NodeList,State,Start,End says"},
+    {"JobID ",
+     "sacct for the eye, whose columns are cut off; run sacct -P -o JobID,NodeList,State,Start,End"},
+    {"<!DOCTYPE", "a page of HTML, not a log; of a Dask performance report save the task stream instead: "
+                  "json.dump(client.get_task_stream(), file)"},
+    {"<html", "a page of HTML, not a log; of a Dask performance report save the task stream instead: "
+              "json.dump(client.get_task_stream(), file)"},
+    {"SQLite format 3", "a database of SQLite; write the table of tasks as CSV (sqlite3 -header -csv)"},
+    {"PAR1", "a Parquet file; write it as CSV"},
+    {"PK\x03\x04", "a zip archive; unpack it first"},
+    {"BZh", "packed with bzip2; unpack it first: bunzip2"},
+    {"\xFD"
+     "7zXZ",
+     "packed with xz; unpack it first: unxz"},
+}};
+std::string_view refusal_of(std::string_view head) {
+    while (!head.empty() && (head.front() == ' ' || head.front() == '\n')) head.remove_prefix(1);
+    for (refusal const& r : refusals)
+        if (head.starts_with(r.begins_with)) return r.what;
+    bool const json = head.starts_with('{') || head.starts_with('[');
+    return json ? "JSON of none of the formats that can be read (--from names them); write a row per attempt "
+                  "as CSV "
+                  "with the columns job, node, start_ms, end_ms"
+                : "";
+}
+
 struct known_format {
     format how;
     bool (*looks_like)(std::string_view head);
 };
 // The surest first.
-constexpr std::array<known_format, 10> known_formats{{{format::hadoop, looks_like_jhist},
+constexpr std::array<known_format, 16> known_formats{{{format::hadoop, looks_like_jhist},
+                                                      {format::hadoop, looks_like_hadoop1},
+                                                      {format::lsf, looks_like_lsf},
+                                                      {format::pbs, looks_like_pbs},
+                                                      {format::htcondor, looks_like_htcondor},
                                                       {format::spark, looks_like_spark},
                                                       {format::dask, looks_like_dask},
+                                                      {format::dask, looks_like_dask_stream},
                                                       {format::parallel, looks_like_joblog},
                                                       {format::slurm, looks_like_sacct},
                                                       {format::nextflow, looks_like_nextflow},
                                                       {format::hadoop, looks_like_rumen},
                                                       {format::slurm, looks_like_sacct_json},
                                                       {format::haproxy, looks_like_haproxy},
+                                                      {format::sge, looks_like_sge},
                                                       {format::csv, looks_like_csv}}};
 
 // Whether what such a history begins with has to stand at its beginning, and not in any line.
 constexpr bool has_beginning(format how) {
-    return how != format::spark && how != format::haproxy && how != format::csv;
+    return how != format::spark && how != format::haproxy && how != format::csv && how < format::pbs;
 }
 
 // Calls visit(where a line of the head begins) for the first few, until it says true: somebody's messages, or
@@ -107,7 +147,9 @@ class history_reader {
               progress_.update(packed_bytes_ + (input_ != nullptr ? input_->source().packed_bytes() : 0),
                                report_.attempts);
               sink(a);
-          }) {}
+          }) {
+        if (!how.join.empty()) join(how.join);
+    }
 
     void read(input& in, std::string const& file) {
         if (!continues(file, last_)) spark_.finish(out_);
@@ -124,7 +166,7 @@ class history_reader {
                 skip_lead(*how, in.text());
                 read_as(*how, in, file);
             } else
-                out_.leave_out(in.text().head(1).empty() ? reason::other_event : reason::unknown_format, 0);
+                refuse(in.text().head(64));
         }
         if (!in.source().damage().empty()) {
             out_.leave_out(reason::damaged_packing, 0);
@@ -140,6 +182,19 @@ class history_reader {
     }
 
   private:
+    void refuse(std::string_view head) {
+        out_.leave_out(head.empty() ? reason::other_event : reason::unknown_format, 0);
+        if (std::string_view const what = refusal_of(head); !what.empty()) out_.remark(std::string(what));
+    }
+    void join(std::string const& file) {
+        reading_report const report =
+            read_history({file}, {.from = format::slurm}, [this](attempt const& a) { joined_.add(a); });
+        if (report.attempts == 0)
+            throw program::failure(program::exit_status::bad_input,
+                                   program::name_of(file) +
+                                       ": no job that could be read as slurm, which --join needs" +
+                                       reasons_of(report));
+    }
     // Names what stands before the log.
     void skip_lead(format how, text_window& text) {
         std::size_t lead = lead_of(how, text.head(head_size));
@@ -158,17 +213,28 @@ class history_reader {
         case format::spark:
             return spark_.read(text, out_, application_of(file));
         case format::hadoop:
-            return looks_like_jhist(head) ? read_jhist(text, out_) : read_rumen(text, out_);
+            return looks_like_jhist(head)     ? read_jhist(text, out_)
+                   : looks_like_hadoop1(head) ? read_hadoop1(text, out_)
+                                              : read_rumen(text, out_);
         case format::slurm:
-            return looks_like_sacct_json(head) ? read_sacct_json(text, out_) : read_sacct(text, out_);
+            return looks_like_sacct_json(head) ? read_sacct_json(text, out_)
+                                               : read_sacct(text, how_.columns, out_);
         case format::nextflow:
-            return read_nextflow(text, out_);
+            return read_nextflow(text, how_.columns, how_.join.empty() ? nullptr : &joined_, out_);
         case format::haproxy:
             return read_haproxy(text, out_);
         case format::parallel:
             return read_joblog(text, out_);
         case format::dask:
-            return read_dask(text, out_);
+            return looks_like_dask_stream(head) ? read_dask_stream(text, out_) : read_dask(text, out_);
+        case format::pbs:
+            return read_pbs(text, out_);
+        case format::sge:
+            return read_sge(text, out_);
+        case format::lsf:
+            return read_lsf(text, out_);
+        case format::htcondor:
+            return read_htcondor(text, out_);
         case format::csv:
             break;
         }
@@ -182,6 +248,7 @@ class history_reader {
     attempt_sink sink_;
     collector out_{report_, sink_};
     spark_reader spark_;
+    native_jobs joined_;
     std::string last_;
     input* input_ = nullptr;
     std::uint64_t packed_bytes_ = 0;
@@ -197,6 +264,10 @@ std::string lines_of(occurrences const& some, reading_report const& report) {
     }
     if (!text.empty() && some.count > some.first.size()) text += ", ...";
     return text.empty() ? text : " (" + text + ")";
+}
+
+std::string example_of(occurrences const& some) {
+    return some.example.empty() ? "" : ": " + program::printable(some.example);
 }
 
 } // namespace
@@ -261,6 +332,9 @@ opened_history open_history(std::vector<std::string> const& paths, std::optional
     h.files = files_of(paths);
     h.first = std::make_unique<input>(h.files.front());
     std::optional<format> const how = from ? from : h.first->guess();
+    std::string_view const what = from ? std::string_view{} : refusal_of(h.first->text().head(64));
+    if ((!how || how == format::csv) && h.files.size() == 1 && !what.empty())
+        throw program::failure(program::exit_status::bad_input, h.first->name() + ": " + std::string(what));
     h.is_csv = how == format::csv || (!how && h.files.size() == 1 && h.first->foreign_packing().empty());
     return h;
 }
@@ -287,7 +361,8 @@ std::string reasons_of(reading_report const& report) {
         occurrences const& some = report.reasons[i];
         if (some.count > 0)
             text += "; " + program::grouped(some.count) + " " +
-                    std::string(to_string(static_cast<reason>(i))) + lines_of(some, report);
+                    std::string(to_string(static_cast<reason>(i))) + lines_of(some, report) +
+                    example_of(some);
     }
     return text;
 }
@@ -316,7 +391,7 @@ std::vector<std::string> summary_of(reading_report const& report) {
         if (report[why].count > 0)
             text.push_back((is_damage(why) ? "not read: " : "left out: ") + std::string(to_string(why)) +
                            ", " + program::counted(report[why].count, "time") +
-                           lines_of(report[why], report));
+                           lines_of(report[why], report) + example_of(report[why]));
     }
     for (file_report const& file : report.files)
         if (!file.remark.empty() && text.size() < 40)

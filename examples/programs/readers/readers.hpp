@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../common/progress.hpp"
+#include "fields.hpp"
 #include "history.hpp"
 #include "source.hpp"
 #include "text_window.hpp"
@@ -50,6 +51,8 @@ class input {
 struct reading_options {
     std::optional<format> from{}; ///< nothing: found out, file by file
     bool show_progress = false;
+    given_columns columns{}; ///< of Slurm's tables and Nextflow's traces, where they are called otherwise
+    std::string join{};      ///< what `sacct` says of the jobs of a Nextflow trace; empty: nothing
 };
 
 /// The files to read: a folder stands for what is in it and below, in the order of names with numbers by

@@ -5,7 +5,8 @@
 
 #include "fields.hpp"
 
-#include <array>
+#include <algorithm>
+#include <vector>
 
 namespace readers {
 
@@ -47,17 +48,21 @@ slurm_time read_time(iso_clock& clock, std::string_view field) {
 }
 
 struct sacct_columns {
-    std::optional<std::size_t> id, raw_id, node, state, start, end, elapsed, restarts;
+    std::optional<std::size_t> id, node, state, start, end, elapsed, restarts;
 
-    explicit sacct_columns(field_list const& header)
-        : id(column_of(header, "JobID")),
-          raw_id(column_of(header, "JobIDRaw")),
-          node(column_of(header, "NodeList")),
-          state(column_of(header, "State")),
-          start(column_of(header, "Start")),
-          end(column_of(header, "End")),
-          elapsed(column_of(header, "ElapsedRaw")),
-          restarts(column_of(header, "Restarts")) {}
+    sacct_columns() = default;
+    sacct_columns(field_list const& header, given_columns const& given) {
+        auto const find = [&header](std::string const& name, std::string_view usual) {
+            return column_of(header, name.empty() ? usual : std::string_view(name));
+        };
+        id = find(given.job, "JobID");
+        node = find(given.node, "NodeList");
+        state = find(given.status, "State");
+        start = find(given.start, "Start");
+        end = find(given.end, "End");
+        elapsed = find(given.duration, "ElapsedRaw");
+        restarts = column_of(header, "Restarts");
+    }
 
     [[nodiscard]] std::string missing() const {
         std::string list;
@@ -75,9 +80,9 @@ struct sacct_columns {
 
 class sacct_reader {
   public:
-    sacct_reader(sacct_columns const& columns, collector& out) : at_(columns), out_(out) {}
+    explicit sacct_reader(collector& out) : out_(out) {}
 
-    /// Another output follows, with other columns.
+    /// Rows with these columns follow.
     void use(sacct_columns const& columns) { at_ = columns; }
 
     void read(field_list const& fields, std::size_t line) {
@@ -86,9 +91,13 @@ class sacct_reader {
         };
         slurm_id const id = slurm_id_of(field(at_.id));
         if (id.job.empty()) return out_.leave_out(reason::no_job, line);
-        if (!id.step.empty() &&
-            (id.array || id.step.find_first_not_of("0123456789") != std::string_view::npos))
+        // What ran on one node is read as a whole. The steps of a job on several nodes are siblings.
+        if (id.step.empty()) {
+            if (is_one_node(field(at_.node))) whole_job_ = id.job;
+        } else if (id.array || id.job == whole_job_ ||
+                   id.step.find_first_not_of("0123456789") != std::string_view::npos) {
             return out_.leave_out(reason::step, line);
+        }
         auto const how = slurm_ending(field(at_.state));
         if (!how || id.pending) return out_.leave_out(reason::never_started, line);
         std::string_view const node = field(at_.node);
@@ -103,7 +112,10 @@ class sacct_reader {
         if (!at_.end && a.start && *how != ending::running)
             if (auto const seconds = whole_number(field(at_.elapsed)))
                 if (auto const took = time_of(*seconds, 1'000'000'000)) a.end = *a.start + *took;
-        if (!a.start || (!a.end && *how != ending::running)) return out_.leave_out(reason::bad_time, line);
+        if (!a.start) return out_.leave_out(reason::bad_time, line, {"Start", field(at_.start), time_form});
+        if (!a.end && *how != ending::running)
+            return out_.leave_out(reason::bad_time, line,
+                                  {"End", field(at_.end), at_.end ? time_form : "there, or ElapsedRaw"});
         if (!same_clock(start) || (!end.unknown && at_.end && !same_clock(end)))
             return out_.leave_out(reason::mixed_clocks, line);
         if (*how == ending::running) a.end.reset();
@@ -121,6 +133,8 @@ class sacct_reader {
     }
 
   private:
+    static constexpr std::string_view time_form = "2026-01-31T12:00:00, or seconds since 1970";
+
     // Local times and times since 1970 cannot be compared.
     bool same_clock(slurm_time const& t) {
         if (clock_ == clock_form::none) clock_ = t.form;
@@ -141,7 +155,7 @@ class sacct_reader {
     sacct_columns at_;
     collector& out_;
     iso_clock times_;
-    std::string last_id_, job_;
+    std::string last_id_, job_, whole_job_;
     attempt attempt_; // what no row says stays unknown
     std::uint32_t last_number_ = 0;
     clock_form clock_ = clock_form::none;
@@ -206,43 +220,217 @@ slurm_id slurm_id_of(std::string_view id) {
     return result;
 }
 
+namespace {
+
+constexpr std::string_view asked_for = "sacct -P -o JobID,NodeList,State,Start,End";
+
+bool is_job_id(std::string_view s) {
+    slurm_id const id = slurm_id_of(s);
+    return !id.job.empty() && id.job.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_state(std::string_view s) {
+    s = s.substr(0, s.find_first_of(" +"));
+    return is_one_of(s, {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "RUNNING",
+                         "PENDING", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "REQUEUED", "SUSPENDED",
+                         "RESIZING", "REVOKED"});
+}
+
+// `d07n[03-05]`, or a name with a number at its end, as nodes have.
+bool is_node_list(std::string_view s) {
+    if (is_no_node(s)) return true;
+    auto const is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    if (s.empty() || !is_letter(s.front())) return false;
+    if (s.find_first_of(" _/:=%") != std::string_view::npos) return false;
+    return s.back() == ']' || (s.back() >= '0' && s.back() <= '9');
+}
+
+// The rows at the beginning of an output without a header, by which its columns are guessed.
+class headerless_rows {
+  public:
+    // @param whole the head ends where the text does
+    headerless_rows(std::string_view head, bool whole) {
+        constexpr std::size_t most = 200;
+        while (!head.empty() && rows_.size() < most) {
+            bool const has_end = head.find('\n') != std::string_view::npos;
+            std::string_view line = take_word(head, '\n');
+            if (!has_end && !whole && !rows_.empty()) break;
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            field_list fields;
+            fields.split(line, '|');
+            if (line.empty() || (!rows_.empty() && fields.size() != rows_.front().size())) continue;
+            rows_.push_back(fields);
+        }
+    }
+
+    // Every row begins as a job does, and says how it ended.
+    [[nodiscard]] bool are_jobs() const {
+        return !rows_.empty() && rows_.front().size() >= 4 && first_of(is_job_id) && first_of(is_state);
+    }
+
+    [[nodiscard]] sacct_columns columns() const {
+        sacct_columns at;
+        at.id = first_of(is_job_id);
+        at.state = first_of(is_state);
+        find_times(at);
+        at.node = node_column();
+        // Where JobIDRaw comes first, JobID is the one with arrays or steps.
+        for (std::size_t c = 0; c < rows_.front().size(); ++c)
+            if (all(c, is_job_id) && any(c, [](std::string_view s) { return s.find('_') != s.npos; })) {
+                at.id = c;
+                break;
+            }
+        return at;
+    }
+
+  private:
+    template <class Is>
+    [[nodiscard]] bool all(std::size_t column, Is const& is) const {
+        return std::ranges::all_of(rows_, [&](field_list const& r) { return is(trimmed(r[column])); });
+    }
+    template <class Is>
+    [[nodiscard]] bool any(std::size_t column, Is const& is) const {
+        return std::ranges::any_of(rows_, [&](field_list const& r) { return is(trimmed(r[column])); });
+    }
+    template <class Is>
+    [[nodiscard]] std::optional<std::size_t> first_of(Is const& is) const {
+        for (std::size_t c = 0; c < rows_.front().size(); ++c)
+            if (all(c, is)) return c;
+        return std::nullopt;
+    }
+
+    // Submit, Eligible, Start and End, in whatever order the columns are: the latest two.
+    void find_times(sacct_columns& at) const {
+        iso_clock clock;
+        auto const is_time = [&clock](std::string_view s) {
+            slurm_time const t = read_time(clock, s);
+            constexpr std::int64_t year_2001 = 978'307'200;
+            bool const plausible =
+                t.time && (t.form != clock_form::epoch || t.time->count() / 1'000'000'000 > year_2001);
+            return plausible || (t.unknown && s != "0" && !s.empty());
+        };
+        struct time_column {
+            std::size_t column;
+            double sum; // seconds
+        };
+        std::vector<time_column> found;
+        std::vector<std::size_t> timed;
+        for (std::size_t c = 0; c < rows_.front().size(); ++c)
+            if (c != at.id && all(c, is_time) &&
+                any(c, [&](std::string_view s) { return read_time(clock, s).time.has_value(); }))
+                timed.push_back(c);
+        for (std::size_t const c : timed) {
+            double sum = 0;
+            for (field_list const& r : rows_) { // only where all are known
+                bool const known = std::ranges::all_of(timed, [&](std::size_t other) {
+                    return read_time(clock, trimmed(r[other])).time.has_value();
+                });
+                if (known) sum += static_cast<double>(read_time(clock, trimmed(r[c])).time->count()) / 1e9;
+            }
+            found.push_back({c, sum});
+        }
+        if (found.size() < 2) return;
+        std::ranges::stable_sort(found, {}, &time_column::sum);
+        at.end = found.back().column;
+        at.start = found[found.size() - 2].column;
+    }
+
+    // The one with lists in brackets; else the one whose names change most from row to row.
+    [[nodiscard]] std::optional<std::size_t> node_column() const {
+        std::optional<std::size_t> best;
+        std::size_t most = 0;
+        for (std::size_t c = 0; c < rows_.front().size(); ++c) {
+            if (!all(c, is_node_list) || !any(c, [](std::string_view s) { return !is_no_node(s); })) continue;
+            if (any(c, [](std::string_view s) { return s.ends_with(']') || s == "None assigned"; })) return c;
+            std::size_t changes = 1;
+            for (std::size_t i = 1; i < rows_.size(); ++i)
+                changes += static_cast<std::size_t>(rows_[i][c] != rows_[i - 1][c]);
+            if (changes >= most) {
+                most = changes;
+                best = c;
+            }
+        }
+        return best;
+    }
+
+    std::vector<field_list> rows_;
+};
+
+// What is not known of an output without a header, and what to do.
+std::string headerless_remark(std::string const& missing) {
+    return "sacct without a header, and none of its columns looks like " + missing + ": run " +
+           std::string(asked_for) + ", or say which column is what, as in --columns " +
+           "job=#1,node=#4,status=#6,start=#9,end=#10";
+}
+
+} // namespace
+
 bool looks_like_sacct(std::string_view head) {
     std::string_view const line = head.substr(0, head.find_first_of("\r\n"));
     if (line.find('|') == std::string_view::npos) return false;
     field_list fields;
     fields.split(line, '|');
-    return column_of(fields, "JobID") || column_of(fields, "JobIDRaw");
+    return column_of(fields, "JobID") || column_of(fields, "JobIDRaw") ||
+           headerless_rows(line, true).are_jobs();
 }
 
-void read_sacct(text_window& text, collector& out) {
+void read_sacct(text_window& text, given_columns const& given, collector& out) {
+    constexpr std::size_t head_size = std::size_t{1} << 16;
+    std::string_view const head = text.head(head_size);
+    headerless_rows const rows(head, head.size() < head_size);
+    bool const headerless = rows.are_jobs();
+    sacct_columns const guessed = headerless ? rows.columns() : sacct_columns();
     line_reader lines(text);
     field_list fields;
-    if (!lines.next()) return;
-    std::string header(lines.line());
-    fields.split(header, '|');
-    std::size_t count = fields.size();
-    sacct_columns const columns(fields);
-    if (std::string const missing = columns.missing(); !missing.empty()) {
-        out.leave_out(reason::not_a_record, lines.number());
-        out.remark("no column " + missing + "; try sacct -P -o JobID,NodeList,State,Start,End");
-        return;
-    }
-    sacct_reader reader(columns, out);
-    std::size_t id = *columns.id;
+    sacct_reader reader(out);
+    std::string header;
+    std::size_t count = 0, id = 0;
+    auto const use = [&](sacct_columns const& columns) {
+        count = fields.size();
+        id = *columns.id;
+        reader.use(columns);
+    };
+    bool begun = false;
+    auto const begin = [&] {
+        fields.split(lines.line(), '|');
+        sacct_columns columns(fields, given);
+        if (headerless) {
+            auto const fill = [](std::optional<std::size_t>& to, std::optional<std::size_t> from) {
+                if (!to) to = from;
+            };
+            fill(columns.id, guessed.id);
+            fill(columns.node, guessed.node);
+            fill(columns.state, guessed.state);
+            fill(columns.start, guessed.start);
+            fill(columns.end, guessed.end);
+        } else {
+            header = lines.line();
+        }
+        if (std::string const missing = columns.missing(); !missing.empty()) {
+            out.leave_out(reason::not_a_record, lines.number());
+            out.remark(headerless ? headerless_remark(missing)
+                                  : "no column " + missing + "; run " + std::string(asked_for));
+            return false;
+        }
+        use(columns);
+        return begun = true;
+    };
     auto const is_other_header = [&] { // of an output with other columns
         bool const may_be =
             fields.size() != count || fields[id].empty() || fields[id][0] < '0' || fields[id][0] > '9';
-        if (!may_be || !looks_like_sacct(lines.line())) return false;
-        sacct_columns const others(fields);
+        if (!may_be || !(column_of(fields, "JobID") || column_of(fields, "JobIDRaw"))) return false;
+        sacct_columns const others(fields, given);
         if (!others.missing().empty()) return false;
         header = lines.line();
-        count = fields.size();
-        id = *others.id;
-        reader.use(others);
+        use(others);
         return true;
     };
     while (lines.next()) {
         if (lines.line().empty() && !lines.too_long()) continue;
+        if (!begun) {
+            if (!begin()) return;
+            if (!headerless) continue;
+        }
         out.count_line();
         fields.split(lines.line(), '|');
         if (lines.too_long())

@@ -2,9 +2,10 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Slurm's accounting: `sacct --parsable`, `--parsable2` with a header, and `--json`.
+/// Slurm's accounting: `sacct --parsable`, `--parsable2` with or without a header, and `--json`.
 #pragma once
 
+#include "fields.hpp"
 #include "history.hpp"
 #include "text_window.hpp"
 
@@ -17,7 +18,8 @@ namespace readers {
 [[nodiscard]] bool looks_like_sacct(std::string_view head);
 [[nodiscard]] bool looks_like_sacct_json(std::string_view head);
 
-void read_sacct(text_window& text, collector& out);
+/// @param given which column is what, where that is not as `sacct` names it
+void read_sacct(text_window& text, given_columns const& given, collector& out);
 void read_sacct_json(text_window& text, collector& out);
 
 /// What a state says; nothing for a task that has not run.

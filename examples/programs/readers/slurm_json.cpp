@@ -64,7 +64,7 @@ class job_reader {
         } else {
             job_ = std::to_string(*id) + "/job";
             task_.assign(1, '0');
-            read_steps(job, std::to_string(*id), line);
+            read_steps(job, std::to_string(*id), is_one_node(text_in(job, "nodes")), line);
         }
         a.job = job_;
         a.task = task_;
@@ -99,7 +99,8 @@ class job_reader {
         out_.take(a);
     }
 
-    void read_steps(json_value job, std::string const& id, std::size_t line) {
+    // @param whole the job is read as a whole
+    void read_steps(json_value job, std::string const& id, bool whole, std::size_t line) {
         simdjson::dom::array steps;
         auto const list = member(job, "steps");
         if (!list || list->get(steps) != simdjson::SUCCESS) return;
@@ -109,7 +110,7 @@ class job_reader {
             std::string_view const name = text_in(which, "id");
             auto const number = whole_in(which, "id");
             step_ = number ? std::to_string(*number) : std::string(slurm_id_of(name).step);
-            if (step_.empty() || step_.find_first_not_of("0123456789") != std::string::npos) {
+            if (whole || step_.empty() || step_.find_first_not_of("0123456789") != std::string::npos) {
                 out_.leave_out(reason::step, line);
                 continue;
             }

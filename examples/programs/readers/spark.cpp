@@ -135,11 +135,26 @@ std::uint32_t small(std::int64_t n) {
 
 } // namespace
 
+namespace {
+
+// `"Event": "SparkListener...`, with blanks as may be.
+bool is_event(std::string_view line) {
+    constexpr std::string_view key = "\"Event\"";
+    std::size_t at = line.find(key);
+    if (at == std::string_view::npos) return false;
+    at += key.size();
+    while (at < line.size() && (line[at] == ' ' || line[at] == '\t' || line[at] == ':')) ++at;
+    std::string_view const value = line.substr(at);
+    return value.starts_with("\"SparkListener") || value.starts_with("\"org.apache.spark.");
+}
+
+} // namespace
+
 bool looks_like_spark(std::string_view head) {
-    std::string_view const line = head.substr(0, head.find('\n'));
-    return line.find("\"Event\":\"SparkListener") != std::string_view::npos ||
-           line.find("\"Event\":\"org.apache.spark.") != std::string_view::npos ||
-           head.find("\n{\"Event\":\"SparkListener") != std::string_view::npos;
+    constexpr int most_lines = 32;
+    for (int i = 0; i < most_lines && !head.empty(); ++i)
+        if (is_event(take_word(head, '\n'))) return true;
+    return false;
 }
 
 void spark_reader::name_job(std::int64_t stage, std::int64_t stage_attempt) {

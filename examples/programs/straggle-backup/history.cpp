@@ -54,7 +54,7 @@ class history_reader {
         number const start = number_in(column::start), end = number_in(column::end);
         number const duration = number_in(column::duration), input = number_in(column::input);
         past_attempt a;
-        a.job = read_name(names_.jobs, rows_.field(column::job));
+        a.job = read_name(names_.jobs, rows_.name(column::job));
         a.node = read_name(names_.nodes, rows_.field(column::node));
         a.task = read_name(names_.tasks, rows_.field(column::task));
         for (number const& n : {start, end, duration, input})
@@ -118,7 +118,8 @@ history read_log(options const& o, readers::opened_history opened, name_table& n
     h.has_times = true;
     h.start_unit = o.unit.value_or(time_unit::milliseconds); // of --now
     readers::reading_report const report = readers::read_history(
-        opened.files, {.from = o.from, .show_progress = show_progress},
+        opened.files,
+        {.from = o.from, .show_progress = show_progress, .columns = given_columns(o.columns), .join = o.join},
         [&](readers::attempt const& from) {
             past_attempt a;
             a.job = read_name(names.jobs, from.job);

@@ -82,7 +82,7 @@ Exit status: 0 done, whether or not a copy is advised; 1 wrong usage; 2 the inpu
 no such table; 3 the output cannot be written.)";
 
 struct arguments {
-    std::optional<std::string> from;
+    std::optional<std::string> from, join;
     std::string history, running, nodes, detector = "node_aware";
     std::vector<std::string> columns, running_columns, node_columns, avoid;
     std::optional<std::string> running_format, unit, now, kind_column, kind_pattern, policy, gain, assignment,
@@ -96,6 +96,8 @@ void declare_input(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.history, "attempts that have ended; - for standard input");
     app.add_option("--from", a.from, "format of HISTORY, as of straggle-rank (else guessed)")
         ->type_name("FORMAT");
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
+        ->type_name("FILE");
     app.add_option("RUNNING", a.running, "attempts that run; - for standard input");
     auto const input = "Input";
     app.add_option("--nodes", a.nodes, "the nodes and their slots (default: all in the other files)")
@@ -239,6 +241,7 @@ void resolve_input(options& o, arguments const& a) {
     if (a.history.empty()) throw failure(exit_status::usage, "HISTORY is required (see --help)");
     o.history = a.history;
     if (a.from) o.from = parse_format(*a.from);
+    o.join = a.join.value_or("");
     o.running = a.running;
     o.nodes = a.nodes;
     if ((o.history == "-") + (o.running == "-") + (o.nodes == "-") > 1)

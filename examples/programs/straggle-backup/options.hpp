@@ -28,6 +28,7 @@ struct options {
     std::string running;                 ///< empty: what the history says
     std::string nodes;                   ///< empty: those of the history
     std::optional<readers::format> from; ///< of the history; nothing: found out
+    std::string join;                    ///< what sacct says of a Nextflow trace
     program::column_names<column> columns;
     program::column_names<running_column> running_columns;
     program::column_names<node_column> node_columns;

@@ -4,6 +4,7 @@
 #include "history.hpp"
 
 #include "../common/csv.hpp"
+#include "../common/csv_table.hpp"
 #include "../common/digits.hpp"
 #include "../common/failure.hpp"
 #include "../common/file_source.hpp"
@@ -13,6 +14,7 @@
 #include "../common/status.hpp"
 #include "../common/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -172,10 +174,11 @@ class csv_file {
   public:
     csv_file(readers::input& in, std::uint64_t bytes, reading_options const& options, history_parts& to)
         : in_(in),
-          csv_(input_source{&in}),
+          csv_(input_source{&in}, {}, !options.columns.by_place()),
           columns_(options.columns, csv_.header(), in.name()),
           bytes_(bytes),
           progress_(options.show_progress, bytes_),
+          success_(options.success),
           with_input_(options.with_input),
           only_times_(!with_input_ && !columns_.has(column::slots)),
           to_(to),
@@ -218,7 +221,7 @@ class csv_file {
 
     void read_row(std::span<std::string_view const> record) {
         attempt_names const names =
-            names_in(to_, columns_.field(record, column::job), columns_.field(record, column::node),
+            names_in(to_, columns_.name_in(record, column::job, job_), columns_.field(record, column::node),
                      columns_.field(record, column::task));
         straggle::attempt_status const status = columns_.has(column::status)
                                                     ? status_in(columns_.field(record, column::status))
@@ -261,7 +264,9 @@ class csv_file {
     straggle::attempt_status status_in(std::string_view field) {
         if (field != last_word_) {
             last_word_ = field;
-            last_status_ = history_words::read_status(field);
+            last_status_ = std::ranges::find(success_, field) != success_.end()
+                               ? attempt_status::success
+                               : history_words::read_status(field);
         }
         return last_status_;
     }
@@ -309,9 +314,11 @@ class csv_file {
     column_places columns_;
     std::uint64_t bytes_;
     progress_bar progress_;
+    std::vector<std::string> const& success_;
     bool with_input_, only_times_;
     history_parts& to_;
     history& history_;
+    std::string job_;       // put together of several columns
     std::string last_word_; // of a status; few are different
     straggle::attempt_status last_status_ = history_words::read_status({});
 };
@@ -365,7 +372,11 @@ history read_log(std::vector<std::string> const& files, std::unique_ptr<readers:
     parts.h.end_column = "end_ns";
     parts.h.has_tasks = true;
     readers::reading_report report = readers::read_history(
-        files, {.from = options.from, .show_progress = options.show_progress},
+        files,
+        {.from = options.from,
+         .show_progress = options.show_progress,
+         .columns = given_columns(options.columns),
+         .join = options.join},
         [&](readers::attempt const& a) {
             ++parts.h.rows;
             if (a.end_state == readers::ending::running) return;

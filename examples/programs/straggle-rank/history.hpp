@@ -142,6 +142,8 @@ struct history {
 struct reading_options {
     column_names columns;
     std::optional<readers::format> from{}; ///< nothing: found out
+    std::string join{};                    ///< what `sacct` says of the jobs of a Nextflow trace
+    std::vector<std::string> success{};    ///< further words of CSV for an attempt that succeeded
     bool with_input = false;               ///< whether input sizes matter
     bool show_progress = false;
 };

@@ -118,6 +118,8 @@ void check(history const& past, ranking const& nodes, options const& o) {
 void run(options o) {
     history past = read_history(o.files, {.columns = o.columns,
                                           .from = o.from,
+                                          .join = o.join,
+                                          .success = o.success,
                                           .with_input = o.normaliser == normaliser::work_rate,
                                           .show_progress = !o.quiet && isatty(STDERR_FILENO) != 0});
     if (o.finds_window) o.windows = recommended_lengths(past, o);

@@ -44,7 +44,8 @@ constexpr char const* description =
 constexpr char const* footer = R"(
 FILE is what an engine wrote: sacct of Slurm (-P or --json), event logs of Spark, .jhist or Rumen's
 traces of Hadoop, trace.txt of Nextflow, HAProxy's HTTP log, the joblog of GNU parallel, the log of
-our Dask plugin; packed with gzip or zstd as may be. docs/reference/formats.md says what is taken
+our Dask plugin or its task stream, the accounting of PBS, Grid Engine and LSF, HTCondor's event
+log; packed with gzip or zstd as may be. docs/reference/formats.md says what is taken
 from where. Or it is CSV with a header (RFC 4180), one row per attempt to run a task. Columns:
   job       group of sibling tasks that should take equally long (a stage, a map phase)     required
   node      where the attempt ran                                                           required
@@ -114,7 +115,8 @@ cannot be written.)";
 struct arguments {
     std::string preset = "default";
     std::vector<std::string> files, columns;
-    std::optional<std::string> from;
+    std::optional<std::string> from, join;
+    std::vector<std::string> success;
     std::optional<std::string> normaliser, deviation, edge, select, format, domain, report;
     std::optional<std::string> window, slide, time_unit, exclusions, log, replay, learn, forecast, day;
     // Signed, so that -1 is not a large number.
@@ -126,9 +128,17 @@ struct arguments {
 void declare(CLI::App& app, arguments& a) {
     app.add_option("FILE", a.files, "the history, in files and folders; - for standard input");
     app.add_option("--from", a.from,
-                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask (else guessed)")
+                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask, pbs, sge, lsf,\n"
+                   "htcondor (else guessed)")
         ->type_name("FORMAT");
-    app.add_option("--columns", a.columns, "which column is what: key=name,...")
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
+        ->type_name("FILE");
+    app.add_option("--success", a.success, "a further word of CSV for an attempt that succeeded")
+        ->type_name("WORD")
+        ->allow_extra_args(false);
+    app.add_option("--columns", a.columns,
+                   "which column is what: key=name,...; key=#3 for the third of a\n"
+                   "table without a header; job=name+name for names of two columns")
         ->type_name("KEY=NAME,...")
         ->allow_extra_args(false);
     auto const ranking = "Ranking";
@@ -356,6 +366,8 @@ options resolve(arguments const& a) {
     options o = preset(a.preset);
     o.files = a.files;
     if (a.from) o.from = parse_format(*a.from);
+    if (a.join) o.join = *a.join;
+    o.success = a.success;
     for (std::string const& c : a.columns) o.columns.override_with(c);
     override_ranking(o, a);
     override_decision(o, a);

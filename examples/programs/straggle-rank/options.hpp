@@ -73,6 +73,8 @@ struct options {
 
     std::vector<std::string> files;      ///< and folders
     std::optional<readers::format> from; ///< nothing: found out
+    std::string join;                    ///< what sacct says of a Nextflow trace
+    std::vector<std::string> success;    ///< further words of CSV for it
     column_names columns;
 
     std::string preset = "default";

@@ -67,7 +67,7 @@ bool read_table(history& h, task_names& known, options const& o, std::unique_ptr
             continue;
         }
         attempt a;
-        a.job = add_name(h.jobs, rows.field(column::job));
+        a.job = add_name(h.jobs, rows.name(column::job));
         a.task = add_name(known.tasks, rows.field(column::task));
         a.node = add_name(h.nodes, rows.field(column::node));
         a.number = known.numbers.insert(rows.field(column::attempt));
@@ -91,7 +91,8 @@ straggle::attempt_status status_of(readers::ending how) {
 void read_log(history& h, task_names& known, options const& o, readers::opened_history opened,
               bool show_progress) {
     readers::reading_report const report = readers::read_history(
-        opened.files, {.from = o.from, .show_progress = show_progress},
+        opened.files,
+        {.from = o.from, .show_progress = show_progress, .columns = given_columns(o.columns), .join = o.join},
         [&](readers::attempt const& from) {
             if (from.end_state == readers::ending::running) return;
             attempt a;

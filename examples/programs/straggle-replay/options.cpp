@@ -62,7 +62,7 @@ cannot be written.)";
 
 struct arguments {
     std::string file, progress_file;
-    std::optional<std::string> from, simulate, interval, usual, unit, format, report;
+    std::optional<std::string> from, join, simulate, interval, usual, unit, format, report;
     std::vector<std::string> columns, progress_columns, detectors;
     std::optional<std::int64_t> min_tasks; // signed, so that -1 is not a large number
     std::optional<double> threshold;
@@ -73,9 +73,9 @@ void declare(CLI::App& app, arguments& a) {
     app.add_option("HISTORY", a.file, "the history; - for standard input")->type_name("FILE");
     app.add_option("PROGRESS", a.progress_file, "what its attempts reported; - for standard input")
         ->type_name("FILE");
-    app.add_option("--from", a.from,
-                   "csv, slurm, spark, hadoop, nextflow, haproxy, parallel, dask (else guessed)")
-        ->type_name("FORMAT");
+    app.add_option("--from", a.from, "of HISTORY, as of straggle-rank (else guessed)")->type_name("FORMAT");
+    app.add_option("--join", a.join, "sacct's table, for a Nextflow trace that does not say on which nodes")
+        ->type_name("FILE");
     app.add_option("--simulate", a.simulate, "a made-up cluster with slow nodes in the place of a history")
         ->type_name("SEED");
     app.add_option("--columns", a.columns, "which column of HISTORY is what: key=name,...")
@@ -134,6 +134,7 @@ void resolve_input(options& o, arguments const& a) {
     }
     o.file = a.file;
     if (a.from) o.from = parse_format(*a.from);
+    o.join = a.join.value_or("");
     o.progress_file = a.progress_file;
     if (o.file == "-" && o.progress_file == "-")
         throw failure(exit_status::usage, "standard input cannot be HISTORY and PROGRESS at once");

@@ -23,6 +23,7 @@ struct options {
     std::string file, progress_file;        ///< empty: simulated, or no progress is known
     std::optional<std::uint64_t> simulated; ///< the seed
     std::optional<readers::format> from;    ///< nothing: found out
+    std::string join;                       ///< what sacct says of a Nextflow trace
     program::column_names<column> columns;
     program::column_names<progress_column> progress_columns;
     std::optional<program::time_unit> unit; ///< nothing: as the columns are named

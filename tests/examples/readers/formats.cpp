@@ -6,6 +6,7 @@
 #include "support.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -126,6 +127,59 @@ TEST_CASE("readers: Slurm, odd rows") {
           std::string::npos);
 }
 
+TEST_CASE("readers: Slurm, the steps of a job are part of it") {
+    std::string const times = "COMPLETED|2026-03-01T00:00:00|2026-03-01T00:10:00\n";
+    reading const r =
+        read_text("JobID|NodeList|State|Start|End\n100|n1|" + times + "100.batch|n1|" + times + "100.0|n1|" +
+                  times + "101|d07n[03-04]|" + times + "101.0|d07n03|" + times + "101.1|d07n04|" + times);
+    CHECK(tasks_by_job(r) == std::map<std::string, int>{{"100/job", 1}, {"101", 2}});
+    CHECK(r.count(reason::step) == 2);
+    CHECK(r.count(reason::several_nodes) == 1);
+}
+
+TEST_CASE("readers: Slurm without a header") {
+    auto const row = [](int task, char const* node, int minutes) {
+        return "7_" + std::to_string(task) + "|" + std::to_string(900 + task) +
+               "|cluster1|cpu|chem|g1|100|u12|1000|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:00:"
+               "01|"
+               "2026-01-01T00:0" +
+               std::to_string(minutes) + ":00|00:01:00|0:0|COMPLETED|1|1|1|4G|01:00:00|" + node + "|align\n";
+    };
+    reading const wide = read_text(row(1, "d07n03", 1) + row(2, "d07n04", 2) + row(3, "d07n[03-05]", 3));
+    CHECK(wide.report.files[0].how == readers::format::slurm);
+    REQUIRE(wide.rows.size() == 2);
+    CHECK(wide.rows[0].job == "7");
+    CHECK(wide.rows[0].node == "d07n03");
+    CHECK(wide.rows[1].end_ms - wide.rows[1].start_ms == 119'000);
+    CHECK(wide.count(reason::several_nodes) == 1);
+    // The default columns have neither nodes nor times.
+    reading const few = read_text("7_1|align|cpu|chem|1|COMPLETED|0:0\n7_2|align|cpu|chem|1|FAILED|1:0\n");
+    CHECK(few.rows.empty());
+    CHECK(few.report.files[0].remark.find("NodeList") != std::string::npos);
+    CHECK(few.report.files[0].remark.find("--columns") != std::string::npos);
+    // Nodes whose names have no number are not guessed.
+    std::string const named = "7_1|alpha|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:01:00\n";
+    CHECK(read_text(named).rows.empty());
+    reading said;
+    readers::reading_options how;
+    how.columns.node = "#2";
+    said.report =
+        readers::read_history({"text"}, how, into(said.rows),
+                              std::make_unique<readers::input>("text", readers::text_source(named)));
+    REQUIRE(said.rows.size() == 1);
+    CHECK(said.rows[0].node == "alpha");
+}
+
+TEST_CASE("readers: Spark, blanks in its JSON") {
+    reading const r = read_text("{\"Event\": \"SparkListenerLogStart\", \"Spark Version\": \"3.5.1\"}\n"
+                                "{\"Event\": \"SparkListenerTaskEnd\", \"Stage ID\": 0, \"Task End Reason\": "
+                                "{\"Reason\": \"Success\"}, "
+                                "\"Task Info\": {\"Task ID\": 0, \"Index\": 0, \"Launch Time\": 1, \"Host\": "
+                                "\"a\", \"Finish Time\": 9}}\n");
+    CHECK(r.report.files[0].how == readers::format::spark);
+    CHECK(r.rows.size() == 1);
+}
+
 TEST_CASE("readers: Spark, a rolled log goes on in its next file") {
     namespace fs = std::filesystem;
     fs::path const folder = fs::temp_directory_path() / "straggle-readers-rolled/eventlog_v2_app-7";
@@ -209,6 +263,45 @@ TEST_CASE("readers: Nextflow") {
     CHECK(raw.rows[0].end_ms - raw.rows[0].start_ms == 8200);
     reading const no_host = read_text("task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\n");
     CHECK(no_host.report.files[0].remark.find("hostname") != std::string::npos);
+}
+
+TEST_CASE("readers: Nextflow, tasks of one name are not one task") {
+    std::string text = "task_id;hash;process;name;status;hostname;submit;duration;realtime;attempt\n";
+    auto const add = [&](int id, char const* status, char const* node, int number) {
+        text += std::to_string(id) + ";aa/" + std::to_string(id) + ";merge;merge (tile7);" + status + ";" +
+                node + ";2026-01-01 00:00:00.000;1m 5s;1m 3s;" + std::to_string(number) + "\n";
+    };
+    add(1, "COMPLETED", "w1", 1);
+    add(2, "FAILED", "w2", 1);
+    add(3, "COMPLETED", "w3", 1);
+    add(4, "COMPLETED", "w1", 2); // 2 again
+    reading const r = read_text(text);
+    REQUIRE(r.rows.size() == 4);
+    CHECK(std::set{r.rows[0].task, r.rows[1].task, r.rows[2].task}.size() == 3);
+    CHECK(r.rows[3].task == r.rows[1].task);
+    CHECK(r.rows[0].end_ms - r.rows[0].start_ms == 63'000);
+}
+
+TEST_CASE("readers: Nextflow, nodes from sacct") {
+    std::string const table = std::filesystem::temp_directory_path() / "straggle-join-test.psv";
+    std::ofstream(table) << "JobID|NodeList|State|Start|End\n"
+                            "51|n1|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:01:00\n"
+                            "52_3|n2|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:01:00\n";
+    std::string const text = "task_id\thash\tnative_id\tname\tstatus\tsubmit\tduration\trealtime\n"
+                             "1\taa/1\t51\talign (a)\tCOMPLETED\t2026-01-01 00:00:00.000\t1m\t50s\n"
+                             "2\taa/2\t52_3\talign (b)\tCOMPLETED\t2026-01-01 00:00:00.000\t1m\t-\n"
+                             "3\taa/3\t99\talign (c)\tCOMPLETED\t2026-01-01 00:00:00.000\t1m\t50s\n";
+    reading r;
+    r.report = readers::read_history({"text"}, {.join = table}, into(r.rows),
+                                     std::make_unique<readers::input>("text", readers::text_source(text)));
+    std::filesystem::remove(table);
+    REQUIRE(r.rows.size() == 2);
+    CHECK(r.rows[0].node == "n1");
+    CHECK(r.rows[0].end_ms - r.rows[0].start_ms == 50'000);
+    CHECK(r.rows[1].node == "n2");
+    CHECK(r.rows[1].end_ms - r.rows[1].start_ms == 60'000); // as sacct says
+    CHECK(r.report[reason::no_node].example.find("'99'") != std::string::npos);
+    CHECK(read_text(text).report.files[0].remark.find("--join") != std::string::npos);
 }
 
 TEST_CASE("readers: HAProxy in its own format and in the adapter's") {
