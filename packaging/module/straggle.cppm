@@ -117,9 +117,9 @@ using straggle::base::identifier_form;
 
 // straggle/base/bytes.hpp
 namespace base {
-using straggle::base::basic_byte_writer;
+using straggle::base::byte_writer;
 }
-using straggle::byte_writer;
+using straggle::base;
 using straggle::byte_reader;
 namespace base {
 using straggle::base::opened_frame;
@@ -240,7 +240,6 @@ using straggle::assign::kills_straggler;
 
 // straggle/assign/optimal_assignment.hpp
 namespace assign {
-using straggle::assign::basic_optimal_assignment;
 using straggle::assign::optimal_assignment;
 }
 
@@ -856,9 +855,7 @@ namespace predict {
 using straggle::predict::real_similarity;
 using straggle::predict::weight_objective;
 using straggle::predict::weight_options;
-using straggle::predict::basic_weight_scratch;
 using straggle::predict::weight_scratch;
-using straggle::predict::basic_weight_fit;
 using straggle::predict::weight_fit;
 }
 
@@ -874,9 +871,7 @@ using straggle::predict::profile_store_options;
 using straggle::predict::neighbor;
 using straggle::predict::profile_record;
 using straggle::predict::profile_counts;
-using straggle::predict::basic_nearest_scratch;
 using straggle::predict::nearest_scratch;
-using straggle::predict::basic_profile_store;
 using straggle::predict::profile_store;
 }
 
@@ -1133,7 +1128,6 @@ using straggle::learn::tree_node;
 // straggle/learn/boosted_trees.hpp
 namespace learn {
 using straggle::learn::feature_use;
-using straggle::learn::basic_boosted_trees;
 using straggle::learn::boosted_trees;
 }
 
@@ -1145,7 +1139,6 @@ using straggle::learn::classifier;
 // straggle/learn/boosted_trees_trainer.hpp
 namespace learn {
 using straggle::learn::boosted_trees_options;
-using straggle::learn::basic_boosted_trees_trainer;
 using straggle::learn::boosted_trees_trainer;
 }
 
@@ -1175,7 +1168,6 @@ using straggle::learn::forecast_table;
 
 // straggle/learn/forecast_model.hpp
 namespace learn {
-using straggle::learn::basic_forecast_model;
 using straggle::learn::forecast_model;
 }
 
@@ -1183,7 +1175,6 @@ using straggle::learn::forecast_model;
 namespace learn {
 using straggle::learn::kmeans_options;
 using straggle::learn::clustering;
-using straggle::learn::basic_kmeans;
 using straggle::learn::kmeans;
 using straggle::learn::calinski_harabasz;
 }
@@ -1202,7 +1193,6 @@ using straggle::learn::group_count_score;
 using straggle::learn::choose_group_count;
 using straggle::learn::weak_nodes_options;
 using straggle::learn::weak_nodes;
-using straggle::learn::basic_weak_node_finder;
 using straggle::learn::weak_node_finder;
 }
 

@@ -16,7 +16,6 @@
 #include <straggle/assign/suspect_fields.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
-#include <straggle/base/when_used.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -370,14 +369,14 @@ class assigner {
     detail::load_price price_;
     backup_plan plan_;
     // Scratch: by straggler, by node, by pair.
-    detail::when_used<Profit, std::vector<backup_choice>> choices_;
+    std::vector<backup_choice> choices_;
     std::vector<draft> drafts_;
     detail::candidate_nodes nodes_;
-    detail::when_used<Profit, detail::priced_pairs> pairs_;
-    detail::when_used<Profit, std::vector<assigned_pair>> matched_;
+    detail::priced_pairs pairs_;
+    std::vector<assigned_pair> matched_;
     assignment_in_turn in_turn_;
     greedy_assignment greedy_;
-    detail::when_used<Profit, optimal_assignment> optimal_;
+    optimal_assignment optimal_;
 };
 
 assigner() -> assigner<>;

@@ -222,7 +222,6 @@ class greedy_assignment {
             return detail::is_better_pair(pairs, b.pair, a.pair);
         }
     };
-    template <class = void>
     void wish(assignable_pairs const& p, std::uint32_t row) {
         std::uint32_t const best = detail::best_open_pair(p, row, detail::span_of(room_));
         if (best == detail::no_place) return;

@@ -49,8 +49,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// rounding: a few units in the last place of the largest value for each row
 /// @par Guarantees
 /// deterministic; only allocation can throw, before `admit` is asked anything
-template <class Void = void>
-class basic_optimal_assignment {
+class optimal_assignment {
   public:
     static constexpr std::string_view name = "optimal";
 
@@ -58,8 +57,7 @@ class basic_optimal_assignment {
     template <class Admit = admit_all>
     void operator()(assignable_pairs const& pairs, std::span<std::uint32_t const> room,
                     std::vector<assigned_pair>& out, Admit&& admit = {}) {
-        if (pairs.rows() <= detail::basic_few_rows<Void>::most_rows &&
-            room.size() <= detail::basic_few_rows<Void>::most_columns) {
+        if (pairs.rows() <= detail::few_rows::most_rows && room.size() <= detail::few_rows::most_columns) {
             detail::expect_pairs(pairs);
             if (few_rows_.solve(pairs, room, out, admit)) return;
         }
@@ -79,7 +77,7 @@ class basic_optimal_assignment {
     }
 
   private:
-    using edge = detail::basic_best_pairs<Void>::edge;
+    using edge = detail::best_pairs::edge;
     static constexpr std::uint32_t none = detail::no_place;
     // The price of a column that never has room.
     static constexpr double no_price = (std::numeric_limits<double>::max)();
@@ -326,8 +324,8 @@ class basic_optimal_assignment {
         *at = rows_[row].next_holder;
     }
 
-    detail::basic_few_rows<Void> few_rows_; // solves what is small
-    detail::basic_best_pairs<Void> best_pairs_;
+    detail::few_rows few_rows_; // solves what is small
+    detail::best_pairs best_pairs_;
     std::vector<detail::column_offer> offers_; // of columns
     std::vector<column_state> columns_;
     std::vector<row_state> rows_;
@@ -338,8 +336,5 @@ class basic_optimal_assignment {
     std::vector<std::uint32_t> reached_;
     detail::open_places open_; // some of them out of date
 };
-
-/// A `basic_optimal_assignment` that is instantiated where it is used.
-using optimal_assignment = basic_optimal_assignment<>;
 
 } // namespace straggle::assign

@@ -147,7 +147,6 @@ struct expected_gain {
     /// @param cases such as one straggler with each of the nodes
     /// @param values where the answers go, each what `value` says of its case
     /// @pre there are as many values as cases; the prices are in their ranges
-    template <class = void>
     void value(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         expect_ranges();
         STRAGGLE_EXPECTS(cases.size() == values.size());
@@ -176,7 +175,6 @@ struct expected_gain {
     }
 
     // At most `together`.
-    template <class = void>
     void value_some(std::span<backup_case const> cases, std::span<outcome<backup_value>> values) const {
         stats::empirical_view copies[together];
         double remaining[together], next_slowest[together];

@@ -52,14 +52,13 @@ namespace straggle::inline STRAGGLE_ABI::base {
 /// @par Guarantees
 /// deterministic: the same calls give the same bytes on every machine; strong exception
 /// guarantee
-template <class = void>
-class basic_byte_writer {
+class byte_writer {
   public:
     /// Begins an empty payload.
-    basic_byte_writer() : basic_byte_writer(std::vector<std::byte>{}) {}
+    byte_writer() : byte_writer(std::vector<std::byte>{}) {}
 
     /// Begins an empty payload in the memory of `spare`, typically a frame that has been put away.
-    explicit basic_byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
+    explicit byte_writer(std::vector<std::byte> spare) : bytes_(std::move(spare)) { clear(); }
 
     /// One byte.
     void u8(std::uint8_t value) { bytes_.push_back(static_cast<std::byte>(value)); }
@@ -170,8 +169,7 @@ class basic_byte_writer {
 
 namespace straggle::inline STRAGGLE_ABI {
 
-/// A `basic_byte_writer` that is instantiated where it is used.
-using byte_writer = base::basic_byte_writer<>;
+using base::byte_writer;
 
 /// Reads what a `byte_writer` has appended, in the same order, from bytes that it does not own.
 ///
@@ -371,7 +369,6 @@ namespace straggle::inline STRAGGLE_ABI {
 /// finds every change of up to 64 adjacent bits, and all but one in 2^64 of others;
 /// constexpr; noexcept but for the contract. A checksum keeps out accidents, not enemies: whoever can write
 /// the bytes can forge one.
-template <class = void>
 [[nodiscard]] constexpr outcome<base::opened_frame>
 open_frame(std::span<std::byte const> bytes, std::uint32_t kind, std::uint32_t newest_version) {
     STRAGGLE_EXPECTS(newest_version >= 1);

@@ -42,7 +42,6 @@ inline constexpr std::size_t frame_head_size = 24;
 inline constexpr std::size_t frame_tail_size = 8;
 
 // Writes head and tail of a frame around the payload that lies between them. One pass over the bytes.
-template <class = void>
 constexpr void put_frame(std::span<std::byte> frame, std::uint32_t kind, std::uint32_t version) noexcept {
     std::byte* const head = frame.data();
     std::size_t const end = frame.size() - frame_tail_size;
@@ -61,7 +60,6 @@ struct framed {
 
 // Finds the payload, or the first reason why there is none; `open_frame` documents them. One pass over the
 // bytes.
-template <class = void>
 [[nodiscard]] constexpr outcome<framed> find_framed(std::span<std::byte const> frame, std::uint32_t kind,
                                                     std::uint32_t newest_version) {
     constexpr std::size_t around = frame_head_size + frame_tail_size;

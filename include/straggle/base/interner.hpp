@@ -14,7 +14,6 @@
 #include <straggle/base/detail/text_hash.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/base/size.hpp>
-#include <straggle/base/when_used.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -375,8 +374,8 @@ class interner {
     // By index, the erased ones as a list. Half as long as slots_, so that erasing has nothing to allocate
     // and inserting nothing to write.
     std::vector<index_type> state_;
-    std::vector<std::uint32_t> hashes_;                      // by index, where they are remembered
-    detail::when_used<Id, detail::ordered_index> displaced_; // those too long a way from home
+    std::vector<std::uint32_t> hashes_; // by index, where they are remembered
+    detail::ordered_index displaced_;   // those too long a way from home
     std::uint64_t key_ = 0;
     std::size_t rekeyed_at_ = 0; // how many slots there were
     unsigned shift_ = 32;        // what is left of a hash says where it belongs

@@ -41,7 +41,6 @@ struct average_time {
     double factor = 1.0;        ///< times the average
     basis of = basis::finished; ///< whose time is averaged
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         double average = job.mean_finished;
         if (of == basis::finished) {

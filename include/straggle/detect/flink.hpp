@@ -40,7 +40,6 @@ struct flink {
     double ratio = 0.75;       ///< `baseline-ratio`: share of the tasks that must have finished, in [0, 1)
     double lower_bound = 60.0; ///< `baseline-lower-bound`: no younger task is slow; a minute, if in seconds
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         std::span<double const> const times =

@@ -11,7 +11,6 @@
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/ranges.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/detect/detail/running_numbers.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/record/running.hpp>
@@ -341,11 +340,11 @@ class job_progress {
     }
 
     interner<NodeId> ids_;
-    detail::when_used<NodeId, std::vector<job_node>> nodes_; // by index
+    std::vector<job_node> nodes_; // by index
     sorted_times finished_;
     sorted_times per_input_;    // kept only once an input was told
     std::vector<double> fresh_; // scratch
-    detail::when_used<NodeId, std::vector<running_task>> running_;
+    std::vector<running_task> running_;
     std::vector<std::uint32_t> runs_on_, ran_on_; // nodes of these tasks, and of those of the snapshot before
     std::vector<std::uint32_t>
         running_on_; // tasks of the snapshot, by node: a table that stays in the caches

@@ -62,7 +62,6 @@ struct late {
     double alpha = 1.0;                    ///< population deviations below the average; the paper's default
     task_scope over = task_scope::running; ///< whose rates are averaged; eq. 8: of the running tasks
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         return detail::suspect_low_rates(
             job, over, scratch, out,

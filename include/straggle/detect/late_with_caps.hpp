@@ -72,7 +72,6 @@ struct late_with_caps {
         return rule;
     }
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::vector<double>& rates = scratch.values;
         std::size_t const known = detail::collect_rates(job, over, tick, rates);
@@ -118,7 +117,6 @@ struct late_with_caps {
     /// deviations from the mean: of two nodes never one by more than 1.
     /// @par Cost
     /// O(tasks + nodes) expected; allocates nothing in the steady state
-    template <class = void>
     void slow_nodes(job_view const& job, detector_scratch& scratch, std::vector<std::uint32_t>& out) const {
         std::vector<double>& by_node = scratch.node_values;
         std::vector<double>& known = scratch.values;

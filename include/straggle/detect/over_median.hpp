@@ -61,7 +61,6 @@ struct over_median {
         return rule;
     }
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         if (job.running.empty()) return detection_note::too_few_running;
         double const n = static_cast<double>(job.finished.size());

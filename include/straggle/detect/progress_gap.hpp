@@ -36,7 +36,6 @@ struct progress_gap {
     double gap = 0.2;                  ///< of progress, in [0, 1]; Hadoop's
     task_scope over = task_scope::all; ///< which tasks the average is taken over
 
-    template <class = void>
     detection_note detect(job_view const& job, detector_scratch& scratch, std::vector<finding>& out) const {
         std::span<running_task const> const tasks = job.running;
         std::size_t known = 0;

@@ -9,7 +9,6 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/suspect_list.hpp>
 
@@ -83,7 +82,7 @@ class straggler_scan {
 
     Detector detector_{};
     detector_scratch scratch_;
-    detail::when_used<Detector, std::vector<finding>> findings_, next_;
+    std::vector<finding> findings_, next_;
     detection_note note_ = detection_note::none;
 };
 

@@ -46,19 +46,16 @@ struct feature_use {
 /// @par Guarantees
 /// any number of threads may ask at once; the same trees give the same probabilities on every
 /// machine, up to the last place of the platform's `exp`
-template <class = void>
-class basic_boosted_trees {
+class boosted_trees {
   public:
     /// Nothing in it.
-    basic_boosted_trees() = default;
-    basic_boosted_trees(basic_boosted_trees const&) = default;
-    basic_boosted_trees(basic_boosted_trees&&) = default;
+    boosted_trees() = default;
+    boosted_trees(boosted_trees const&) = default;
+    boosted_trees(boosted_trees&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
-    basic_boosted_trees& operator=(basic_boosted_trees const& other) {
-        return *this = basic_boosted_trees(other);
-    }
-    basic_boosted_trees& operator=(basic_boosted_trees&&) = default;
-    ~basic_boosted_trees() = default;
+    boosted_trees& operator=(boosted_trees const& other) { return *this = boosted_trees(other); }
+    boosted_trees& operator=(boosted_trees&&) = default;
+    ~boosted_trees() = default;
 
     /// How many features a row has.
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
@@ -126,17 +123,16 @@ class basic_boosted_trees {
     /// trees that were read have no loops and ask for no feature beyond `columns()`: asking
     /// them is safe and gives a probability, whoever wrote the bytes
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
-        basic_boosted_trees read;
+        boosted_trees read;
         status const s = detail::boosted_trees_bytes::read(bytes, read);
         if (s == status::ok) *this = std::move(read);
         return s;
     }
 
-    friend bool operator==(basic_boosted_trees const&, basic_boosted_trees const&) = default;
+    friend bool operator==(boosted_trees const&, boosted_trees const&) = default;
 
   private:
-    template <class>
-    friend class basic_boosted_trees_trainer;
+    friend class boosted_trees_trainer;
     friend struct detail::boosted_trees_bytes;
 
     // Where a tree ends among the nodes, and how many steps lead to its last leaf.
@@ -200,8 +196,5 @@ class basic_boosted_trees {
     std::size_t columns_ = 0;
     float base_margin_ = 0;
 };
-
-/// A `basic_boosted_trees` that is instantiated where it is used.
-using boosted_trees = basic_boosted_trees<>;
 
 } // namespace straggle::learn

@@ -61,8 +61,7 @@ struct boosted_trees_options {
 /// many examples with trees of as many nodes
 /// @par Guarantees
 /// deterministic; strong exception guarantee: only allocation can throw. One thread at a time
-template <class = void>
-class basic_boosted_trees_trainer {
+class boosted_trees_trainer {
   public:
     /// What stands in reports.
     static constexpr std::string_view name = "boosted_trees";
@@ -71,7 +70,7 @@ class basic_boosted_trees_trainer {
 
     /// @param how see there
     /// @pre all within their bounds
-    explicit basic_boosted_trees_trainer(options const& how = {}) : options_(how) {
+    explicit boosted_trees_trainer(options const& how = {}) : options_(how) {
         STRAGGLE_EXPECTS(how.eta > 0 && how.eta <= 1);
         STRAGGLE_EXPECTS(how.max_depth >= 1 && how.max_depth <= 64);
         STRAGGLE_EXPECTS(not_negative(how.lambda) && not_negative(how.gamma) &&
@@ -228,8 +227,5 @@ class basic_boosted_trees_trainer {
     std::vector<float> margins_, validation_margins_;
     std::vector<detail::loss_slope> slopes_;
 };
-
-/// A `basic_boosted_trees_trainer` that is instantiated where it is used.
-using boosted_trees_trainer = basic_boosted_trees_trainer<>;
 
 } // namespace straggle::learn

@@ -263,8 +263,7 @@ struct complete_features {
 /// O(rows columns); allocates when `out` is too small
 /// @par Guarantees
 /// deterministic
-template <class = void>
-status complete(feature_matrix<double> const& table, complete_features& out) {
+inline status complete(feature_matrix<double> const& table, complete_features& out) {
     out.values.clear();
     out.columns.clear();
     for (std::uint32_t c = 0; c < table.columns(); ++c)

@@ -38,8 +38,7 @@ namespace straggle::inline STRAGGLE_ABI::learn {
 /// @par Guarantees
 /// any number of threads may ask at once, each with memory of its own; the same model and
 /// days give the same forecast on every machine, up to the last place of the platform's `exp`
-template <class = void>
-struct basic_forecast_model {
+struct forecast_model {
     std::uint32_t days = 30; ///< of a period, which the forecast looks at and which it is for
     std::uint64_t day_length =
         0; ///< in a unit the user chooses, for the user to compare; nothing else reads it
@@ -111,7 +110,7 @@ struct basic_forecast_model {
         auto const frame = open_frame(bytes, kind, version);
         if (!frame) return frame.reason();
         byte_reader in = frame->payload;
-        basic_forecast_model read;
+        forecast_model read;
         std::uint64_t const its_days = in.varint();
         read.day_length = in.varint();
         read.features.idle = in.flag() ? idle_days::missing : idle_days::carried;
@@ -132,14 +131,11 @@ struct basic_forecast_model {
         return status::ok;
     }
 
-    friend bool operator==(basic_forecast_model const&, basic_forecast_model const&) = default;
+    friend bool operator==(forecast_model const&, forecast_model const&) = default;
 
   private:
     static constexpr std::uint32_t kind = frame_kind("fore");
     static constexpr std::uint32_t version = 1;
 };
-
-/// A `basic_forecast_model` that is instantiated where it is used.
-using forecast_model = basic_forecast_model<>;
 
 } // namespace straggle::learn

@@ -85,11 +85,10 @@ struct clustering {
 /// first centre. An empty group takes the row that is farthest from its centre; with fewer distinct rows than
 /// groups the surplus groups are empty. Only allocation can throw: then there are no rows until a `fit`
 /// succeeds, and what `group` was to replace is of no use
-template <class = void>
-class basic_kmeans {
+class kmeans {
   public:
     /// @pre `restarts > 0`, `most_rounds > 0`, `tolerance >= 0`
-    explicit basic_kmeans(kmeans_options options = {}) : options_(options) {
+    explicit kmeans(kmeans_options options = {}) : options_(options) {
         STRAGGLE_EXPECTS(options.restarts > 0 && options.most_rounds > 0 && options.tolerance >= 0);
     }
 
@@ -131,9 +130,6 @@ class basic_kmeans {
     detail::kmeans_tries tries_;
 };
 
-/// A `basic_kmeans` that is instantiated where it is used.
-using kmeans = basic_kmeans<>;
-
 /// The Calinski-Harabasz score of any grouping.
 /// @param table one row per point
 /// @param label group of each row, any numbers
@@ -143,9 +139,8 @@ using kmeans = basic_kmeans<>;
 /// O(rows columns) and memory for a centre per group
 /// @par Accuracy
 /// relative error below 1e-12 for up to 1e6 rows: columns are shifted by their means first
-template <class = void>
-[[nodiscard]] outcome<double> calinski_harabasz(feature_matrix<double> const& table,
-                                                std::span<std::uint32_t const> label) {
+[[nodiscard]] inline outcome<double> calinski_harabasz(feature_matrix<double> const& table,
+                                                       std::span<std::uint32_t const> label) {
     STRAGGLE_EXPECTS(label.size() == table.rows());
     detail::kmeans_tries tries;
     if (status const s = tries.fit(table, false); s != status::ok) return s;

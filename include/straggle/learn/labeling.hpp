@@ -46,10 +46,10 @@ struct group_profile {
 /// O(rows columns); allocates when `out` is too small and a row of centres
 /// @par Guarantees
 /// deterministic
-template <class = void>
-status weakest_groups_first(feature_matrix<double> const& features, std::span<std::uint32_t const> columns,
-                            std::span<std::uint32_t const> label, std::size_t groups,
-                            std::vector<group_profile>& out) {
+inline status weakest_groups_first(feature_matrix<double> const& features,
+                                   std::span<std::uint32_t const> columns,
+                                   std::span<std::uint32_t const> label, std::size_t groups,
+                                   std::vector<group_profile>& out) {
     STRAGGLE_EXPECTS(columns.size() == features.columns() && label.size() == features.rows());
     out.clear();
     if (features.empty() || groups == 0) return status::insufficient_evidence;
@@ -102,9 +102,8 @@ status weakest_groups_first(feature_matrix<double> const& features, std::span<st
 /// @param out replaced
 /// @par Cost
 /// O(nodes); allocates when `out` is too small
-template <class = void>
-void label_weak(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
-                std::vector<std::uint8_t>& out) {
+inline void label_weak(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
+                       std::vector<std::uint8_t>& out) {
     out.clear();
     for (std::uint32_t const g : label)
         out.push_back(!weakest_first.empty() && g == weakest_first.front().group ? 1 : 0);
@@ -121,9 +120,8 @@ void label_weak(std::span<group_profile const> weakest_first, std::span<std::uin
 /// @pre `classes > 0`
 /// @par Cost
 /// O(nodes + groups); allocates when `out` is too small and a row of groups
-template <class = void>
-void label_classes(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
-                   std::uint32_t classes, std::vector<std::uint32_t>& out) {
+inline void label_classes(std::span<group_profile const> weakest_first, std::span<std::uint32_t const> label,
+                          std::uint32_t classes, std::vector<std::uint32_t>& out) {
     STRAGGLE_EXPECTS(classes > 0);
     std::vector<std::uint32_t> place(weakest_first.size(), classes - 1);
     for (std::uint32_t p = 0; p < weakest_first.size(); ++p) {

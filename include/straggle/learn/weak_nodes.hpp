@@ -41,9 +41,8 @@ struct group_count_score {
 /// @return `status::insufficient_evidence` where no number will do
 /// @par Cost
 /// O(n^2) for n numbers, which are nine by default; allocates nothing
-template <class = void>
-[[nodiscard]] outcome<std::size_t> choose_group_count(std::span<group_count_score const> scores,
-                                                      double most_weak = 0.25) {
+[[nodiscard]] inline outcome<std::size_t> choose_group_count(std::span<group_count_score const> scores,
+                                                             double most_weak = 0.25) {
     std::size_t beyond = 0; // only larger numbers are left
     for (;;) {
         group_count_score const* best = nullptr;
@@ -87,11 +86,10 @@ struct weak_nodes {
 /// nine times k-means; allocates nothing once it has seen a table as large
 /// @par Guarantees
 /// the same engine gives the same answer
-template <class = void>
-class basic_weak_node_finder {
+class weak_node_finder {
   public:
     /// @pre `2 <= least_groups <= most_groups`, `most_weak` in [0, 1]
-    explicit basic_weak_node_finder(weak_nodes_options options = {})
+    explicit weak_node_finder(weak_nodes_options options = {})
         : options_(options), kmeans_(options.grouping) {
         STRAGGLE_EXPECTS(options.least_groups >= 2 && options.least_groups <= options.most_groups);
         STRAGGLE_EXPECTS(options.most_weak >= 0 && options.most_weak <= 1);
@@ -152,8 +150,5 @@ class basic_weak_node_finder {
     complete_features whole_;
     std::vector<clustering> best_; // by number of groups
 };
-
-/// A `basic_weak_node_finder` that is instantiated where it is used.
-using weak_node_finder = basic_weak_node_finder<>;
 
 } // namespace straggle::learn

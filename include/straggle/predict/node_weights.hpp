@@ -10,7 +10,6 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/storable.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/weights.hpp>
 
 #include <algorithm>
@@ -224,7 +223,7 @@ class node_weights {
     static constexpr std::uint64_t never = 0;
 
     struct entry {
-        detail::when_used<NodeId, weight_fit> fit;
+        weight_fit fit;
         std::vector<double> weights;
         std::uint64_t fitted = 0;    // how many pairs it had when fitted
         std::uint64_t epoch = never; // which fit of the fleet it was fitted with
@@ -304,9 +303,9 @@ class node_weights {
     node_weight_options options_;
     interner<owned_identifier_t<NodeId>> ids_;
     std::vector<entry> nodes_; // by index; those of no node are clear
-    detail::when_used<NodeId, weight_fit> fleet_;
+    weight_fit fleet_;
     std::vector<double> fleet_weights_;
-    detail::when_used<NodeId, weight_scratch> scratch_;
+    weight_scratch scratch_;
     status fleet_status_ = status::insufficient_evidence;
     std::uint64_t fleet_fitted_ = 0; // how many pairs it had when fitted
     std::uint64_t epoch_ = never + 1;

@@ -15,7 +15,6 @@
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/random.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_bytes.hpp>
 #include <straggle/predict/detail/profile_index.hpp>
 #include <straggle/predict/detail/profile_nearest_one.hpp>
@@ -65,17 +64,12 @@ struct profile_counts {
 
 /// Working memory of `profile_store::nearest`: any will do, for one call at a time. It changes no answer;
 /// that of a question with the same weights saves checking them and a square root for each.
-template <class Void = void>
-class basic_nearest_scratch {
-    template <class>
-    friend class basic_profile_store;
-    detail::basic_query_terms<Void> terms_;
-    detail::basic_cell_query<Void> cells_;
-    detail::when_used<Void, std::vector<detail::profile_hit>> hits_;
+class nearest_scratch {
+    friend class profile_store;
+    detail::query_terms terms_;
+    detail::cell_query cells_;
+    std::vector<detail::profile_hit> hits_;
 };
-
-/// A `basic_nearest_scratch` that is instantiated where it is used.
-using nearest_scratch = basic_nearest_scratch<>;
 
 /// Rows of factors with times, the most recent or a random choice, and the nearest of them.
 ///
@@ -96,14 +90,13 @@ using nearest_scratch = basic_nearest_scratch<>;
 /// deterministic: what is held and found depends on nothing but what was added, in which
 /// order; strong exception guarantee, only allocation can throw. Any number of threads may ask while none
 /// adds, each with its own scratch.
-template <class Void = void>
-class basic_profile_store {
+class profile_store {
   public:
     /// An empty store.
     /// @param kinds of the factors, in the order in which rows have them
     /// @param how its size
     /// @pre there is a factor
-    explicit basic_profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
+    explicit profile_store(std::span<factor_kind const> kinds, profile_store_options how = {})
         : options_(checked(how)),
           index_(kinds, how.capacity),
           row_(kinds.size()),
@@ -112,14 +105,12 @@ class basic_profile_store {
         STRAGGLE_EXPECTS(!kinds.empty());
         update_ranges();
     }
-    basic_profile_store(basic_profile_store const&) = default;
-    basic_profile_store(basic_profile_store&&) = default;
+    profile_store(profile_store const&) = default;
+    profile_store(profile_store&&) = default;
     /// Becomes a copy, or changes nothing should an allocation fail.
-    basic_profile_store& operator=(basic_profile_store const& other) {
-        return *this = basic_profile_store(other);
-    }
-    basic_profile_store& operator=(basic_profile_store&&) = default;
-    ~basic_profile_store() = default;
+    profile_store& operator=(profile_store const& other) { return *this = profile_store(other); }
+    profile_store& operator=(profile_store&&) = default;
+    ~profile_store() = default;
 
     /// Takes in a record; where there is no room, the oldest goes.
     /// @param row a value per factor, or `missing_factor`
@@ -156,7 +147,7 @@ class basic_profile_store {
     /// exact: the same records and the same bits as `weighted_distance` with `ranges()` for
     /// every record, sorted
     status nearest(std::span<double const> row, std::span<double const> weights, std::size_t k, double within,
-                   basic_nearest_scratch<Void>& scratch, std::vector<neighbor>& out) const {
+                   nearest_scratch& scratch, std::vector<neighbor>& out) const {
         STRAGGLE_EXPECTS(row.size() == factors() && weights.size() == factors());
         out.clear();
         if (detail::is_nan(within) || !(within >= 0) ||
@@ -166,15 +157,14 @@ class basic_profile_store {
         if (k == 0) return status::insufficient_evidence;
         auto const terms = scratch.terms_.terms();
         if (k == 1 && leaves().slots() < detail::few_slots) {
-            auto const hit = detail::basic_profile_nearest_one<Void>(leaves(), terms, within).find();
-            if (hit.slot == detail::basic_profile_nearest_one<Void>::none)
-                return status::insufficient_evidence;
+            auto const hit = detail::profile_nearest_one(leaves(), terms, within).find();
+            if (hit.slot == detail::profile_nearest_one::none) return status::insufficient_evidence;
             out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
             return status::ok;
         }
         scratch.hits_.reserve(k);
         detail::make_cells(leaves(), terms, scratch.cells_);
-        detail::basic_profile_search<Void>(leaves(), terms, k, within, scratch.cells_, scratch.hits_).run();
+        detail::profile_search(leaves(), terms, k, within, scratch.cells_, scratch.hits_).run();
         out.reserve(scratch.hits_.size());
         for (detail::profile_hit const& hit : scratch.hits_)
             out.push_back({hit.distance, leaves().time(hit.slot), leaves().number(hit.slot)});
@@ -238,7 +228,7 @@ class basic_profile_store {
     /// All records and counts, as bytes that `restore` reads on any machine.
     /// @param spare bytes that are no longer needed, whose memory is used
     [[nodiscard]] std::vector<std::byte> serialize(std::vector<std::byte> spare = {}) const {
-        return detail::basic_profile_bytes<Void>::write(index_, counts_, std::move(spare));
+        return detail::profile_bytes::write(index_, counts_, std::move(spare));
     }
     /// Becomes what was serialised, with its own capacity; nothing changes when that fails. Every question is
     /// answered as before, and every eviction hits the same record.
@@ -248,9 +238,9 @@ class basic_profile_store {
     /// @par Guarantees
     /// any bytes whatever give a status; never allocates more than a multiple of their size
     [[nodiscard]] status restore(std::span<std::byte const> bytes) {
-        detail::basic_profile_index<Void> read(kinds(), capacity());
+        detail::profile_index read(kinds(), capacity());
         profile_counts counts;
-        status const s = detail::basic_profile_bytes<Void>::read(bytes, read, counts, capacity());
+        status const s = detail::profile_bytes::read(bytes, read, counts, capacity());
         if (s != status::ok) return s;
         index_ = std::move(read);
         counts_ = counts;
@@ -270,9 +260,7 @@ class basic_profile_store {
         STRAGGLE_EXPECTS(how.capacity >= 1 && how.capacity <= std::size_t{1} << 31);
         return how;
     }
-    [[nodiscard]] detail::basic_profile_leaves<Void> const& leaves() const noexcept {
-        return index_.leaves();
-    }
+    [[nodiscard]] detail::profile_leaves const& leaves() const noexcept { return index_.leaves(); }
 
     [[nodiscard]] profile_record read(std::size_t slot, std::span<double> row) const noexcept {
         for (std::size_t k = 0; k < factors(); ++k) row[k] = leaves().known_value(slot, k);
@@ -313,14 +301,11 @@ class basic_profile_store {
     }
 
     profile_store_options options_;
-    detail::basic_profile_index<Void> index_;
+    detail::profile_index index_;
     std::vector<double> row_; // the one being added
     std::vector<double> ranges_;
     std::vector<double> per_range_; // 1 / range, or 0
     profile_counts counts_;
 };
-
-/// A `basic_profile_store` that is instantiated where it is used.
-using profile_store = basic_profile_store<>;
 
 } // namespace straggle::predict

@@ -99,12 +99,12 @@ class basic_sibling_times {
     /// @return false if too little is known: nothing of its kind, and less than half of its tasks have ended
     bool outlook(std::uint64_t job, std::uint32_t kind, std::span<sized_task const> running,
                  time_outlook& out) {
-        detail::basic_kind_times<Void> const* const of_kind = kinds_.find(kind);
-        detail::basic_job_times<Void>* const of_job = jobs_.find(job);
+        detail::kind_times const* const of_kind = kinds_.find(kind);
+        detail::job_times* const of_job = jobs_.find(job);
         bool const has_level = of_kind && of_kind->weight > 0;
         if (of_job) of_job->seen = ++clock_;
         if (!has_level && (!of_job || of_job->known == 0)) return false;
-        now_ = of_job ? *of_job : detail::basic_job_times<Void>{};
+        now_ = of_job ? *of_job : detail::job_times{};
         now_.centre();
         if (now_.known == 0) now_.origin = of_kind->level;
         detail::input_effect const by_input = input_of(kind);
@@ -133,8 +133,7 @@ class basic_sibling_times {
         if (!is_sized && task.slowdown == 1) return 1; // as most are
         double log = std::log(task.slowdown);
         if (is_sized)
-            if (detail::basic_job_times<Void> const* const j = jobs_.find(job);
-                j && j->input > detail::no_input)
+            if (detail::job_times const* const j = jobs_.find(job); j && j->input > detail::no_input)
                 log += input_of(kind).longest(std::log(task.input) - j->input);
         double const f = std::exp(log);
         return f > 0 ? f : 1.0; // numbers that are none
@@ -142,7 +141,7 @@ class basic_sibling_times {
 
     /// The job is over: it is added to its kind and forgotten.
     void finish(std::uint64_t job) {
-        detail::basic_job_times<Void>* const j = jobs_.find(job);
+        detail::job_times* const j = jobs_.find(job);
         if (!j) return;
         fold(*j);
         jobs_.erase(job);
@@ -150,10 +149,10 @@ class basic_sibling_times {
 
     /// Appends what was learned of kinds and of the cluster; jobs that are not over are left out.
     void write(byte_writer& out) const {
-        detail::basic_kind_times<Void>::write(out, all_);
+        detail::kind_times::write(out, all_);
         all_input_.write(out);
         out.count(kinds_.size());
-        kinds_.for_each([&](std::uint64_t id, detail::basic_kind_times<Void> const& k) {
+        kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
             out.u64(id);
             k.write(out);
         });
@@ -161,11 +160,11 @@ class basic_sibling_times {
     /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
     void read(byte_reader& in) {
         ++learned_;
-        detail::basic_kind_times<Void>::read(in, all_);
+        detail::kind_times::read(in, all_);
         all_input_.read(in);
         for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
             std::uint64_t const id = in.u64();
-            detail::basic_kind_times<Void> k;
+            detail::kind_times k;
             k.read(in);
             k.seen = ++clock_;
             if (in.ok()) kind_of(id) = k;
@@ -178,8 +177,8 @@ class basic_sibling_times {
             if (other.all_.bins[b] > 0) all_.add(b, static_cast<double>(other.all_.bins[b]));
         all_.bound(cluster_memory * options_.kind_memory);
         all_input_.add(other.all_input_);
-        other.kinds_.for_each([&](std::uint64_t id, detail::basic_kind_times<Void> const& k) {
-            detail::basic_kind_times<Void>& own = kind_of(id);
+        other.kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
+            detail::kind_times& own = kind_of(id);
             own.seen = ++clock_;
             own.merge(k, options_.kind_memory, input_of(static_cast<std::uint32_t>(id)).mean());
         });
@@ -201,14 +200,14 @@ class basic_sibling_times {
     static constexpr double cluster_memory = 10; // times that of a kind
     static constexpr double least_log = -700;
 
-    detail::basic_kind_times<Void>& kind_of(std::uint64_t id) {
-        return kinds_.get(id, options_.most_kinds, [this](detail::basic_kind_times<Void> const&) {
+    detail::kind_times& kind_of(std::uint64_t id) {
+        return kinds_.get(id, options_.most_kinds, [this](detail::kind_times const&) {
             ++over_capacity_;
             ++learned_; // and forgotten
         });
     }
     [[nodiscard]] detail::input_effect input_of(std::uint32_t kind) const noexcept {
-        detail::basic_kind_times<Void> const* const k = kinds_.find(kind);
+        detail::kind_times const* const k = kinds_.find(kind);
         return (k ? k->input : detail::input_effect{}).over(all_input_);
     }
 
@@ -218,13 +217,12 @@ class basic_sibling_times {
             ++rejected_;
             return false;
         }
-        detail::basic_kind_times<Void>* const k = kind == no_kind ? nullptr : &kind_of(kind);
+        detail::kind_times* const k = kind == no_kind ? nullptr : &kind_of(kind);
         if (k) k->seen = ++clock_;
-        detail::basic_job_times<Void>& j =
-            jobs_.get(job, options_.most_jobs, [this](detail::basic_job_times<Void>& out) {
-                ++over_capacity_;
-                fold(out);
-            });
+        detail::job_times& j = jobs_.get(job, options_.most_jobs, [this](detail::job_times& out) {
+            ++over_capacity_;
+            fold(out);
+        });
         j.seen = ++clock_;
         j.kind = kind;
         double log = std::log(task.age) - std::log(task.slowdown);
@@ -243,7 +241,7 @@ class basic_sibling_times {
     }
 
     // Writes the shape of a kind; most jobs of a round are asked for before anything is learned again.
-    void shape_as_of(std::uint32_t kind, detail::basic_kind_times<Void> const* of_kind) {
+    void shape_as_of(std::uint32_t kind, detail::kind_times const* of_kind) {
         if (cluster_learned_ != learned_) {
             cluster_ = assumed_;
             detail::mix_into(cluster_, all_, options_.cluster_weight);
@@ -256,7 +254,7 @@ class basic_sibling_times {
         if (of_kind) detail::mix_into(shape_, of_kind->shape, options_.kind_weight);
     }
     // Of the job in `now_`, whose kind's shape is in `shape_`.
-    void write_curve(detail::seen_quantile const& seen, detail::basic_kind_times<Void> const* level,
+    void write_curve(detail::seen_quantile const& seen, detail::kind_times const* level,
                      detail::input_effect const& by_input, time_outlook& out) const noexcept {
         using bins = detail::log_bins;
         double const below = detail::place_of(shape_, 0.8413); // one deviation of a normal
@@ -306,28 +304,28 @@ class basic_sibling_times {
     }
 
     // Adds what a job has shown to its kind and to the cluster.
-    void fold(detail::basic_job_times<Void>& j) {
+    void fold(detail::job_times& j) {
         ++learned_;
         j.centre();
         detail::ended_mass mass;
         if (!mass.read(j)) return;
         mass.add_to(all_, cluster_memory * options_.kind_memory);
-        detail::basic_kind_times<Void>* const kind = j.kind == no_kind ? nullptr : kinds_.find(j.kind);
+        detail::kind_times* const kind = j.kind == no_kind ? nullptr : kinds_.find(j.kind);
         if (!kind) return;
         mass.add_to(kind->shape, options_.kind_memory);
         kind->add_level(j.origin + detail::log_bins::log_at(mass.median), j.input, input_of(j.kind).mean());
     }
 
     sibling_times_options options_;
-    detail::id_places<detail::basic_job_times<Void>> jobs_{};
-    detail::id_places<detail::basic_kind_times<Void>> kinds_{};
+    detail::id_places<detail::job_times> jobs_{};
+    detail::id_places<detail::kind_times> kinds_{};
     detail::log_counts all_{};
     detail::input_effect all_input_{};
     detail::survival_curve assumed_{}, cluster_{}, shape_{}; // of any task, of a kind
     std::uint64_t learned_ = 1,
-                  cluster_learned_ = 0;   // how often shapes have changed, and when they were made
-    std::uint32_t shape_kind_ = no_kind;  // whose shape it is
-    detail::basic_job_times<Void> now_{}; // while an outlook is made
+                  cluster_learned_ = 0;  // how often shapes have changed, and when they were made
+    std::uint32_t shape_kind_ = no_kind; // whose shape it is
+    detail::job_times now_{};            // while an outlook is made
     std::uint64_t clock_ = 0, over_capacity_ = 0, rejected_ = 0;
 };
 

@@ -14,7 +14,6 @@
 #include <straggle/base/random.hpp>
 #include <straggle/base/size.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>
@@ -358,7 +357,7 @@ class similar_tasks {
     Profile profile_;
     similar_tasks_options options_;
     reader reader_;
-    detail::when_used<Record, profile_store> store_;
+    profile_store store_;
     node_weights<node_id> weights_;
     attempt_counts counts_;
     std::uint64_t stride_ = 0;

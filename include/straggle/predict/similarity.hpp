@@ -76,7 +76,6 @@ inline constexpr double largest_factor = 0x1p1021;
 /// noexcept but for the contract; symmetric in x and y
 /// @par Accuracy
 /// within (factors / 2 + 7) 2^-53 of the formula, relatively, where nothing over- or underflows
-template <class = void>
 [[nodiscard]] inline double weighted_distance(std::span<factor_kind const> kinds, std::span<double const> x,
                                               std::span<double const> y, std::span<double const> ranges,
                                               std::span<double const> weights) {
@@ -104,7 +103,6 @@ template <class = void>
 /// O(factors); allocates nothing
 /// @par Guarantees
 /// noexcept but for the contract; every S_k is in [0, 1]
-template <class = void>
 constexpr void factor_similarities(std::span<factor_kind const> kinds, std::span<double const> x,
                                    std::span<double const> y, std::span<double const> ranges,
                                    std::span<double> out) {

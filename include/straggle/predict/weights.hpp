@@ -75,20 +75,15 @@ struct weight_options {
 /// What `weight_fit::fit` works in. One for each thread, to be used again and again.
 /// @par Cost
 /// (2 factors + 6) factors numbers, allocated when first used for so many factors
-template <class Void = void>
-class basic_weight_scratch {
+class weight_scratch {
   public:
     /// Makes sure that fits with so many factors allocate nothing.
     void reserve(std::size_t factors) { problem_.reserve(factors); }
 
   private:
-    template <class>
-    friend class basic_weight_fit;
-    detail::basic_nonnegative_least_squares<Void> problem_;
+    friend class weight_fit;
+    detail::nonnegative_least_squares problem_;
 };
-
-/// A `basic_weight_scratch` that is instantiated where it is used.
-using weight_scratch = basic_weight_scratch<>;
 
 /// Learns the weights of factors from pairs of finished tasks: w_k >= 0, sum w_k = 1.
 ///
@@ -116,12 +111,11 @@ using weight_scratch = basic_weight_scratch<>;
 /// @par Guarantees
 /// deterministic; of two factors with the same similarities in all pairs the first gets the
 /// weight of both
-template <class Void = void>
-class basic_weight_fit {
+class weight_fit {
   public:
     /// Has seen no pair.
     /// @pre `factors > 0`; `options.memory` is 0 or at least 1, and finite; `options.least_pairs` is finite
-    explicit basic_weight_fit(std::size_t factors, weight_options const& options = {})
+    explicit weight_fit(std::size_t factors, weight_options const& options = {})
         : factors_(factors), options_(options), sums_((factors + 1) * (factors + 6) / 2) {
         STRAGGLE_EXPECTS(factors > 0);
         STRAGGLE_EXPECTS((options.memory == 0 || options.memory >= 1) && detail::is_finite(options.memory));
@@ -180,7 +174,7 @@ class basic_weight_fit {
     /// O(factors^2); allocates nothing
     /// @par Accuracy
     /// up to rounding, the order of merging does not matter
-    void merge(basic_weight_fit const& other) {
+    void merge(weight_fit const& other) {
         STRAGGLE_EXPECTS(other.factors_ == factors_);
         pairs_ += other.pairs_;
         rejected_ += other.rejected_;
@@ -211,7 +205,7 @@ class basic_weight_fit {
     /// @par Accuracy
     /// the optimum, up to rounding of what is kept; but a factor that is a combination of
     /// others to 11 digits gets no weight beside them, where it might explain 4e-6 of what is left
-    status fit(std::span<double> weights, basic_weight_scratch<Void>& scratch) const {
+    status fit(std::span<double> weights, weight_scratch& scratch) const {
         return fit_sum(weights, scratch, nullptr, 0);
     }
 
@@ -223,7 +217,7 @@ class basic_weight_fit {
     /// @param prior_pairs how many, not negative; as if 0 if `prior` has seen none
     /// @pre `prior.factors() == factors()`; `prior_pairs` is finite
     /// @return as above; evidence is that of both, but not more of `prior` than it has
-    status fit(std::span<double> weights, basic_weight_scratch<Void>& scratch, basic_weight_fit const& prior,
+    status fit(std::span<double> weights, weight_scratch& scratch, weight_fit const& prior,
                double prior_pairs) const {
         STRAGGLE_EXPECTS(prior.factors_ == factors_);
         STRAGGLE_EXPECTS(prior_pairs >= 0 && detail::is_finite(prior_pairs));
@@ -256,7 +250,7 @@ class basic_weight_fit {
     /// O(factors^2), one allocation
     status restore(byte_reader& in) {
         if (in.varint() != factors_) in.fail(status::wrong_kind); // unless it has failed before
-        basic_weight_fit read(in.ok() ? factors_ : 1, options_);
+        weight_fit read(in.ok() ? factors_ : 1, options_);
         read.pairs_ = in.varint();
         read.rejected_ = in.varint();
         read.n_ = in.real();
@@ -292,14 +286,14 @@ class basic_weight_fit {
         }
     }
 
-    status fit_sum(std::span<double> weights, basic_weight_scratch<Void>& scratch,
-                   basic_weight_fit const* prior, double prior_pairs) const {
+    status fit_sum(std::span<double> weights, weight_scratch& scratch, weight_fit const* prior,
+                   double prior_pairs) const {
         STRAGGLE_EXPECTS(weights.size() == factors_);
         std::fill(weights.begin(), weights.end(), 1 / static_cast<double>(factors_));
         double const all = n_ + prior_pairs;
         double const evidence = prior != nullptr ? n_ + (std::min)(prior_pairs, prior->n_) : n_;
         if (!(evidence >= options_.least_pairs) || !(all > 0)) return status::insufficient_evidence;
-        detail::basic_nonnegative_least_squares<Void>& problem = scratch.problem_;
+        detail::nonnegative_least_squares& problem = scratch.problem_;
         problem.begin(factors_);
         double variance = 0; // of R
         if (n_ > 0) variance += add_to(problem, options_.objective, n_ / all);
@@ -317,7 +311,7 @@ class basic_weight_fit {
 
     // Adds the normal equations of these pairs, so much for all of them. Returns as much of the variance of
     // R.
-    double add_to(detail::basic_nonnegative_least_squares<Void>& problem, weight_objective objective,
+    double add_to(detail::nonnegative_least_squares& problem, weight_objective objective,
                   double share) const noexcept {
         std::size_t const real = factors_;
         double const each = share / n_;
@@ -362,8 +356,5 @@ class basic_weight_fit {
     std::uint64_t pairs_ = 0;
     std::uint64_t rejected_ = 0;
 };
-
-/// A `basic_weight_fit` that is instantiated where it is used.
-using weight_fit = basic_weight_fit<>;
 
 } // namespace straggle::predict

@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 #include <straggle/base/projection.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/record_reader.hpp>
@@ -65,9 +64,8 @@ class attempt_reader {
     // False, and counted, for what cannot be used. `node_of(name)` gives the index of a node, or none.
     // `guard` says which points of time may be used, and how.
     template <class Line, class Guard, class NodeOf>
-    bool read(Attempt const& attempt, Line const& line, Guard const& guard,
-              when_used<Attempt, race_book> const& races, attempt_counts& counts, std::uint64_t& other_clock,
-              read_ended& to, NodeOf&& node_of) const {
+    bool read(Attempt const& attempt, Line const& line, Guard const& guard, race_book const& races,
+              attempt_counts& counts, std::uint64_t& other_clock, read_ended& to, NodeOf&& node_of) const {
         auto const reject = [&](rejection why) {
             ++counts.rejected[static_cast<std::size_t>(why)];
             return false;
@@ -105,7 +103,7 @@ class attempt_reader {
 
   private:
     // How it ended, and whether it was a copy: as told, or as the attempts of its task that ran beside say.
-    void judge(Attempt const& attempt, when_used<Attempt, race_book> const& races, ended_attempt& out) const {
+    void judge(Attempt const& attempt, race_book const& races, ended_attempt& out) const {
         auto const* const race = races.find(out.task);
         out.copy = race != nullptr && out.start > race->copies_after;
         if constexpr (has_is_copy<Fields>) out.copy = read_flag(fields_.is_copy, attempt, out.copy);

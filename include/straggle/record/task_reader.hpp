@@ -12,7 +12,6 @@
 #include <straggle/base/projection.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/record/record_reader.hpp>
 #include <straggle/record/running.hpp>
 
@@ -29,8 +28,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // one of its task ran was outrun, and the one that began later is the copy. `copies_after` lies half way
 // between the first two starts: a start that is reckoned from a duration comes out late by what the end was
 // told late.
-template <class Void = void>
-class basic_race_book {
+class race_book {
   public:
     struct race {
         std::uint64_t task;
@@ -82,8 +80,6 @@ class basic_race_book {
     std::vector<race> now_, before_; // by task
     std::size_t next_ = 0;           // of `before_`, to be looked at
 };
-
-using race_book = basic_race_book<>;
 
 template <class Running, class Fields>
 class task_reader {
@@ -224,10 +220,10 @@ class task_reader {
 
     Fields fields_;
     std::uint64_t key_;
-    when_used<Running, std::vector<read_running_row>> rows_;
+    std::vector<read_running_row> rows_;
     std::vector<place> order_;
     spread_sort_scratch<place> dealt_;
-    when_used<Running, race_book> races_;
+    race_book races_;
 };
 
 } // namespace straggle::detail

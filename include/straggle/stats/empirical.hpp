@@ -361,7 +361,6 @@ class empirical {
     [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 
   private:
-    template <class = void>
     void finish() {
         sums_.reserve(sorted_.size() + 1);
         std::sort(sorted_.begin(), sorted_.end());

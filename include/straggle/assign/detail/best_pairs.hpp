@@ -30,8 +30,7 @@ struct column_offer {
     double gain = 0;  // of the best path to it; 0 for none
 };
 
-template <class = void>
-class basic_best_pairs {
+class best_pairs {
     using pairs = assign::assignable_pairs;
     using offers = std::vector<column_offer>;
 

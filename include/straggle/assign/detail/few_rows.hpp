@@ -25,8 +25,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
-class basic_few_rows {
+class few_rows {
   public:
     static constexpr std::size_t most_rows = 64, most_columns = 256;
 
@@ -377,6 +376,4 @@ class basic_few_rows {
     double found_ = 0;
     std::uint32_t end_ = no_place;
 };
-using few_rows = basic_few_rows<>;
-
 } // namespace straggle::detail

@@ -18,8 +18,7 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The pairs that would do, straggler by straggler.
-template <class = void>
-class basic_priced_pairs {
+class priced_pairs {
   public:
     void clear() {
         first_.assign(1, 0);
@@ -51,8 +50,6 @@ class basic_priced_pairs {
     std::vector<double> profit_, win_, gain_, cost_;
     std::vector<bool> kill_;
 };
-using priced_pairs = basic_priced_pairs<>;
-
 // Whether an option is better than another that came before it.
 [[nodiscard]] inline bool is_better_option(assign::backup_option const& a,
                                            assign::backup_option const& before) noexcept {

@@ -20,8 +20,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // An AA tree (A. Andersson, Balanced search trees made simple, 1993). `Compare` says of an index how what is
 // sought compares with it: negative, 0 or positive. Whatever may throw comes before anything changes.
-template <class = void>
-class basic_ordered_index {
+class ordered_index {
   public:
     static constexpr std::uint32_t none = (std::numeric_limits<std::uint32_t>::max)();
 
@@ -112,7 +111,7 @@ class basic_ordered_index {
         size_ = 0;
     }
 
-    void swap(basic_ordered_index& other) noexcept {
+    void swap(ordered_index& other) noexcept {
         nodes_.swap(other.nodes_);
         std::swap(root_, other.root_);
         std::swap(free_, other.free_);
@@ -166,7 +165,5 @@ class basic_ordered_index {
     std::uint32_t root_ = 0, free_ = 0; // the free ones as a list
     std::size_t size_ = 0;
 };
-
-using ordered_index = basic_ordered_index<>;
 
 } // namespace straggle::detail

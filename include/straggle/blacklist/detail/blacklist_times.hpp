@@ -113,11 +113,11 @@ template <class Void = void>
 class basic_no_running_reader {
   public:
     basic_no_running_reader(base::no_field, std::uint64_t) noexcept {}
-    [[nodiscard]] basic_race_book<Void> const& races() const noexcept { return races_; }
-    [[nodiscard]] basic_race_book<Void>& races() noexcept { return races_; }
+    [[nodiscard]] race_book const& races() const noexcept { return races_; }
+    [[nodiscard]] race_book& races() noexcept { return races_; }
 
   private:
-    basic_race_book<Void> races_;
+    race_book races_;
 };
 using no_running_reader = basic_no_running_reader<>;
 template <class Running, class Fields>

@@ -90,7 +90,6 @@ keyed_tasks deal_by_cell(keyed_tasks from, keyed_tasks to, std::uint32_t* starts
 // Puts the first `n` of `scratch.order` in order of the cells of their keys, which are the first `n` of
 // `scratch.values`; within a cell they stay as they stood. No key is NaN.
 // @return where in the two arrays they stand then
-template <class = void>
 inline keyed_tasks order_by_cell(detect::detector_scratch& scratch, std::size_t n, key_cells cell) {
     if (scratch.values.size() < 2 * n) scratch.values.resize(2 * n);
     std::size_t const starts = 2 * n, values = std::size_t{1} << cell.digit_bits();

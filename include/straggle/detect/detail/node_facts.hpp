@@ -39,8 +39,7 @@ struct progress_sums {
 };
 
 // How far reports are to be trusted: parameters of `node_aware`.
-template <class Void = void>
-struct basic_report_trust {
+struct report_trust {
     double resolution, drift;
     double start_up = 0; // before an attempt begins to work
 
@@ -71,13 +70,10 @@ struct basic_report_trust {
         return reading * reading + rest * rest + stale * stale;
     }
 };
-using report_trust = basic_report_trust<>;
-
 // A job laid out in the scratch of a detector.
-template <class Void = void>
-struct basic_node_facts {
+struct node_facts {
     detect::job_view const& job;
-    basic_report_trust<Void> trust;
+    report_trust trust;
     double report_interval;                     // 0: a twentieth of the usual time
     std::span<double> usual{}, own{}, others{}; // by task: time or factor, 0 where the numbers are
                                                 // none; logarithms
@@ -92,8 +88,8 @@ struct basic_node_facts {
     double last_refill = 0;    // until then from now on a waiting task takes each place that becomes free
     bool predicted = false, reported = false;
 
-    basic_node_facts(detect::job_view const& view, detect::detector_scratch& scratch,
-                     basic_report_trust<Void> const& t, double interval)
+    node_facts(detect::job_view const& view, detect::detector_scratch& scratch, report_trust const& t,
+               double interval)
         : job(view), trust(t), report_interval(interval) {
         std::size_t const tasks = job.running.size();
         std::size_t nodes = job.nodes.size(); // a view made by hand may not list them
@@ -102,8 +98,8 @@ struct basic_node_facts {
         lay_out(scratch.node_values, nodes,
                 {&done, &time, &time2, &usual2, &stale, &left, &log, &precision, &order});
     }
-    basic_node_facts(basic_node_facts const&) = delete;
-    basic_node_facts& operator=(basic_node_facts const&) = delete;
+    node_facts(node_facts const&) = delete;
+    node_facts& operator=(node_facts const&) = delete;
 
     [[nodiscard]] bool finished_on(std::size_t node) const noexcept {
         return node < job.nodes.size() && job.nodes[node].compared > 0 && predicted == job.usual_told &&
@@ -249,6 +245,4 @@ struct basic_node_facts {
         last_refill = *last;
     }
 };
-using node_facts = basic_node_facts<>;
-
 } // namespace straggle::detail

@@ -36,7 +36,6 @@ STRAGGLE_ALWAYS_INLINE simd::lane_mask rates_at_once(detect::running_task const*
     return simd::less(zero, time) & simd::less_equal(zero, progress) & simd::less_equal(zero, elapsed);
 }
 // Writes the rates of all tasks; false, with anything written, if one of them is not known.
-template <class = void>
 inline bool rates_of_all(std::span<detect::running_task const> tasks, double tick, double* rates) noexcept {
     constexpr std::size_t lanes = simd::lane_count;
     std::size_t i = 0;
@@ -54,7 +53,6 @@ inline bool rates_of_all(std::span<detect::running_task const> tasks, double tic
 // The known rates of the tasks within the scope, those that run first: a finished task has done all in its
 // time, a waiting one nothing.
 // @return how many of the running tasks have one
-template <class = void>
 inline std::size_t collect_rates(detect::job_view const& job, detect::task_scope over, double tick,
                                  std::vector<double>& rates) {
     rates.resize(job.running.size());

@@ -179,7 +179,6 @@ struct mean_and_deviation {
 };
 
 // Of at least one number. Reckoned from the first on: equal numbers have just that mean, and no deviation.
-template <class = void>
 inline mean_and_deviation mean_and_deviation_of(std::span<double const> x) {
     double const origin = x.front(), n = static_cast<double>(x.size());
     double const mean =
@@ -197,7 +196,6 @@ constexpr std::uint64_t tasks_of(detect::job_view const& job) noexcept {
 }
 
 // Running attempts beyond the first of each task.
-template <class = void>
 inline std::uint64_t copies_of(detect::job_view const& job) noexcept {
     std::uint64_t copies = 0;
     for (detect::running_task const& t : job.running) copies += t.copies > 1 ? t.copies - 1 : 0;

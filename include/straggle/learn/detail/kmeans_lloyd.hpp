@@ -26,8 +26,7 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class = void>
-class basic_kmeans_tries {
+class kmeans_tries {
   public:
     // @param seeds whether `seed` will be called
     status fit(learn::feature_matrix<double> const& table, bool seeds = true) {
@@ -370,6 +369,4 @@ class basic_kmeans_tries {
     double total_ = 0;
     std::size_t count_ = 0;
 };
-using kmeans_tries = basic_kmeans_tries<>;
-
 } // namespace straggle::detail

@@ -29,8 +29,7 @@ struct column_entry {
     std::uint32_t row = 0;
 };
 
-template <class = void>
-class basic_sorted_columns {
+class sorted_columns {
   public:
     // What splits of a column are tried.
     struct column {
@@ -115,6 +114,4 @@ class basic_sorted_columns {
     std::vector<std::uint64_t> keys_; // value and row of one column
     std::uint32_t rows_ = 0;
 };
-using sorted_columns = basic_sorted_columns<>;
-
 } // namespace straggle::detail

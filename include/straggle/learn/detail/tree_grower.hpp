@@ -50,8 +50,7 @@ struct slope_sums {
     }
 };
 
-template <class = void>
-class basic_tree_grower {
+class tree_grower {
   public:
     // A node while the tree grows.
     struct grown_node {
@@ -388,6 +387,4 @@ class basic_tree_grower {
     std::vector<column_entry> entries_;             // of the columns, by node
     std::vector<column_entry> spare_entries_;
 };
-using tree_grower = basic_tree_grower<>;
-
 } // namespace straggle::detail

@@ -24,8 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr double no_input = -(std::numeric_limits<double>::max)();
 
 // The times of the tasks of a job, those of stopped ones apart, on a scale around its first ones.
-template <class = void>
-struct basic_job_times {
+struct job_times {
     static constexpr std::size_t early = 9; // kept as they are until the scale can be centred
 
     log_counts ended{}, stopped{};
@@ -61,8 +60,6 @@ struct basic_job_times {
         centred = true;
     }
 };
-using job_times = basic_job_times<>;
-
 // How far down the curve of a job has been seen (Kaplan and Meier): the point nearest to its median.
 struct seen_quantile {
     double survival = 1, place = 0, events = 0;
@@ -88,8 +85,7 @@ struct seen_quantile {
 };
 
 // What the jobs of a kind have shown: the shape around the median, and the median.
-template <class = void>
-struct basic_kind_times {
+struct kind_times {
     log_counts shape{};
     input_effect input{};
     double level = 0, weight = 0, spread = 0; // of the logarithms of the medians of its jobs; a variance
@@ -115,7 +111,7 @@ struct basic_kind_times {
         bool const both = other_input > no_input && level_input > no_input;
         return level + (both ? exponent * (other_input - level_input) : 0.0);
     }
-    void merge(basic_kind_times const& other, double most, double exponent) noexcept {
+    void merge(kind_times const& other, double most, double exponent) noexcept {
         for (std::size_t b = 0; b < log_bins::count; ++b)
             if (other.shape.bins[b] > 0) shape.add(b, static_cast<double>(other.shape.bins[b]));
         shape.bound(most);
@@ -165,8 +161,6 @@ struct basic_kind_times {
         }
     }
 };
-using kind_times = basic_kind_times<>;
-
 // What ended where, of a job that is over: stopped tasks count where those that lived on ended.
 struct ended_mass {
     std::array<double, log_bins::count> at{};

@@ -24,8 +24,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // lowers the objective, seen in a difference that does not cancel; it does not where its column is a
 // combination of those of the positive ones; and the number of steps is bounded, though the bound has never
 // been needed.
-template <class = void>
-class basic_nonnegative_least_squares {
+class nonnegative_least_squares {
   public:
     // Makes sure that problems of a size allocate nothing.
     void reserve(std::size_t size) {
@@ -217,6 +216,4 @@ class basic_nonnegative_least_squares {
     std::vector<std::size_t> positive_;  // in the order in which they became so; behind, those before a step
     std::vector<unsigned char> blocked_; // known not to help
 };
-using nonnegative_least_squares = basic_nonnegative_least_squares<>;
-
 } // namespace straggle::detail

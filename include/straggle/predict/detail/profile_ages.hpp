@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/when_used.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -19,8 +18,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Entries, oldest first, with gaps where records were evicted. The i-th record held is found by counting
 // marks: per 4096 entries, then per word.
-template <class Void = void>
-class basic_profile_ages {
+class profile_ages {
     static constexpr std::size_t word = 64, page = word * word;
 
   public:
@@ -94,10 +92,8 @@ class basic_profile_ages {
   private:
     std::vector<std::uint32_t> slots_;
     std::vector<std::uint64_t> held_; // a bit per entry
-    when_used<Void, std::vector<std::uint16_t>> held_in_page_;
+    std::vector<std::uint16_t> held_in_page_;
     std::size_t first_ = 0; // no entry before this one is held
     std::size_t size_ = 0;
 };
-using profile_ages = basic_profile_ages<>;
-
 } // namespace straggle::detail

@@ -26,16 +26,15 @@ constexpr bool is_task_time(double time) noexcept {
     return time >= 0 && is_finite(time);
 }
 
-template <class Void = void>
-struct basic_profile_bytes {
+struct profile_bytes {
     static constexpr std::uint32_t kind = frame_kind("prof");
     static constexpr std::uint32_t version = 1;
 
     template <class Counts>
-    [[nodiscard]] static std::vector<std::byte> write(basic_profile_index<Void> const& index,
-                                                      Counts const& counts, std::vector<std::byte> spare) {
+    [[nodiscard]] static std::vector<std::byte> write(profile_index const& index, Counts const& counts,
+                                                      std::vector<std::byte> spare) {
         byte_writer out(std::move(spare));
-        basic_profile_leaves<Void> const& leaves = index.leaves();
+        profile_leaves const& leaves = index.leaves();
         out.count(leaves.factors());
         for (predict::factor_kind const k : leaves.kinds()) out.u8(static_cast<std::uint8_t>(k));
         for (std::uint64_t const n : {counts.added, counts.evicted, counts.bad_rows, counts.bad_times})
@@ -53,8 +52,8 @@ struct basic_profile_bytes {
 
     // Into an index that is empty. `index` and `counts` may be anything after a failure.
     template <class Counts>
-    [[nodiscard]] static status read(std::span<std::byte const> bytes, basic_profile_index<Void>& index,
-                                     Counts& counts, std::size_t capacity) {
+    [[nodiscard]] static status read(std::span<std::byte const> bytes, profile_index& index, Counts& counts,
+                                     std::size_t capacity) {
         auto const frame = open_frame(bytes, kind, version);
         if (!frame) return frame.reason();
         byte_reader in = frame->payload;
@@ -96,6 +95,4 @@ struct basic_profile_bytes {
   private:
     static status failed(byte_reader const& in) { return in.ok() ? status::corrupt : in.reason(); }
 };
-using profile_bytes = basic_profile_bytes<>;
-
 } // namespace straggle::detail

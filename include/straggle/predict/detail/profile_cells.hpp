@@ -12,7 +12,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
 
 #include <bit>
@@ -274,8 +273,7 @@ STRAGGLE_ALWAYS_INLINE cell_sums cell_squares(profile_cell const* edges, std::si
 }
 
 // The terms of a query as the cells see them.
-template <class Void = void>
-class basic_cell_query {
+class cell_query {
   public:
     [[nodiscard]] std::span<cell_term const> terms() const noexcept { return span_of(terms_); }
     [[nodiscard]] std::int32_t constant() const noexcept { return constant_; }
@@ -354,11 +352,9 @@ class basic_cell_query {
         constant_ = static_cast<std::int32_t>(constant);
     }
 
-    when_used<Void, std::vector<cell_term>> terms_;
+    std::vector<cell_term> terms_;
     double most_steps_ = 0; // in one factor
     double step_ = 0, least_step_ = 0;
     std::int32_t constant_ = 0;
 };
-using cell_query = basic_cell_query<>;
-
 } // namespace straggle::detail

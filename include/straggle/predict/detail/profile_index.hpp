@@ -23,21 +23,18 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_profile_index {
+class profile_index {
   public:
-    basic_profile_index(std::span<predict::factor_kind const> kinds, std::size_t capacity)
+    profile_index(std::span<predict::factor_kind const> kinds, std::size_t capacity)
         : leaves_(kinds, most_slots(capacity)), most_slots_(most_slots(capacity)) {}
-    basic_profile_index(basic_profile_index const&) = default;
-    basic_profile_index(basic_profile_index&&) = default;
+    profile_index(profile_index const&) = default;
+    profile_index(profile_index&&) = default;
     // Becomes a copy, or changes nothing should an allocation fail.
-    basic_profile_index& operator=(basic_profile_index const& other) {
-        return *this = basic_profile_index(other);
-    }
-    basic_profile_index& operator=(basic_profile_index&&) = default;
-    ~basic_profile_index() = default;
+    profile_index& operator=(profile_index const& other) { return *this = profile_index(other); }
+    profile_index& operator=(profile_index&&) = default;
+    ~profile_index() = default;
 
-    [[nodiscard]] basic_profile_leaves<Void> const& leaves() const noexcept { return leaves_; }
+    [[nodiscard]] profile_leaves const& leaves() const noexcept { return leaves_; }
     [[nodiscard]] std::size_t size() const noexcept { return ages_.size(); }
     // The slot of the i-th oldest record. @pre i < size()
     [[nodiscard]] std::size_t slot(std::size_t i) const noexcept { return ages_.slot(ages_.find(i)); }
@@ -191,12 +188,10 @@ class basic_profile_index {
         return best;
     }
 
-    basic_profile_leaves<Void> leaves_;
-    basic_profile_ages<Void> ages_;
+    profile_leaves leaves_;
+    profile_ages ages_;
     std::vector<item> items_;
     std::size_t most_slots_;
     std::size_t arranged_ = 0; // slots before this one were arranged all at once
 };
-using profile_index = basic_profile_index<>;
-
 } // namespace straggle::detail

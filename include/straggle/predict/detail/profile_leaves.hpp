@@ -9,7 +9,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/similarity.hpp>
 
@@ -45,10 +44,9 @@ struct factor_extent {
 };
 
 // Boxes in groups of eight, whose distances are computed side by side.
-template <class Void = void>
-class basic_profile_boxes {
+class profile_boxes {
   public:
-    explicit basic_profile_boxes(std::size_t factors) : factors_(factors) {}
+    explicit profile_boxes(std::size_t factors) : factors_(factors) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return youngest_.size(); }
     void reserve(std::size_t boxes) {
@@ -115,16 +113,13 @@ class basic_profile_boxes {
 
     std::size_t factors_;
     std::vector<double> edges_;
-    when_used<Void, std::vector<profile_cell>> cells_;
+    std::vector<profile_cell> cells_;
     std::vector<std::uint64_t> youngest_;
 };
-using profile_boxes = basic_profile_boxes<>;
-
-template <class Void = void>
-class basic_profile_leaves {
+class profile_leaves {
   public:
     // @param most_slots that there will ever be
-    basic_profile_leaves(std::span<predict::factor_kind const> kinds, std::size_t most_slots)
+    profile_leaves(std::span<predict::factor_kind const> kinds, std::size_t most_slots)
         : kinds_(kinds.begin(), kinds.end()),
           all_(kinds.size()),
           grids_(kinds.size()),
@@ -150,9 +145,7 @@ class basic_profile_leaves {
     [[nodiscard]] bool all_known_numbers() const noexcept { return all_numeric_ && gaps_ == 0; }
 
     // Level 0 is around leaves, every other around the groups of the one below.
-    [[nodiscard]] basic_profile_boxes<Void> const& boxes(std::size_t level) const noexcept {
-        return boxes_[level];
-    }
+    [[nodiscard]] profile_boxes const& boxes(std::size_t level) const noexcept { return boxes_[level]; }
     // The lowest level of a single group. @pre there are records
     [[nodiscard]] std::size_t top() const noexcept {
         std::size_t level = 0;
@@ -195,7 +188,7 @@ class basic_profile_leaves {
         times_.reserve(slots);
         numbers_.reserve(slots);
         alive_.reserve(n);
-        for (basic_profile_boxes<Void>& boxes : boxes_) {
+        for (profile_boxes& boxes : boxes_) {
             boxes.reserve(n);
             n = groups_of(n);
         }
@@ -209,7 +202,7 @@ class basic_profile_leaves {
         values_.resize(n * factors() * leaf_size);
         cells_.resize(n * cells_length());
         alive_.resize(n);
-        for (basic_profile_boxes<Void>& boxes : boxes_) {
+        for (profile_boxes& boxes : boxes_) {
             boxes.resize(n);
             n = groups_of(n);
         }
@@ -230,7 +223,7 @@ class basic_profile_leaves {
         numbers_[slot] = number;
         alive_[slot / leaf_size] |= mark(slot);
         std::size_t box = slot;
-        for (basic_profile_boxes<Void>& boxes : boxes_) boxes.set_youngest(box /= leaf_size, number);
+        for (profile_boxes& boxes : boxes_) boxes.set_youngest(box /= leaf_size, number);
         for (std::size_t k = 0; k < factors(); ++k) {
             set_value(slot, k, encoded[k]);
             if (encoded[k] == encoded_missing) {
@@ -282,7 +275,7 @@ class basic_profile_leaves {
             for (std::size_t k = 0; k < factors(); ++k) boxes_[0].set(l, k, around_leaf(l, k), grids_[k]);
         }
         for (std::size_t level = 1; level < boxes_.size(); ++level) {
-            basic_profile_boxes<Void> const& below = boxes_[level - 1];
+            profile_boxes const& below = boxes_[level - 1];
             from /= leaf_size;
             to = groups_of(to);
             for (std::size_t b = from; b < to; ++b) {
@@ -303,7 +296,7 @@ class basic_profile_leaves {
     // What does not grow a box does not grow those around it.
     void extend(std::size_t slot, std::size_t factor, double x) noexcept {
         std::size_t box = slot;
-        for (basic_profile_boxes<Void>& boxes : boxes_) {
+        for (profile_boxes& boxes : boxes_) {
             factor_extent e = boxes.get(box /= leaf_size, factor);
             if (!e.include({x, x})) return;
             boxes.set(box, factor, e, grids_[factor]);
@@ -333,19 +326,17 @@ class basic_profile_leaves {
         return e;
     }
 
-    when_used<Void, std::vector<predict::factor_kind>> kinds_;
-    std::vector<double> values_;                       // by leaf, factor, slot; encoded
-    when_used<Void, std::vector<profile_cell>> cells_; // by leaf, pair of factors, slot, factor
+    std::vector<predict::factor_kind> kinds_;
+    std::vector<double> values_;      // by leaf, factor, slot; encoded
+    std::vector<profile_cell> cells_; // by leaf, pair of factors, slot, factor
     std::vector<double> times_;
     std::vector<std::uint64_t> numbers_;
     std::vector<std::uint8_t> alive_; // by leaf, a bit per slot
-    when_used<Void, std::vector<factor_extent>> all_;
-    when_used<Void, std::vector<factor_grid>> grids_;
+    std::vector<factor_extent> all_;
+    std::vector<factor_grid> grids_;
     std::vector<std::size_t> missing_;
     std::size_t gaps_ = 0; // the sum of these
     bool all_numeric_;
-    when_used<Void, std::vector<basic_profile_boxes<Void>>> boxes_; // by level
+    std::vector<profile_boxes> boxes_; // by level
 };
-using profile_leaves = basic_profile_leaves<>;
-
 } // namespace straggle::detail

@@ -21,14 +21,13 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-template <class Void = void>
-class basic_profile_nearest_one {
+class profile_nearest_one {
   public:
     static constexpr std::uint32_t none = 0xffffffff;
 
     // @pre there are records
-    basic_profile_nearest_one(basic_profile_leaves<Void> const& leaves, std::span<factor_term const> terms,
-                              double within) noexcept
+    profile_nearest_one(profile_leaves const& leaves, std::span<factor_term const> terms,
+                        double within) noexcept
         : leaves_(leaves), terms_(terms), slack_(terms), best_{within, none} {
         limit_ = slack_.above(within);
     }
@@ -55,7 +54,7 @@ class basic_profile_nearest_one {
         double next;
         std::size_t first_box;
 
-        STRAGGLE_ALWAYS_INLINE marked_squares(basic_profile_nearest_one const& all, std::size_t level,
+        STRAGGLE_ALWAYS_INLINE marked_squares(profile_nearest_one const& all, std::size_t level,
                                               std::size_t group) noexcept
             : first_box(group * leaf_size) {
             eight distances = box_squares(all.leaves_.boxes(level).group(group), all.terms_);
@@ -66,7 +65,7 @@ class basic_profile_nearest_one {
     };
 
     void search(std::size_t level, marked_squares& group) noexcept {
-        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
+        profile_boxes const& boxes = leaves_.boxes(level);
         while (group.next <= limit_ && group.next < no_box) {
             double const nearest = group.next;
             std::size_t const box = group.first_box + place_of(nearest);
@@ -107,13 +106,13 @@ class basic_profile_nearest_one {
         limit_ = slack_.above(hit.distance);
         tie_ = slack_.below(hit.distance);
     }
-    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older(basic_profile_boxes<Void> const& boxes,
+    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older(profile_boxes const& boxes,
                                                       std::size_t box) const noexcept {
         return boxes.youngest(box) <= leaves_.number(best_.slot) &&
                is_no_nearer(boxes, box, terms_, best_.distance);
     }
 
-    basic_profile_leaves<Void> const& leaves_;
+    profile_leaves const& leaves_;
     std::span<factor_term const> terms_;
     square_slack slack_;
     double most_ = largest_square;

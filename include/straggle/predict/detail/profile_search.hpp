@@ -10,7 +10,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_cells.hpp>
 #include <straggle/predict/detail/profile_leaves.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
@@ -35,9 +34,7 @@ struct profile_hit {
 inline constexpr std::size_t few_slots = 2048;
 
 // The terms as the cells see them.
-template <class Unused>
-void make_cells(basic_profile_leaves<Unused> const& leaves, std::span<factor_term const> terms,
-                basic_cell_query<Unused>& cells) {
+inline void make_cells(profile_leaves const& leaves, std::span<factor_term const> terms, cell_query& cells) {
     if (leaves.slots() < few_slots)
         cells.clear(terms.size());
     else
@@ -51,7 +48,6 @@ inline constexpr double largest_square = 0x1p1022;
 inline constexpr double no_box = 0x1p1023;
 
 // Sums over the terms of the least square that a record in each of eight boxes can have, about.
-template <class = void>
 STRAGGLE_ALWAYS_INLINE eight box_squares(double const* edges, std::span<factor_term const> terms) noexcept {
     using namespace simd;
     eight sum(least_square);
@@ -134,9 +130,8 @@ class square_slack {
 
 // Whether nothing in the box is nearer than that. Decided by the distance of a record in the nearest corner,
 // computed as any other: all steps of that are monotonic.
-template <class Void>
-bool is_no_nearer(basic_profile_boxes<Void> const& boxes, std::size_t box, std::span<factor_term const> terms,
-                  double distance) noexcept {
+inline bool is_no_nearer(profile_boxes const& boxes, std::size_t box, std::span<factor_term const> terms,
+                         double distance) noexcept {
     double sums[leaf_size] = {};
     for (factor_term t : terms) {
         if (t.form == term_form::presence) continue; // can be missing as well
@@ -153,13 +148,11 @@ bool is_no_nearer(basic_profile_boxes<Void> const& boxes, std::size_t box, std::
 }
 
 // Keeps the best in a heap, the worst on top.
-template <class Void = void>
-class basic_profile_search {
+class profile_search {
   public:
     // @pre k > 0; room for so many in `hits`; there are records
-    basic_profile_search(basic_profile_leaves<Void> const& leaves, std::span<factor_term const> terms,
-                         std::size_t k, double within, basic_cell_query<Void>& cells,
-                         when_used<Void, std::vector<profile_hit>>& hits) noexcept
+    profile_search(profile_leaves const& leaves, std::span<factor_term const> terms, std::size_t k,
+                   double within, cell_query& cells, std::vector<profile_hit>& hits) noexcept
         : leaves_(leaves),
           terms_(terms),
           cells_(cells),
@@ -187,7 +180,7 @@ class basic_profile_search {
     static constexpr double least_limit = 40; // in cells
 
     struct better {
-        basic_profile_leaves<Void> const& leaves;
+        profile_leaves const& leaves;
         bool operator()(profile_hit const& a, profile_hit const& b) const noexcept {
             if (a.distance != b.distance) return a.distance < b.distance;
             return leaves.number(a.slot) > leaves.number(b.slot);
@@ -213,7 +206,7 @@ class basic_profile_search {
 
     // Whether nothing is left to visit; not where one should look again, as steps have changed.
     bool search_cells(std::size_t level, std::size_t group, unsigned& visited) noexcept {
-        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
+        profile_boxes const& boxes = leaves_.boxes(level);
         auto const [first, last] =
             cell_squares(boxes.cells(group), 4 * leaf_size, 2 * leaf_size, cells_.constant(), cells_.terms());
         cell_keys const keys(first, last, visited);
@@ -232,7 +225,7 @@ class basic_profile_search {
     }
 
     bool search_edges(std::size_t level, std::size_t group, unsigned visited) noexcept {
-        basic_profile_boxes<Void> const& boxes = leaves_.boxes(level);
+        profile_boxes const& boxes = leaves_.boxes(level);
         eight distances = box_squares(boxes.group(group), terms_);
         mark_places(distances, most_);
         double next = distances.smallest();
@@ -342,16 +335,16 @@ class basic_profile_search {
     }
 
     // Whether everything in the box is older than the worst hit and no nearer.
-    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older_tie(basic_profile_boxes<Void> const& boxes,
+    [[nodiscard]] STRAGGLE_NEVER_INLINE bool is_older_tie(profile_boxes const& boxes,
                                                           std::size_t box) const noexcept {
         return boxes.youngest(box) <= leaves_.number(hits_.front().slot) &&
                is_no_nearer(boxes, box, terms_, hits_.front().distance);
     }
 
-    basic_profile_leaves<Void> const& leaves_;
+    profile_leaves const& leaves_;
     std::span<factor_term const> terms_;
-    basic_cell_query<Void>& cells_;
-    when_used<Void, std::vector<profile_hit>>& hits_;
+    cell_query& cells_;
+    std::vector<profile_hit>& hits_;
     std::size_t k_;
     double within_;
     square_slack slack_;
@@ -365,6 +358,4 @@ class basic_profile_search {
     float cell_limit_ = 0;
     unsigned ties_ = 0;
 };
-using profile_search = basic_profile_search<>;
-
 } // namespace straggle::detail

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/predict/detail/profile_leaves.hpp>
 #include <straggle/predict/detail/similarity_lanes.hpp>
 
@@ -22,8 +21,7 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Nothing of what was asked before changes an answer.
-template <class Void = void>
-class basic_query_terms {
+class query_terms {
   public:
     // In the order of the factors; those without weight add nothing and have none.
     [[nodiscard]] std::span<factor_term const> terms() const noexcept { return {terms_.data(), used_}; }
@@ -31,8 +29,8 @@ class basic_query_terms {
     // @param per_range 1 / range of each factor, or 0
     // @return false for a value that no record could have, and a weight that is negative or not finite
     // @pre one value and one weight per factor
-    bool assign(basic_profile_leaves<Void> const& leaves, std::span<double const> per_range,
-                std::span<double const> row, std::span<double const> weights) {
+    bool assign(profile_leaves const& leaves, std::span<double const> per_range, std::span<double const> row,
+                std::span<double const> weights) {
         if (leaves.all_known_numbers() && are_numbers_ && used_ == row.size() &&
             renew(per_range.data(), row.data(), weights.data()))
             return true;
@@ -55,9 +53,8 @@ class basic_query_terms {
         return other_weights == 0;
     }
 
-    STRAGGLE_NEVER_INLINE bool make(basic_profile_leaves<Void> const& leaves,
-                                    std::span<double const> per_range, std::span<double const> row,
-                                    std::span<double const> weights) {
+    STRAGGLE_NEVER_INLINE bool make(profile_leaves const& leaves, std::span<double const> per_range,
+                                    std::span<double const> row, std::span<double const> weights) {
         terms_.resize(row.size());
         roots_.resize(row.size());
         used_ = 0;
@@ -78,7 +75,7 @@ class basic_query_terms {
         return true;
     }
 
-    when_used<Void, std::vector<factor_term>> terms_;
+    std::vector<factor_term> terms_;
     std::vector<double> roots_; // of the weights
     std::size_t used_ = 0;
     bool are_numbers_ = false; // all terms, one for each factor

@@ -124,7 +124,6 @@ class eight {
 //
 // Never inlined: a compiler that fuses multiplication and addition could do so in one copy and not in
 // another.
-template <class = void>
 STRAGGLE_NEVER_INLINE inline double add_squares(double const* leaf, std::span<factor_term const> terms,
                                                 double* sums) noexcept {
     using namespace simd;
