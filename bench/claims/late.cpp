@@ -13,7 +13,6 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::attempt_end;
 using mitigate::copy_planner;
 using mitigate::place_row;
 using mitigate::running_row;

@@ -17,7 +17,6 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::attempt_end;
 using mitigate::copy_planner;
 using mitigate::running_row;
 

@@ -15,7 +15,6 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::attempt_end;
 using mitigate::copy_planner;
 using mitigate::copy_row;
 using mitigate::place_row;
@@ -76,14 +75,14 @@ class cluster {
                               .node = a.node,
                               .start = a.start,
                               .end = end,
-                              .how = ends ? attempt_end::success : attempt_end::killed,
+                              .how = ends ? attempt_status::success : attempt_status::killed,
                               .is_copy = is_copy});
         nodes_.observe({.node = a.node,
                         .job = job,
                         .task = i,
                         .start = a.start,
                         .end = end,
-                        .as = ends ? ended_as::success : ended_as::outrun,
+                        .as = ends ? attempt_status::success : attempt_status::outrun,
                         .copy = is_copy},
                        now_);
     }

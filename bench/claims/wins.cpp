@@ -13,7 +13,6 @@ namespace claims {
 namespace {
 
 using namespace straggle;
-using mitigate::attempt_end;
 using mitigate::copy_planner;
 using mitigate::copy_row;
 using mitigate::place_row;
@@ -60,7 +59,7 @@ std::array<reliability, 2> wins(luck const& l) {
                                           .node = node,
                                           .start = at,
                                           .end = at + end,
-                                          .how = won ? attempt_end::killed : attempt_end::success});
+                                          .how = won ? attempt_status::killed : attempt_status::success});
                         if (copied)
                             p->observe_ended({.job = job,
                                               .task = i,
@@ -68,7 +67,7 @@ std::array<reliability, 2> wins(luck const& l) {
                                               .node = 19,
                                               .start = at + copy_from[i],
                                               .end = at + end,
-                                              .how = won ? attempt_end::success : attempt_end::killed,
+                                              .how = won ? attempt_status::success : attempt_status::killed,
                                               .is_copy = true});
                     }
                     if (copied && job >= 100) out[1].add(job, claim[i], won);

@@ -9,6 +9,7 @@
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/attempt_event.hpp>
 #include <straggle/record/attempt_reader.hpp>
+#include <straggle/record/attempt_status.hpp>
 #include <straggle/record/cluster_load.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/field.hpp>

@@ -40,6 +40,12 @@ export module straggle;
 // clang-format off
 export namespace straggle {
 
+// straggle/record/attempt_status.hpp
+using straggle::attempt_status;
+namespace record {
+using straggle::record::was_stopped;
+}
+
 // straggle/base/projection.hpp
 namespace base {
 using straggle::base::no_field;
@@ -70,7 +76,6 @@ using straggle::record::reason_counts;
 }
 
 // straggle/record/attempt.hpp
-using straggle::attempt_status;
 namespace record {
 using straggle::record::status_field;
 }
@@ -90,7 +95,6 @@ using straggle::to_string;
 using straggle::attempt_counts;
 
 // straggle/record/attempt_event.hpp
-using straggle::ended_as;
 using straggle::no_task;
 using straggle::ended_attempt;
 using straggle::running_attempt;
@@ -727,7 +731,6 @@ using straggle::mitigate::unnamed_task;
 using straggle::mitigate::running_row;
 using straggle::mitigate::place_row;
 using straggle::mitigate::new_task;
-using straggle::mitigate::attempt_end;
 using straggle::mitigate::ended_row;
 using straggle::mitigate::time_range;
 using straggle::mitigate::late_task;

@@ -17,7 +17,7 @@
 
 namespace {
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::node_decisions;
 using straggle::node_state;
 
@@ -73,7 +73,7 @@ struct failing_cluster {
                                .task = a.task,
                                .start = a.start,
                                .end = a.end,
-                               .as = a.fails ? ended_as::failed : ended_as::success},
+                               .as = a.fails ? attempt_status::failed : attempt_status::success},
                               now);
             if (!a.fails) continue;
             if (!a.bad && !found[a.node]) ++failures[a.node];
@@ -230,8 +230,9 @@ TEST_CASE("one task that fails on one node blames nobody, however often; with a 
     double now = 10;
     auto const fail = [&](std::uint64_t task) {
         now += 2;
-        d.observe({.node = 0, .job = 1, .task = task, .start = now - 1, .end = now, .as = ended_as::failed},
-                  now);
+        d.observe(
+            {.node = 0, .job = 1, .task = task, .start = now - 1, .end = now, .as = attempt_status::failed},
+            now);
         d.decide(now, runs, rows, {});
     };
     for (int i = 0; i < 100; ++i) fail(1);

@@ -17,7 +17,7 @@
 
 namespace {
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::ended_attempt;
 using straggle::node_decisions;
 using straggle::node_state;
@@ -25,7 +25,7 @@ using straggle::blacklist::node_row;
 using straggle::detail::failure_watch;
 
 ended_attempt failed(std::uint32_t node, std::uint64_t task, std::uint64_t job = 1) {
-    return {.node = node, .job = job, .task = task, .start = 0, .end = 1, .as = ended_as::failed};
+    return {.node = node, .job = job, .task = task, .start = 0, .end = 1, .as = attempt_status::failed};
 }
 ended_attempt done(std::uint32_t node, std::uint64_t task, std::uint64_t job = 1) {
     return {.node = node, .job = job, .task = task, .start = 0, .end = 1};
@@ -117,7 +117,7 @@ TEST_CASE(
                            .task = task,
                            .start = now,
                            .end = now + 60,
-                           .as = fails ? ended_as::failed : ended_as::success},
+                           .as = fails ? attempt_status::failed : attempt_status::success},
                           now + 60);
                 ++task;
             }
@@ -133,7 +133,7 @@ TEST_CASE(
                        .task = task,
                        .start = now - 0.5,
                        .end = now,
-                       .as = ended_as::failed},
+                       .as = attempt_status::failed},
                       now);
             ++task;
             d.decide(now, {}, rows, {.waiting = 1000});

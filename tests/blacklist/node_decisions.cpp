@@ -51,11 +51,8 @@ std::map<std::string, unsigned> named_in(std::vector<past_attempt> const& histor
     std::map<std::string, unsigned> named;
     double last = -1e300;
     for (past_attempt const& r : history) {
-        ended_as const as = r.status == attempt_status::success  ? ended_as::success
-                            : r.status == attempt_status::failed ? ended_as::failed
-                                                                 : ended_as::killed;
         d.observe({nodes[r.node], jobs.emplace(r.job, jobs.size()).first->second,
-                   tasks.emplace(r.task, tasks.size()).first->second, r.start, r.end, as, r.is_copy},
+                   tasks.emplace(r.task, tasks.size()).first->second, r.start, r.end, r.status, r.is_copy},
                   r.end);
         if (r.end - last < std::max(d.usual_duration(), 1e-3)) continue;
         last = r.end;
@@ -190,8 +187,9 @@ TEST_CASE("a black hole is out after eight failures at most, without a window") 
             if (n == 7) continue;
             d.observe({n, 1, n + 1000u * static_cast<std::uint64_t>(failures), now, now + 1}, now);
         }
-        d.observe({7, 1, 500000u + static_cast<std::uint64_t>(failures), now, now + 0.01, ended_as::failed},
-                  now);
+        d.observe(
+            {7, 1, 500000u + static_cast<std::uint64_t>(failures), now, now + 0.01, attempt_status::failed},
+            now);
         ++failures;
         now += 0.01;
         d.decide(now, {}, rows, {.waiting = 100000}); // whatever the load
@@ -209,14 +207,14 @@ TEST_CASE("a poisonous task blames no node, and a fleet of failures is the jobs'
     double now = 0;
     for (std::uint64_t t = 0; t < 400; ++t) {
         // Each task fails on node 2 first, then elsewhere.
-        d.observe({2, 9, t, now, now + 1, ended_as::failed}, now);
-        d.observe({static_cast<std::uint32_t>(3 + t % 5), 9, t, now, now + 1, ended_as::failed}, now);
+        d.observe({2, 9, t, now, now + 1, attempt_status::failed}, now);
+        d.observe({static_cast<std::uint32_t>(3 + t % 5), 9, t, now, now + 1, attempt_status::failed}, now);
         now += 1;
         d.decide(now, {}, rows, {});
         CHECK(d.verdicts().empty());
     }
     // A task that fails again and again on one node counts once.
-    for (int i = 0; i < 30; ++i) d.observe({4, 10, 1, now, now + 1, ended_as::failed}, now);
+    for (int i = 0; i < 30; ++i) d.observe({4, 10, 1, now, now + 1, attempt_status::failed}, now);
     d.decide(now + 1, {}, rows, {});
     CHECK(d.verdicts().empty());
 }

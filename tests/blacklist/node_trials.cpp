@@ -129,7 +129,7 @@ TEST_CASE("an exclusion that begins before any task ended lasts until lengths ar
     for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4});
     double now = 0;
     for (std::uint64_t task = 0; task < 40 && d.state(0) != node_state::excluded; ++task, now += 1) {
-        d.observe({0, 1, task, now, now + 1, ended_as::failed}, now);
+        d.observe({0, 1, task, now, now + 1, attempt_status::failed}, now);
         d.decide(now, {}, rows, {});
     }
     REQUIRE(d.state(0) == node_state::excluded);

@@ -59,9 +59,10 @@ struct obedient_cluster {
                 }
                 bool const fails = failing[n] > 0 && any(engine) < failing[n];
                 double const end = now + length(n);
-                decisions.observe({n, job, task, now * unit, end * unit,
-                                   fails ? straggle::ended_as::failed : straggle::ended_as::success},
-                                  now * unit);
+                decisions.observe(
+                    {n, job, task, now * unit, end * unit,
+                     fails ? straggle::attempt_status::failed : straggle::attempt_status::success},
+                    now * unit);
             }
             rows[n].busy = (std::min)(busy, most_tasks(n));
         }
@@ -119,15 +120,16 @@ struct obedient_cluster {
     }
     // A copy on `node` against its original elsewhere, which began a moment before.
     void race(std::uint32_t node, std::uint64_t task) {
-        using straggle::ended_as;
+        using straggle::attempt_status;
         std::uint32_t const other = node == 0 ? 1 : 0;
         double const original = length(other), copy = 0.03 + length(node);
         bool const wins = copy < original;
         double const start = now * unit, end = (now + (std::min)(copy, original)) * unit;
-        decisions.observe({other, job, task, start, end, wins ? ended_as::outrun : ended_as::success}, end);
         decisions.observe(
-            {node, job, task, start + 0.03 * unit, end, wins ? ended_as::success : ended_as::outrun, true},
-            end);
+            {other, job, task, start, end, wins ? attempt_status::outrun : attempt_status::success}, end);
+        decisions.observe({node, job, task, start + 0.03 * unit, end,
+                           wins ? attempt_status::success : attempt_status::outrun, true},
+                          end);
     }
     // As many busy slots as the work takes on the nodes that may, and the queue that comes of it where tasks
     // come by themselves (Sakasegawa 1977, doi:10.1007/BF02532241).

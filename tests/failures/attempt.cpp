@@ -21,8 +21,13 @@ static_assert(failures::failure_rule<failures::cook_novel_host>);
 static_assert(failures::failure_rule<failures::envoy_outlier_detection>);
 
 TEST_CASE("failures: an attempt as node decisions see it") {
-    straggle::ended_attempt const a{
-        .node = 3, .job = 4, .task = 5, .start = 6, .end = 7, .as = straggle::ended_as::failed, .copy = true};
+    straggle::ended_attempt const a{.node = 3,
+                                    .job = 4,
+                                    .task = 5,
+                                    .start = 6,
+                                    .end = 7,
+                                    .as = straggle::attempt_status::failed,
+                                    .copy = true};
     failures::attempt const b = failures::attempt_of(a);
     CHECK(b.node == 3);
     CHECK(b.executor == failures::no_executor);
@@ -30,7 +35,7 @@ TEST_CASE("failures: an attempt as node decisions see it") {
     CHECK(b.stage == 0);
     CHECK(b.task == 5);
     CHECK(b.end == 7);
-    CHECK(b.as == straggle::ended_as::failed);
+    CHECK(b.as == straggle::attempt_status::failed);
     CHECK(b.kind == failures::failure_kind::task);
 }
 
@@ -44,7 +49,7 @@ static std::vector<bool> out_after_a_black_hole(Rule rule) {
                       .task = i,
                       .id = i,
                       .end = i * 0.1,
-                      .as = failed ? straggle::ended_as::failed : straggle::ended_as::success});
+                      .as = failed ? straggle::attempt_status::failed : straggle::attempt_status::success});
     }
     rule.advance(20);
     std::vector<bool> out;
@@ -78,8 +83,8 @@ TEST_CASE("failures: a rule decides together with the library, by denying nodes"
                                             .task = 100 * static_cast<std::uint64_t>(now) + i,
                                             .start = now,
                                             .end = now + 1,
-                                            .as = failing ? straggle::ended_as::failed
-                                                          : straggle::ended_as::success};
+                                            .as = failing ? straggle::attempt_status::failed
+                                                          : straggle::attempt_status::success};
             decisions.observe(a, now + 1);
             rule.observe(straggle::failures::attempt_of(a));
         }

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::failures::ejection_rule;
 using straggle::failures::envoy_dialect;
 using straggle::failures::envoy_outlier_detection;
@@ -23,7 +23,8 @@ namespace {
 void answer(envoy_outlier_detection& d, std::uint32_t host, int good, int bad, double now = 0,
             failure_kind kind = failure_kind::task) {
     for (int i = 0; i < good; ++i) d.observe({.node = host, .end = now});
-    for (int i = 0; i < bad; ++i) d.observe({.node = host, .end = now, .as = ended_as::failed, .kind = kind});
+    for (int i = 0; i < bad; ++i)
+        d.observe({.node = host, .end = now, .as = attempt_status::failed, .kind = kind});
 }
 envoy_outlier_detection_options milliseconds() {
     return {.interval = 10000, .base_ejection_time = 30000, .max_ejection_time = 300000};

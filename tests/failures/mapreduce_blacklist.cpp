@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::failures::mapreduce_blacklist;
 
 namespace {
 
 void fail(mapreduce_blacklist& list, std::uint32_t node) {
-    list.observe({.node = node, .as = ended_as::failed});
+    list.observe({.node = node, .as = attempt_status::failed});
 }
 
 } // namespace
@@ -96,8 +96,8 @@ TEST_CASE("mapreduce_blacklist: one failure each on two nodes of three") {
 TEST_CASE("mapreduce_blacklist: three failures by default, and none counts that was no failure") {
     mapreduce_blacklist list;
     list.set_nodes(10);
-    for (ended_as const as :
-         {ended_as::success, ended_as::killed, ended_as::outrun, ended_as::failed, ended_as::failed})
+    for (attempt_status const as : {attempt_status::success, attempt_status::killed, attempt_status::outrun,
+                                    attempt_status::failed, attempt_status::failed})
         list.observe({.node = 4, .as = as});
     CHECK(!list.is_out(4));
     fail(list, 4);

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::failures::mr1_blacklist;
 using straggle::failures::mr1_reason;
 
@@ -19,7 +19,7 @@ constexpr std::uint8_t unhealthy = static_cast<std::uint8_t>(mr1_reason::node_un
 
 // A job that avoids a tracker, and succeeds.
 void avoid(mr1_blacklist& list, std::uint32_t node, std::uint64_t job, double now, bool succeeded = true) {
-    for (int i = 0; i < 4; ++i) list.observe({.node = node, .job = job, .as = ended_as::failed});
+    for (int i = 0; i < 4; ++i) list.observe({.node = node, .job = job, .as = attempt_status::failed});
     list.end_job(job, succeeded, now);
 }
 
@@ -147,13 +147,13 @@ TEST_CASE("mr1_blacklist: a fault a day is forgiven, and the tracker is back wit
 TEST_CASE("mr1_blacklist: a job avoids a tracker after four failures, and at most a quarter of them") {
     mr1_blacklist list;
     list.set_nodes(8);
-    for (int i = 0; i < 3; ++i) list.observe({.node = 1, .job = 9, .as = ended_as::failed});
+    for (int i = 0; i < 3; ++i) list.observe({.node = 1, .job = 9, .as = attempt_status::failed});
     CHECK(!list.is_out_for_job(1, 9));
-    list.observe({.node = 1, .job = 9, .as = ended_as::failed});
+    list.observe({.node = 1, .job = 9, .as = attempt_status::failed});
     CHECK(list.is_out_for_job(1, 9));
     CHECK(!list.is_out_for_job(1, 8));
     CHECK(!list.is_out(1));
-    for (int i = 0; i < 4; ++i) list.observe({.node = 2, .job = 9, .as = ended_as::failed});
+    for (int i = 0; i < 4; ++i) list.observe({.node = 2, .job = 9, .as = attempt_status::failed});
     // Two of eight: too many to be the trackers' fault.
     CHECK(!list.is_out_for_job(1, 9));
     CHECK(!list.is_out_for_job(2, 9));

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::failures::spark_health_tracker;
 using straggle::failures::spark_health_tracker_options;
 
@@ -24,7 +24,7 @@ void fail(spark_health_tracker& t, std::uint32_t node, std::uint32_t executor, s
                .stage = stage,
                .task = task,
                .end = at,
-               .as = ended_as::failed});
+               .as = attempt_status::failed});
 }
 // A stage in which tasks of an executor fail, and that succeeds.
 void stage(spark_health_tracker& t, std::uint64_t stage, std::uint32_t node, std::uint32_t executor,
@@ -217,7 +217,7 @@ TEST_CASE("spark_health_tracker: a failure to fetch excludes at once where switc
 TEST_CASE("spark_health_tracker: without executors a node is its only one") {
     spark_health_tracker t({.timeout = T, .application_max_failed_executors_per_node = 1});
     for (std::uint64_t task = 0; task < 2; ++task)
-        t.observe({.node = host_b, .task = task, .end = 1, .as = ended_as::failed});
+        t.observe({.node = host_b, .task = task, .end = 1, .as = attempt_status::failed});
     t.end_stage(0, 0, true, 2);
     CHECK(t.is_out(host_b));
     CHECK(t.is_executor_out(straggle::failures::no_executor, host_b));

@@ -67,15 +67,15 @@ TEST_CASE("storm_blacklist: no more are released than are needed") {
 
 TEST_CASE("storm_blacklist: attempts that fail count for the round they are told in") {
     storm_blacklist list({.tolerance_count = 3});
-    for (int i = 0; i < 2; ++i) list.observe({.node = 1, .as = straggle::ended_as::failed});
+    for (int i = 0; i < 2; ++i) list.observe({.node = 1, .as = straggle::attempt_status::failed});
     list.advance(0);
     CHECK(!list.is_out(1));
     for (int i = 0; i < 31; ++i) list.advance(0); // out of the 30 rounds that are looked back at
-    list.observe({.node = 1, .as = straggle::ended_as::failed});
-    list.observe({.node = 1, .as = straggle::ended_as::success});
+    list.observe({.node = 1, .as = straggle::attempt_status::failed});
+    list.observe({.node = 1, .as = straggle::attempt_status::success});
     list.advance(0);
     CHECK(!list.is_out(1));
-    for (int i = 0; i < 2; ++i) list.observe({.node = 1, .as = straggle::ended_as::failed});
+    for (int i = 0; i < 2; ++i) list.observe({.node = 1, .as = straggle::attempt_status::failed});
     list.advance(0);
     CHECK(list.is_out(1));
     CHECK(list.refused() == 0);

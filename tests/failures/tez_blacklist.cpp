@@ -7,14 +7,14 @@
 
 #include <cstdint>
 
-using straggle::ended_as;
+using straggle::attempt_status;
 using straggle::failures::tez_blacklist;
 using straggle::failures::tez_node_state;
 
 namespace {
 
 void fail(tez_blacklist& list, std::uint32_t node, std::uint64_t id) {
-    list.observe({.node = node, .id = id, .as = ended_as::failed});
+    list.observe({.node = node, .id = id, .as = attempt_status::failed});
 }
 
 } // namespace

@@ -23,7 +23,6 @@
 #include <vector>
 
 using namespace straggle;
-using mitigate::attempt_end;
 using mitigate::copy_planner;
 using mitigate::copy_row;
 using mitigate::place_row;
@@ -281,7 +280,7 @@ TEST_CASE("copy_planner: copies that lose teach, a plan that nobody obeys does n
                                      .node = 5,
                                      .start = at + 25,
                                      .end = at + 50,
-                                     .how = attempt_end::killed,
+                                     .how = attempt_status::killed,
                                      .is_copy = true});
     }
     CHECK(b.planner.races().races() > 3);
@@ -373,7 +372,7 @@ TEST_CASE("copy_planner: no more copies are given up than slots are missing, tho
                                  .node = 9,
                                  .start = 100,
                                  .end = 160.5,
-                                 .how = attempt_end::killed,
+                                 .how = attempt_status::killed,
                                  .is_copy = true});
     CHECK(b.planner.races().of_task(1) > before + 0.05);
     CHECK(b.planner.races().races() == 0);
@@ -578,21 +577,23 @@ TEST_CASE("copy_planner: copies that are launched win as often as was claimed") 
                         if (told[i]) continue;
                         told[i] = true;
                         bool const wins = copied && copy_end[i] < took[i];
-                        b.planner.observe_ended({.job = job,
-                                                 .task = i,
-                                                 .kind = 1,
-                                                 .node = std::uint32_t(i % 20),
-                                                 .start = at,
-                                                 .end = at + end,
-                                                 .how = wins ? attempt_end::killed : attempt_end::success});
+                        b.planner.observe_ended(
+                            {.job = job,
+                             .task = i,
+                             .kind = 1,
+                             .node = std::uint32_t(i % 20),
+                             .start = at,
+                             .end = at + end,
+                             .how = wins ? attempt_status::killed : attempt_status::success});
                         if (!copied) continue;
-                        b.planner.observe_ended({.job = job,
-                                                 .task = i,
-                                                 .kind = 1,
-                                                 .start = at + copy_from[i],
-                                                 .end = at + end,
-                                                 .how = wins ? attempt_end::success : attempt_end::killed,
-                                                 .is_copy = true});
+                        b.planner.observe_ended(
+                            {.job = job,
+                             .task = i,
+                             .kind = 1,
+                             .start = at + copy_from[i],
+                             .end = at + end,
+                             .how = wins ? attempt_status::success : attempt_status::killed,
+                             .is_copy = true});
                         if (job < 100) continue; // the first races teach whether the task is to blame
                         auto const tenth = std::min(std::size_t(claim[i] * 10), std::size_t{9});
                         claimed[tenth] += claim[i];

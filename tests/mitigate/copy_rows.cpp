@@ -22,6 +22,6 @@ TEST_CASE("copy_rows: what is not told is not known, and hurts nobody") {
     CHECK(p.free == 0);
     CHECK(p.state == straggle::node_state::healthy);
     CHECK_FALSE(p.slow.is_known());
-    CHECK(ended_row{}.how == attempt_end::success);
+    CHECK(ended_row{}.how == attempt_status::success);
     CHECK(copy_notes{} == copy_notes{});
 }

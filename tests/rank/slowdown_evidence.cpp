@@ -370,7 +370,7 @@ TEST_CASE("a copy that needs half the time elsewhere says that the node is to bl
             CHECK_FALSE(evidence.take_outrun(5));
             evidence.observe({.node = 2, .job = 1, .task = 20, .start = 4, .end = 4 + took, .copy = true});
             evidence.observe(
-                {.node = 5, .job = 1, .task = 20, .start = 0, .end = 4 + took, .as = ended_as::outrun});
+                {.node = 5, .job = 1, .task = 20, .start = 0, .end = 4 + took, .as = attempt_status::outrun});
             if (!job_goes_on) evidence.finish_job(1);
             evidence.update(4 + took, {}, {});
             CHECK(evidence.take_outrun(5) == (4 + took > 2 * took));
@@ -386,7 +386,7 @@ TEST_CASE("copies that outrun a node's attempts count until as many end there") 
     evidence.update(now, {}, {});
     auto const outrun = [&](std::uint64_t task) { // it ran for 3, its copy took 1
         evidence.observe({.node = 2, .job = 1, .task = task, .start = now + 2, .end = now + 3, .copy = true});
-        evidence.observe({5, 1, task, now, now + 3, ended_as::outrun});
+        evidence.observe({5, 1, task, now, now + 3, attempt_status::outrun});
         evidence.update(now += 3, {}, {});
     };
     outrun(100);
@@ -421,7 +421,7 @@ TEST_CASE("what is copied before its job has a tail is a witness of what hangs, 
         if (late == 0) siblings();
         std::vector<running_attempt> const running{{.node = 5, .job = 2, .task = 50, .start = 2}};
         evidence.update(3.5, running, {});
-        evidence.observe({5, 2, 50, 2, 4, ended_as::outrun});
+        evidence.observe({5, 2, 50, 2, 4, attempt_status::outrun});
         evidence.update(4, {}, {});
         if (late == 1) siblings();
         evidence.update(4.5, {}, {});
@@ -665,7 +665,8 @@ TEST_CASE("what was found to hang is not acquitted by having nothing left that r
     double const found = evidence.hung_evidence(9);
     CHECK(found > 9);
     evidence.charge_hung(9);
-    for (running_attempt const& r : running) evidence.observe({9, 0, r.task, r.start, now, ended_as::killed});
+    for (running_attempt const& r : running)
+        evidence.observe({9, 0, r.task, r.start, now, attempt_status::killed});
     work(9);
     evidence.update(now, {}, slots);
     CHECK(evidence.hung_evidence(9) > 9);
@@ -686,7 +687,7 @@ TEST_CASE("cancelled attempts took at least so long") {
                 // Whatever takes longer than 2 is outrun by a copy.
                 bool const outrun = length > 2;
                 evidence.observe({n, j, n * 10u + k, now, now + (outrun ? 2 : length),
-                                  outrun ? ended_as::outrun : ended_as::success});
+                                  outrun ? attempt_status::outrun : attempt_status::success});
             }
         evidence.finish_job(j);
         now += 5;
@@ -721,7 +722,7 @@ TEST_CASE("what makes no sense is counted and changes nothing") {
     CHECK_FALSE(evidence.observe({1, 1, 1, 3, 2}));
     CHECK_FALSE(evidence.observe({1, 1, 1, 3, 3}));
     CHECK_FALSE(evidence.observe({10, 1, 1, 0, 1}));
-    CHECK_FALSE(evidence.observe({1, 1, 1, 0, 1, ended_as::failed}));
+    CHECK_FALSE(evidence.observe({1, 1, 1, 0, 1, attempt_status::failed}));
     CHECK(evidence.observe({1, 1, 1, 0, 1}));
     auto const counts = evidence.counts();
     CHECK(counts.rejected == 4);

@@ -13,7 +13,7 @@ TEST_CASE("events are plain data that say what is usual") {
     static_assert(std::is_trivially_copyable_v<ended_attempt> &&
                   std::is_trivially_copyable_v<running_attempt>);
     ended_attempt const ended{};
-    CHECK(ended.as == ended_as::success);
+    CHECK(ended.as == attempt_status::success);
     CHECK(ended.task == no_task);
     CHECK_FALSE(ended.copy);
     running_attempt const running{.node = 3, .job = 7, .start = 2};

@@ -36,15 +36,15 @@ inline constexpr std::uint32_t no_executor = ~std::uint32_t{0};
 /// An attempt that ended, as rules about failures see it. Jobs, stages, tasks and attempts are keys; times
 /// are in one unit, seconds where a rule's defaults are to mean what they mean upstream.
 struct attempt {
-    std::uint32_t node = 0;                 ///< dense index
-    std::uint32_t executor = no_executor;   ///< dense index; a node may have several
-    std::uint64_t job = 0;                  ///< key
-    std::uint64_t stage = 0;                ///< key within the job: tasks that start together
-    std::uint64_t task = no_task;           ///< key within the stage
-    std::uint64_t id = no_task;             ///< key of the attempt; one that is told twice counts once
-    double end = 0;                         ///< when it ended
-    ended_as as = ended_as::success;        ///< how
-    failure_kind kind = failure_kind::task; ///< what broke, where it failed
+    std::uint32_t node = 0;                      ///< dense index
+    std::uint32_t executor = no_executor;        ///< dense index; a node may have several
+    std::uint64_t job = 0;                       ///< key
+    std::uint64_t stage = 0;                     ///< key within the job: tasks that start together
+    std::uint64_t task = no_task;                ///< key within the stage
+    std::uint64_t id = no_task;                  ///< key of the attempt; one that is told twice counts once
+    double end = 0;                              ///< when it ended
+    attempt_status as = attempt_status::success; ///< how
+    failure_kind kind = failure_kind::task;      ///< what broke, where it failed
 };
 
 /// The same of an attempt as `node_decisions` is told of it.

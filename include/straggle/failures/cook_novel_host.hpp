@@ -29,7 +29,7 @@ struct cook_novel_host_options {
 ///
 /// Source: Cook (github.com/twosigma/Cook, last version, archived), the constraint `novel-host-constraint` of
 /// scheduler/src/cook/scheduler/constraints.clj and the function `attempts-consumed` of its schema. What Cook
-/// calls a job is a task here. Preempted is `ended_as::killed`.
+/// calls a job is a task here. Preempted is `attempt_status::killed`.
 /// @par Cost
 /// every function O(1) expected, `forget` O(hosts of the task)
 class cook_novel_host {
@@ -45,8 +45,9 @@ class cook_novel_host {
         if (a.task == no_task) return;
         task_state* const task = tasks_.insert({a.job, a.stage, a.task});
         if (task == nullptr) return;
-        if (a.as == ended_as::failed) ++(a.kind == failure_kind::mea_culpa ? task->mea_culpa : task->failed);
-        if (a.as == ended_as::killed || is_out_for_task(a.node, a.job, a.task, a.stage)) return;
+        if (a.as == attempt_status::failed)
+            ++(a.kind == failure_kind::mea_culpa ? task->mea_culpa : task->failed);
+        if (a.as == attempt_status::killed || is_out_for_task(a.node, a.job, a.task, a.stage)) return;
         if (hosts_.insert(host_key(a.node, a.job, a.task, a.stage)) != nullptr) task->nodes.push_back(a.node);
     }
     /// Nothing here depends on time.

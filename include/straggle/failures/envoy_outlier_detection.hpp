@@ -67,11 +67,11 @@ class envoy_outlier_detection {
 
     /// Takes in an attempt.
     void observe(attempt const& a) {
-        if (a.as == ended_as::killed || a.as == ended_as::outrun) return;
+        if (record::was_stopped(a.as)) return;
         add(a.node);
         host* const h = hosts_.at(a.node);
         if (h == nullptr) return;
-        bool const failed = a.as == ended_as::failed;
+        bool const failed = a.as == attempt_status::failed;
         if (options_.split_external_local_origin_errors) {
             bool const unreachable = failed && a.kind == failure_kind::local_origin;
             count(h->local, !unreachable);

@@ -49,7 +49,7 @@ class mapreduce_blacklist {
 
     /// Takes in an attempt.
     void observe(attempt const& a) {
-        if (!options_.node_blacklisting_enable || a.as != ended_as::failed) return;
+        if (!options_.node_blacklisting_enable || a.as != attempt_status::failed) return;
         tracked_node* const n = nodes_.at(a.node);
         if (n == nullptr || n->is_blacklisted) return;
         if (++n->failures < options_.maxtaskfailures_per_tracker) return;

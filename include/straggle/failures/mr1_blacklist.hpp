@@ -55,7 +55,7 @@ class mr1_blacklist {
     void set_nodes(std::size_t known) noexcept { known_ = known; }
     /// Takes in an attempt.
     void observe(attempt const& a) {
-        if (a.as != ended_as::failed) return;
+        if (a.as != attempt_status::failed) return;
         job_state* const job = jobs_.insert({a.job});
         if (job == nullptr || is_tolerant(*job)) return;
         count* const c = pairs_.insert({a.job, std::uint64_t{a.node} + 1});

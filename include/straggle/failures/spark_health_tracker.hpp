@@ -63,7 +63,7 @@ class spark_health_tracker {
 
     /// Takes in an attempt.
     void observe(attempt const& a) {
-        if (a.as != ended_as::failed || a.kind == failure_kind::mea_culpa) return;
+        if (a.as != attempt_status::failed || a.kind == failure_kind::mea_culpa) return;
         std::uint64_t const e = executor_key(a.executor, a.node);
         stage_state* const stage = stages_.insert({a.job, a.stage});
         failures* const here = tasks_.insert({a.job, a.stage, a.task, e});

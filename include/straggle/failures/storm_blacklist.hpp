@@ -58,7 +58,7 @@ class storm_blacklist {
 
     /// Takes in an attempt: one that failed is held against its node in this round.
     void observe(attempt const& a) {
-        if (a.as != ended_as::failed) return;
+        if (a.as != attempt_status::failed) return;
         if (supervisor* const s = nodes_.at(a.node)) ++s->failed;
     }
     /// A round.

@@ -49,7 +49,7 @@ class tez_blacklist {
 
     /// Takes in an attempt.
     void observe(attempt const& a) {
-        if (!options_.node_blacklisting_enabled || a.as != ended_as::failed) return;
+        if (!options_.node_blacklisting_enabled || a.as != attempt_status::failed) return;
         std::uint32_t* const failures = nodes_.at(a.node);
         if (failures == nullptr) return;
         if (a.id != no_task) {

@@ -75,12 +75,12 @@ class basic_copy_planner {
     /// @return false for what is no time: nothing is learnt
     bool observe_ended(ended_row const& e) {
         detail::task_note* const n = e.task == unnamed_task ? nullptr : book_.find(e.job, e.task);
-        bool const over = e.how == attempt_end::success;
+        bool const over = e.how == attempt_status::success;
         if (n) observe_race(*n, e);
         if (over) scan_.count_task();
         if (n && over) n->over = true;
         if (!(e.end > e.start)) return false;
-        if (e.is_copy || e.how == attempt_end::failed) return true; // a copy is one of a hard task
+        if (e.is_copy || e.how == attempt_status::failed) return true; // a copy is one of a hard task
         if (over) just_ended_ += 1;
         return scan_.observe(e, n);
     }
@@ -198,14 +198,14 @@ class basic_copy_planner {
     // A race is over when the task is. One that no round has seen, as the task ended soon after its copy
     // began, is known by the end of the copy: left out, quick losses would be missing.
     void observe_race(detail::task_note& n, ended_row const& e) {
-        bool const over = e.how == attempt_end::success;
+        bool const over = e.how == attempt_status::success;
         bool const first = over && !n.over;
-        if (n.given_up && !n.counted && e.is_copy && e.how == attempt_end::killed && !n.over) {
+        if (n.given_up && !n.counted && e.is_copy && record::was_stopped(e.how) && !n.over) {
             if (n.launched > 0) --n.launched;
             if (e.end > e.start) races_.observe_stopped(n.kind, n.claim, e.end - e.start);
             n.counted = true;
         }
-        bool const late_news = e.is_copy && e.how == attempt_end::killed && n.over;
+        bool const late_news = e.is_copy && record::was_stopped(e.how) && n.over;
         if (!n.advised || n.counted || !((first && (e.is_copy || n.racing)) || late_news)) return;
         double const took = e.end - (e.is_copy ? e.start : n.copy_start);
         if (!(took > 0)) return;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/record/attempt_status.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -60,13 +61,6 @@ struct new_task {
     bool queue_is_now = false; ///< the load is of now; else it is of the last plan, and what came is guessed
 };
 
-/// How an attempt ended.
-enum class attempt_end : std::uint8_t {
-    success, ///< the task is done
-    failed,  ///< by itself
-    killed,  ///< stopped, for instance because another attempt of the task was first
-};
-
 /// An attempt that ended.
 struct ended_row {
     std::uint64_t job = 0, task = 0;                         ///< as in `running_row`
@@ -74,7 +68,7 @@ struct ended_row {
     std::uint32_t node = 0;                                  ///< as in `running_row`
     double start = 0, end = 0;                               ///< on the caller's clock
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
-    attempt_end how = attempt_end::success;                  ///< its status
+    attempt_status how = attempt_status::success;            ///< its status
     bool is_copy = false;                                    ///< not the original
 };
 

@@ -88,7 +88,7 @@ template <class Profile, class Record, class Node>
                              attempt_counts& counts, double& time) {
     if (attempt_status const s = read_status(profile, task); s != attempt_status::success) {
         ++counts.seen;
-        ++(s == attempt_status::killed ? counts.killed : counts.failed);
+        ++(record::was_stopped(s) ? counts.killed : counts.failed);
         return false;
     }
     if (!is_present(node)) return reject(counts, rejection::missing_node);

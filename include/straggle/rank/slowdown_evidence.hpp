@@ -100,7 +100,7 @@ class slowdown_evidence {
             ++counts_.over_nodes;
             return false;
         }
-        if (attempt.as == ended_as::failed) {
+        if (attempt.as == attempt_status::failed) {
             ++counts_.failed;
             return false;
         }

@@ -9,6 +9,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/record/attempt_status.hpp>
 #include <straggle/record/detail/attempt_concepts.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/reason_counts.hpp>
@@ -22,14 +23,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-
-namespace straggle::inline STRAGGLE_ABI {
-
-/// How an attempt ended. Only successes are evidence about a node: a killed loser of a race is censored, a
-/// failure says nothing about speed.
-enum class attempt_status : std::uint8_t { success, failed, killed };
-
-} // namespace straggle
 
 namespace straggle::inline STRAGGLE_ABI::record {
 
@@ -363,7 +356,7 @@ template <class Fields, class Record, class Use>
 STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record const& record,
                                                     attempt_counts& counts, Use&& use) {
     if (attempt_status const status = read_status(fields, record); status != attempt_status::success) {
-        ++(status == attempt_status::killed ? counts.killed : counts.failed);
+        ++(record::was_stopped(status) ? counts.killed : counts.failed);
         return;
     }
     auto const reject = [&](rejection r) { ++counts.rejected[r]; };

@@ -7,32 +7,24 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/record/attempt_status.hpp>
 
 #include <cstdint>
 
 namespace straggle::inline STRAGGLE_ABI {
-
-/// How an attempt ended, as far as its length is concerned.
-enum class ended_as : std::uint8_t {
-    success, ///< it did its work: its length is known
-    failed,  ///< it broke: nothing is known of its length, but something of its node
-    killed,  ///< cancelled for room or by a user: it would have taken at least so long
-    outrun,  ///< cancelled because another attempt of its task was faster: it would have taken at least so
-             ///< long
-};
 
 /// The task of an attempt whose task is not known.
 inline constexpr std::uint64_t no_task = ~std::uint64_t{0};
 
 /// An attempt that ended.
 struct ended_attempt {
-    std::uint32_t node = 0;          ///< dense index
-    std::uint64_t job = 0;           ///< key of the group of sibling tasks
-    std::uint64_t task = no_task;    ///< key within the job
-    double start = 0;                ///< when it began
-    double end = 0;                  ///< when it ended, in the same unit
-    ended_as as = ended_as::success; ///< how
-    bool copy = false;               ///< a speculative copy of a task that ran elsewhere
+    std::uint32_t node = 0;                      ///< dense index
+    std::uint64_t job = 0;                       ///< key of the group of sibling tasks
+    std::uint64_t task = no_task;                ///< key within the job
+    double start = 0;                            ///< when it began
+    double end = 0;                              ///< when it ended, in the same unit
+    attempt_status as = attempt_status::success; ///< how
+    bool copy = false;                           ///< a speculative copy of a task that ran elsewhere
 };
 
 /// An attempt that runs now.

@@ -95,9 +95,9 @@ class attempt_reader {
         if constexpr (has_input<Fields>) to.input = read_number(fields_.input, attempt);
         if (!(to.input > 0) || !is_finite(to.input)) to.input = unknown;
         judge(attempt, races, out);
-        ++(out.as == ended_as::success  ? counts.used
-           : out.as == ended_as::failed ? counts.failed
-                                        : counts.killed);
+        ++(out.as == attempt_status::success  ? counts.used
+           : out.as == attempt_status::failed ? counts.failed
+                                              : counts.killed);
         return true;
     }
 
@@ -109,17 +109,8 @@ class attempt_reader {
         if constexpr (has_is_copy<Fields>) out.copy = read_flag(fields_.is_copy, attempt, out.copy);
         bool is_outrun = race != nullptr;
         if constexpr (has_outrun<Fields>) is_outrun = read_flag(fields_.outrun, attempt, is_outrun);
-        switch (read_status(fields_, attempt)) {
-        case attempt_status::success:
-            out.as = ended_as::success;
-            break;
-        case attempt_status::failed:
-            out.as = ended_as::failed;
-            break;
-        case attempt_status::killed:
-            out.as = is_outrun ? ended_as::outrun : ended_as::killed;
-            break;
-        }
+        out.as = read_status(fields_, attempt);
+        if (out.as == attempt_status::killed && is_outrun) out.as = attempt_status::outrun;
     }
 
     Fields fields_;

@@ -25,12 +25,13 @@ int takes_out(Rule rule) {
     for (std::uint64_t i = 0; i < 40; ++i) {
         double const at = static_cast<double>(i);
         rule.advance(at);
-        rule.observe({.node = static_cast<std::uint32_t>(i % 4),
-                      .executor = static_cast<std::uint32_t>(i % 4),
-                      .job = 1,
-                      .task = i,
-                      .end = at,
-                      .as = i % 4 == 3 ? straggle::ended_as::failed : straggle::ended_as::success});
+        rule.observe(
+            {.node = static_cast<std::uint32_t>(i % 4),
+             .executor = static_cast<std::uint32_t>(i % 4),
+             .job = 1,
+             .task = i,
+             .end = at,
+             .as = i % 4 == 3 ? straggle::attempt_status::failed : straggle::attempt_status::success});
     }
     return rule.is_out(3) ? 1 : 0;
 }

@@ -62,13 +62,13 @@ class basic_failure_watch {
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
     // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
     void observe(ended_attempt const& a) {
-        if (a.as == ended_as::killed || a.as == ended_as::outrun) return;
+        if (record::was_stopped(a.as)) return;
         if (a.node >= nodes_.size()) nodes_.resize(std::size_t{a.node} + 1);
         node_failures& n = nodes_[a.node];
         ++n.attempts;
         ++all_attempts_;
-        if (n.consecutive == 0) learn_rate(a.as == ended_as::failed);
-        if (a.as == ended_as::success) {
+        if (n.consecutive == 0) learn_rate(a.as == attempt_status::failed);
+        if (a.as == attempt_status::success) {
             n.succeeded += 1;
             // What began before the failures did says nothing of the node as it is now.
             if (n.consecutive == 0 || !(a.start < n.failing_since)) {

@@ -45,7 +45,7 @@ class basic_late_scan {
     // A task ended well, or was stopped. False for what is no time.
     bool observe(mitigate::ended_row const& e, task_note const* note) {
         double const took = e.end - e.start, slow = slow_of(e.node);
-        if (e.how != mitigate::attempt_end::success)
+        if (e.how != attempt_status::success)
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
         if (note) observe_company(e, *note);

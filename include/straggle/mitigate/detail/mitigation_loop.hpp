@@ -68,10 +68,6 @@ class mitigation_loop {
 
     bool ended(ended_attempt const& attempt, std::uint32_t kind, double input, bool is_left_alone) {
         bool const used = nodes_.observe(attempt, guard_.now());
-        using how = mitigate::attempt_end;
-        how const as = attempt.as == ended_as::success  ? how::success
-                       : attempt.as == ended_as::failed ? how::failed
-                                                        : how::killed;
         copies_.observe_ended({.job = attempt.job,
                                .task = attempt.task,
                                .kind = kind,
@@ -79,13 +75,13 @@ class mitigation_loop {
                                .start = attempt.start,
                                .end = attempt.end,
                                .input = input,
-                               .how = as,
+                               .how = attempt.as,
                                .is_copy = attempt.copy});
         guard_.ended(attempt.end - attempt.start);
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
-            attempt.as == ended_as::success ? log_type::ended(*job, attempt.start, attempt.end)
-                                            : log_type::ran(*job, attempt.start, attempt.end);
-        if (attempt.as == ended_as::success && attempt.task != no_task_key)
+            attempt.as == attempt_status::success ? log_type::ended(*job, attempt.start, attempt.end)
+                                                  : log_type::ran(*job, attempt.start, attempt.end);
+        if (attempt.as == attempt_status::success && attempt.task != no_task_key)
             jobs_.task_ended(attempt.task, attempt.end, effects_);
         return used;
     }

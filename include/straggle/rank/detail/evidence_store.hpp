@@ -43,7 +43,7 @@ class evidence_store : public evidence_state {
         seen_ = seen_in_window_ = true;
         std::uint32_t const j = jobs_.insert(a.job, a.end);
         std::int32_t const ticks = log_ticks(length);
-        bool const censored = a.as != ended_as::success;
+        bool const censored = a.as != attempt_status::success;
         jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
         live_job& job = jobs_[j];
         job.last_seen = (std::max)(job.last_seen, a.end);
