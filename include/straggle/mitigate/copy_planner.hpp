@@ -108,7 +108,10 @@ class basic_copy_planner {
         price_.observe(now, load.waiting, slots, supply.free, scan_.usual(), scan_.tasks_per_job());
         supply.price = price_.price();
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
-        note(now, supply.price);
+        std::size_t const nodes = static_cast<std::size_t>(std::count_if(
+            places.begin(), places.end(),
+            [](place_row const& p) { return p.slots > 0 && !p.hung && p.state != node_state::away; }));
+        note(now, supply.price, nodes);
         offers_.give_up(scan_, supply.missing, price_.price_of_waiting(supply.missing, slots), races_, book_);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
@@ -241,7 +244,7 @@ class basic_copy_planner {
         return supply;
     }
 
-    void note(double now, double price) {
+    void note(double now, double price, std::size_t nodes) {
         double const passed = begun_ && now > now_ ? now - now_ : 0.0, usual = scan_.usual();
         recent_ = (usual > 0 ? recent_ * std::exp(-passed / usual) : 0.0) + just_ended_;
         just_ended_ = 0;
@@ -255,8 +258,11 @@ class basic_copy_planner {
         // ended count as well.
         double const late = static_cast<double>(notes_.late - scan_.hung_);
         double const all = static_cast<double>(notes_.tasks - scan_.hung_) + recent_;
-        constexpr double few = 10;
-        notes_.storm = all >= few && late > options_.storm * all;
+        // Late tasks of one node are one event, which copies are for: a storm is on many nodes.
+        constexpr double few = 10, few_nodes = 3;
+        double const late_nodes = scan_.late_nodes_;
+        notes_.storm = all >= few && late > options_.storm * all && late_nodes >= few_nodes &&
+                       late_nodes > options_.storm * static_cast<double>(nodes);
     }
 
     copy_planner_options options_;

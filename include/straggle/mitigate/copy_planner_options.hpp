@@ -20,7 +20,8 @@ struct copy_planner_options {
     double deviations = 1.645;         ///< and longer than so many deviations of its siblings
     double least_win = 0.1;            ///< a copy that is less likely to be first is not launched
     double most_copies = 0.15;         ///< share of the slots that copies may take
-    double storm = 0.3;                ///< more than this share of the tasks is late: copy nothing
+    double storm = 0.3; ///< late are more than this share of the tasks, on more than this share of the nodes
+                        ///< and on three at least: copy nothing
     std::uint32_t copies_per_task = 2; ///< one at a time; further ones ever more seldom
     bool use_progress = true;          ///< false: siblings alone tell what is late
     double give_up = 0.2;   ///< while others wait, a copy has to give back this share of its slot time

@@ -78,7 +78,7 @@ enum class plan_note : std::uint8_t {
     stale_feed,           ///< nothing was told for long although tasks run: nothing new is decided
     old_state,            ///< what was restored is old: nothing new is decided yet
     action_limit,         ///< the cap of actions is reached
-    storm,                ///< too many tasks look like stragglers: it is not them
+    storm,                ///< too many tasks on too many nodes look late: it is not them
     fail_open,            ///< too many nodes look slow: it is not them
     progress_not_trusted, ///< progress does not say when tasks end
     exclusion_stopped,    ///< exclusions did not help: they are stopped

@@ -130,6 +130,7 @@ class basic_late_scan {
     when_used<Void, std::vector<racing_copy>> racing_{};
     when_used<Void, std::vector<racing_group>> races_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
+    std::uint32_t late_nodes_ = 0; // with late tasks, those that hang left out
     std::size_t copies_running_ = 0;
 
   private:
@@ -142,7 +143,7 @@ class basic_late_scan {
         double slow = 1;
         record::slow_guess now{};
         std::uint32_t slots = 0, running = 0;
-        bool hung = false;
+        bool hung = false, late = false;
     };
 
     [[nodiscard]] double slow_of(std::uint32_t node) const noexcept {
@@ -177,7 +178,7 @@ class basic_late_scan {
         probes_.clear();
         racing_.clear();
         races_.clear();
-        tasks_ = no_estimate_ = hung_ = 0;
+        tasks_ = no_estimate_ = hung_ = late_nodes_ = 0;
         copies_running_ = 0;
         nodes_.assign(nodes_.size(), {});
         constexpr std::uint32_t most = 0xffffff; // beyond is a mistake, and no reason for so much memory
@@ -316,6 +317,10 @@ class basic_late_scan {
         }
         comparison const why{age + left.quantile(0.5), limit, usual, "late for its siblings"};
         late_.push_back({t.row, range_of(left, 1), why});
+        if (!hung && t.node < nodes_.size() && !nodes_[t.node].late) {
+            nodes_[t.node].late = true;
+            ++late_nodes_;
+        }
         // Copies are lost as well, with their nodes or by faults of their own. Another one may follow, after
         // twice as long each time: nothing waits for ever for what will not end.
         bool const again = note && note->launched >= options_.copies_per_task &&
