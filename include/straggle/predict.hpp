@@ -7,7 +7,6 @@
 #pragma once
 
 #include <straggle/predict/calibration.hpp>
-#include <straggle/predict/crowding.hpp>
 #include <straggle/predict/factors.hpp>
 #include <straggle/predict/node_weights.hpp>
 #include <straggle/predict/profile_store.hpp>

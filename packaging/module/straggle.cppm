@@ -739,12 +739,6 @@ using straggle::mitigate::kill_row;
 using straggle::mitigate::copy_notes;
 }
 
-// straggle/predict/crowding.hpp
-namespace predict {
-using straggle::predict::job_company;
-using straggle::predict::crowding;
-}
-
 // straggle/predict/progress_trust.hpp
 namespace predict {
 using straggle::predict::progress_track;

@@ -127,7 +127,7 @@ TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
     auto const z = quantiles();
     for (int round = 0; round < 200; ++round) {
         times const left = some(g, 2), there = some(g, 1);
-        copy_case const c{left, there, 3 * any(g), 0.3 + any(g), any(g), round % 2 * 2 * any(g), any(g)};
+        copy_case const c{left, there, 3 * any(g), 0.3 + any(g), any(g), any(g)};
         double place_saved = 0, task_saved = 0, place_taken = 0, task_taken = 0, wins = 0, possible = 0;
         for (double const r : left) {
             for (double const x : there) {
@@ -135,8 +135,7 @@ TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
                 place_taken += std::min(r, x) / 256;
             }
             for (double const luck : z) {
-                double const x = (c.age + r) * c.relative * std::exp(c.apart * luck) - c.begun;
-                if (!(x > 0)) continue; // it would have ended
+                double const x = (c.age + r) * c.relative * std::exp(c.apart * luck);
                 possible += 1;
                 task_saved += std::max(r - x, 0.0);
                 task_taken += std::min(r, x);
@@ -156,7 +155,6 @@ TEST_CASE("copy_worth: attempts that differ, all pairs one by one") {
         // That any two attempts differ is a chance for the copy where it had none.
         copy_case alike = c;
         alike.apart = 0;
-        alike.begun = 0;
         if (c.relative >= 1) CHECK(assign::worth_of(alike).by_task == 0);
     }
 }
@@ -174,10 +172,9 @@ TEST_CASE("copy_worth: as many times as one likes, some of them equal, all pairs
             for (double& x : there) x = round % 2 == 0 ? 1 + static_cast<double>(g() % 4) : 3 * any(g);
             std::sort(left.begin(), left.end());
             std::sort(there.begin(), there.end());
-            // Equal times, a copy as fast as the task or slower, one that runs already.
+            // Equal times, a copy as fast as the task or slower.
             double const relative = std::array{0.5, 1.0, 1.5, any(g)}[g() % 4];
-            copy_case const c{left,     there, round % 3 == 0 ? 0.0 : any(g),
-                              relative, 0.4,   round % 4 < 2 ? 0.0 : 2 * any(g)};
+            copy_case const c{left, there, round % 3 == 0 ? 0.0 : any(g), relative, 0.4};
             double saved = 0, taken = 0, wins = 0, task_saved = 0, task_taken = 0, task_wins = 0,
                    possible = 0;
             for (double const r : left) {
@@ -186,8 +183,7 @@ TEST_CASE("copy_worth: as many times as one likes, some of them equal, all pairs
                     taken += std::min(r, x);
                     wins += x < r ? 1 : 0;
                 }
-                double const same = (c.age + r) * relative - c.begun;
-                if (c.begun > 0 && !(same > 0)) continue;
+                double const same = (c.age + r) * relative;
                 possible += 1;
                 task_saved += std::max(r - same, 0.0);
                 task_taken += std::min(r, same);
@@ -216,7 +212,7 @@ TEST_CASE("copy_worth: a copy of a hard task wins as often as races do in which 
         CAPTURE(apart);
         for (int round = 0; round < 10; ++round) {
             times const left = some(g, 4), there = some(g, 1);
-            auto const w = assign::worth_of({left, there, 1.5, 0.9, 1, 0, apart});
+            auto const w = assign::worth_of({left, there, 1.5, 0.9, 1, apart});
             double saved = 0, taken = 0, wins = 0;
             constexpr int races = 40000;
             for (int i = 0; i < races; ++i) {
@@ -239,10 +235,10 @@ TEST_CASE("copy_worth: what is no difference between attempts is none") {
     times const left = some(g, 3), there = some(g, 1);
     auto const alike = assign::worth_of({left, there, 1, 0.7, 0.5});
     for (double const apart : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-        auto const w = assign::worth_of({left, there, 1, 0.7, 0.5, 0, apart});
+        auto const w = assign::worth_of({left, there, 1, 0.7, 0.5, apart});
         CHECK(w.win_probability == alike.win_probability);
         CHECK(w.saved == alike.saved);
-        CHECK(assign::job_gain(std::array{copy_case{left, there, 1, 0.7, 0.5, 0, apart}}, 1) ==
+        CHECK(assign::job_gain(std::array{copy_case{left, there, 1, 0.7, 0.5, apart}}, 1) ==
               assign::job_gain(std::array{copy_case{left, there, 1, 0.7, 0.5}}, 1));
     }
 }
@@ -299,8 +295,7 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
             left[i] = some(g, 2);
             there[i] = some(g, 1);
             if (round % 5 == 0) left[i].fill(next + 0.5); // many at once
-            double const begun = round % 2 * any(g);
-            cases.push_back({left[i], there[i], 3 * any(g), 0.2 + any(g), any(g), begun, apart});
+            cases.push_back({left[i], there[i], 3 * any(g), 0.2 + any(g), any(g), apart});
             last = std::max(last, left[i].back());
         }
         // How many of the lucks and times are too long for a task and its copy to end by then.
@@ -308,7 +303,7 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
             double sum = 0;
             for (double const luck : z) {
                 double const relative = c.relative * (apart > 0 ? std::exp(apart * luck) : 1.0);
-                sum += longer(of, std::max(t, (t + c.begun) / relative - c.age));
+                sum += longer(of, std::max(t, t / relative - c.age));
             }
             return sum;
         };
@@ -320,12 +315,9 @@ TEST_CASE("job_gain: as written down, time by time, with a search for each share
             for (std::size_t k = 0; k < tasks; ++k) {
                 copy_case const& c = cases[k];
                 double const still = longer(left[k], t) / 16;
-                // Of a copy that runs only those count in which it would not have ended.
-                double const possible = c.begun > 0 ? both_longer(c, left[k], 0) : 128.0;
-                double const of_task = possible > 0 ? c.of_task : 0.0;
                 without *= 1 - still;
-                with *= 1 - ((1 - of_task) * still * (longer(there[k], t) / 16) +
-                             of_task * (possible > 0 ? both_longer(c, left[k], t) / possible : 0.0));
+                with *= 1 - ((1 - c.of_task) * still * (longer(there[k], t) / 16) +
+                             c.of_task * both_longer(c, left[k], t) / 128);
             }
             gain += with - without;
         }
@@ -341,29 +333,4 @@ TEST_CASE("job_gain: nothing is won before the rest of the job ends") {
     CHECK(assign::job_gain(one, 0) == doctest::Approx(2).epsilon(0.05));
     CHECK(assign::job_gain(one, 2.5) == doctest::Approx(0.5).epsilon(0.05));
     CHECK(assign::job_gain(one, 4) == 0);
-}
-
-TEST_CASE("copy_worth: of a copy that runs already only what it still takes counts") {
-    times left, there;
-    left.fill(6);
-    there.fill(2);
-    // The place is to blame: 2 more, and the task 6.
-    auto const place = assign::worth_of({left, there, 10, 1, 0, 3});
-    CHECK(place.saved == 4);
-    CHECK(place.taken == 2);
-    // The task is: 16 in all, of which the copy has 3 behind it, and the original 10.
-    auto const task = assign::worth_of({left, there, 10, 1, 1, 3});
-    CHECK(task.saved == 0);
-    CHECK(task.taken == 6);
-    // On a node four times as fast it would take 4, of which 3 are over.
-    auto const fast = assign::worth_of({left, there, 10, 0.25, 1, 3});
-    CHECK(fast.saved == 5);
-    CHECK(fast.taken == 1);
-    CHECK(assign::job_gain(std::array{copy_case{left, there, 10, 0.25, 1, 3}}, 0) ==
-          doctest::Approx(5).epsilon(0.05));
-    // After 5 that cannot be: then it is the place.
-    auto const beyond = assign::worth_of({left, there, 10, 0.25, 1, 5});
-    CHECK(beyond.saved == 4);
-    CHECK(beyond.taken == 2);
-    CHECK(beyond.win_probability == 1);
 }

@@ -104,31 +104,6 @@ TEST_CASE("race_record: finds how many tasks are to blame, and then claims are t
     }
 }
 
-TEST_CASE("race_record: a copy that was stopped teaches as far as it had outlived a copy of a usual task") {
-    race_record early, late, task;
-    for (int i = 0; i < 60; ++i) {
-        early.observe_stopped(1, claim, 2); // too soon for either
-        late.observe_stopped(1, claim, 40);
-    }
-    CHECK(early.of_task(1) == doctest::Approx(0.5).epsilon(0.01));
-    CHECK(late.of_task(1) > 0.8);
-    CHECK(late.of_task(1, claim, 40) > late.of_task(1));
-    CHECK(task.of_task(1, claim, 2) == doctest::Approx(0.5).epsilon(0.01));
-    CHECK(task.of_task(1, claim, 40) > 0.9);
-    // Nobody lost: claims stay as they are, and a few races are learnt from as if none had been stopped.
-    CHECK(late.races() == 0);
-    CHECK(late.corrected(0.6) == task.corrected(0.6));
-    for (int i = 0; i < 20; ++i) {
-        early.observe(1, claim, 10, true);
-        task.observe(1, claim, 10, true);
-    }
-    CHECK(early.of_task(1) == doctest::Approx(task.of_task(1)).epsilon(0.01));
-    // An answer that is certain before cannot change.
-    race_record certain({.of_task = 1});
-    certain.observe_stopped(1, claim, 40);
-    CHECK(certain.of_task(1) == 1);
-}
-
 namespace {
 
 // Races of tasks of which siblings take 10 and it looks as if they took 40: late because of what they are

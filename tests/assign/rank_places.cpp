@@ -76,18 +76,6 @@ TEST_CASE("rank_places: ties go to the emptier node, then around") {
     CHECK(first == std::set<std::uint32_t>{1, 2});
 }
 
-TEST_CASE("rank_places: what company costs is weighed against speed") {
-    std::vector<free_place> nodes{{1, 1, 4, node_state::healthy, 1.0, 1.4},
-                                  {2, 4, 4, node_state::healthy, 1.2}};
-    auto out = ranked(nodes, 60, 0);
-    CHECK(out[0] == ranked_place{2, 72});
-    CHECK(out[1] == ranked_place{1, 84});
-    nodes[0].crowding = 1;
-    CHECK(ranked(nodes, 60, 0)[0].row == 1);
-    nodes[0].crowding = -1; // no number to compare with
-    CHECK(ranked(nodes, 60, 0).size() == 1);
-}
-
 TEST_CASE("rank_places: allocates nothing with memory that is there") {
     std::vector<free_place> nodes(500, free_place{0, 1, 4, node_state::healthy, 1.2});
     std::vector<ranked_place> out;

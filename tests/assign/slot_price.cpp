@@ -68,14 +68,3 @@ TEST_CASE("slot_price: where jobs have many tasks a slot is missed by few of the
     for (int t = 2000; t < 20000; ++t) many.observe(t, 1, 100, 0, 50, 200);
     CHECK(many.price() > 100);
 }
-
-TEST_CASE("slot_price: while tasks wait, a round of the queue costs what a task time of crowd does") {
-    slot_price p;
-    for (int t = 0; t < 1000; ++t) p.observe(t, 0, 100, 60, 10, 20);
-    CHECK(p.price_of_waiting(0, 100) == doctest::Approx(p.price()));
-    CHECK(p.price_of_waiting(100, 100) == doctest::Approx(p.price() + 1.0 / 20)); // jobs of 20 tasks
-    CHECK(p.price_of_waiting(400, 100) == doctest::Approx(p.price() + 4.0 / 20));
-    CHECK(p.price_of_waiting(400, 0) == doctest::Approx(p.price())); // no slot: nothing to give back
-    for (int t = 1000; t < 2000; ++t) p.observe(t, 50, 100, 0, 10, 20);
-    CHECK(p.price_of_waiting(50, 100) > 100);
-}

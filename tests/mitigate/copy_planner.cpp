@@ -72,17 +72,6 @@ struct bench {
     void plan(double now, std::uint64_t waiting = 0) {
         planner.plan(now * unit, running, places, {.waiting = waiting});
     }
-    // A task that began at 70 gets a copy at 100, and then no slot is free.
-    void race() {
-        history();
-        siblings(1);
-        task(1, 50, 3, 70);
-        plan(100);
-        REQUIRE(planner.copies().size() == 1);
-        task(1, 50, planner.copies()[0].node_row - 100, 100).is_copy = true;
-        running[0].attempts = running[1].attempts = 2;
-        for (place_row& p : places) p.free = 0;
-    }
 };
 
 } // namespace
@@ -215,6 +204,22 @@ TEST_CASE("copy_planner: if a third looks late, the baseline is suspected and no
     CHECK(b.planner.copies().empty());
 }
 
+TEST_CASE("copy_planner: late tasks of one node, or of two, are no storm") {
+    for (std::uint32_t const nodes : {1u, 2u, 8u}) {
+        bench b({.most_copies = 1});
+        b.history();
+        for (place_row& p : b.places) p.slots = p.free = 24;
+        for (std::uint64_t i = 0; i < 24; ++i) b.task(1, i, std::uint32_t(i) % nodes, 0);
+        for (std::uint32_t n = 0; n < nodes; ++n) b.places[n].free = 0;
+        b.plan(10);
+        b.plan(600); // what ended was long ago
+        CAPTURE(nodes);
+        CHECK(b.planner.notes().late == 24);
+        CHECK(b.planner.notes().storm == (nodes == 8)); // of 20
+        CHECK(b.planner.copies().size() == (nodes == 8 ? 0u : 24u));
+    }
+}
+
 TEST_CASE("copy_planner: copies share a budget of slots") {
     bench b({.most_copies = 0.05}); // 4 of 80
     b.history();
@@ -304,78 +309,6 @@ TEST_CASE(
         b.plan(101);
         CHECK(b.planner.kills().size() == (kill ? 1 : 0));
     }
-}
-
-TEST_CASE("copy_planner: a copy of a task that is large leaves when others wait for its slot") {
-    for (double const give_up : {0.2, 0.0}) {
-        CAPTURE(give_up);
-        bench b({.give_up = give_up});
-        b.race();
-        b.plan(150); // long after a copy of a usual task would have ended: but no task waits
-        CHECK(b.planner.kills().empty());
-        b.plan(150.5, 1);
-        REQUIRE(b.planner.kills().size() == (give_up > 0 ? 1 : 0));
-        if (give_up > 0) {
-            CHECK(b.planner.kills()[0].is_copy);
-            CHECK(b.planner.kills()[0].task_row == 1);
-        }
-        b.places[5].free = 2; // for the task that waits
-        b.plan(151, 1);
-        CHECK(b.planner.kills().empty());
-    }
-}
-
-TEST_CASE(
-    "copy_planner: a copy that may still show what it is worth, or is not ours, stays while others wait") {
-    bench b;
-    b.race();
-    for (double now = 101; now < 109; ++now) { // a usual one takes 10
-        b.plan(now, 400);
-        CHECK(b.planner.kills().empty());
-    }
-    b.plan(150, 400);
-    CHECK(b.planner.kills().size() == 1);
-    bench other;
-    other.history();
-    other.siblings(1);
-    for (place_row& p : other.places) p.free = 0;
-    other.task(1, 50, 3, 70);
-    other.task(1, 50, 9, 100).is_copy = true; // launched by somebody else
-    other.plan(150, 400);
-    CHECK(other.planner.kills().empty());
-}
-
-TEST_CASE("copy_planner: no more copies are given up than slots are missing, those that lose most first") {
-    bench b;
-    b.history();
-    b.siblings(1);
-    for (std::uint64_t i = 0; i < 4; ++i) b.task(1, i, std::uint32_t(i), 60 + 5 * double(i));
-    for (std::uint64_t i = 4; i < 30; ++i) b.task(1, i, std::uint32_t(i % 20), 95); // or it is a storm
-    b.plan(100);
-    REQUIRE(b.planner.copies().size() == 4);
-    for (std::uint64_t i = 0; i < 4; ++i) {
-        b.running[i].attempts = 2;
-        b.task(1, i, 9, 100).is_copy = true;
-    }
-    b.running.erase(b.running.begin() + 4, b.running.begin() + 30);
-    for (place_row& p : b.places) p.free = 0;
-    b.plan(160, 2);
-    CHECK(b.planner.kills().size() == 2);
-    b.plan(160.5, 40);
-    CHECK(b.planner.kills().size() == 4);
-    // What was stopped says whose fault it is, and is no race that was lost.
-    double const before = b.planner.races().of_task(1);
-    for (std::uint64_t i = 0; i < 4; ++i)
-        b.planner.observe_ended({.job = 1,
-                                 .task = i,
-                                 .kind = 1,
-                                 .node = 9,
-                                 .start = 100,
-                                 .end = 160.5,
-                                 .how = attempt_status::killed,
-                                 .is_copy = true});
-    CHECK(b.planner.races().of_task(1) > before + 0.05);
-    CHECK(b.planner.races().races() == 0);
 }
 
 TEST_CASE("copy_planner: nodes on probation get probes of young tasks, no more than they may") {
@@ -606,7 +539,7 @@ TEST_CASE("copy_planner: copies that are launched win as often as was claimed") 
                 }
                 b.plan(at + age);
                 for (copy_row const& c : b.planner.copies()) {
-                    auto const i = static_cast<std::size_t>(b.running[c.task_row].task);
+                    std::size_t const i = b.running[c.task_row].task;
                     claim[i] = c.win_probability;
                     copy_from[i] = age;
                     copy_end[i] = age + own[i] * l.of_place(g);
@@ -723,53 +656,6 @@ TEST_CASE("copy_planner: real Hadoop progress does no harm") {
         CHECK(with.wrong <= without.wrong + 2);
         CHECK(with.right >= without.right);
         CHECK(with.f1() >= without.f1() - 0.06); // two alarms more
-    }
-}
-
-TEST_CASE("copy_planner: where company makes tasks slower, a new task goes where it has less of it") {
-    for (double const slope : {0.0, 0.8}) {
-        CAPTURE(slope);
-        copy_planner planner;
-        std::mt19937_64 engine(straggle_test::seed_or(20261123));
-        std::normal_distribution<double> noise(0, 0.2);
-        std::vector<place_row> places;
-        for (std::uint32_t n = 0; n < 4; ++n) places.push_back({.row = n, .node = n, .slots = 4, .free = 4});
-        // Each job has n + 1 tasks on node n: company of 0, 1/3, 2/3 and 1.
-        double now = 0;
-        for (std::uint64_t job = 0; job < 60; ++job) {
-            std::vector<running_row> running;
-            std::vector<double> ends;
-            for (std::uint32_t n = 0; n < 4; ++n)
-                for (std::uint32_t k = 0; k <= n; ++k) {
-                    running.push_back(
-                        {.row = 0, .job = job, .task = n * 4 + k, .kind = 1, .node = n, .start = now});
-                    ends.push_back(now + 10 * std::exp(slope * n / 3 + noise(engine)));
-                }
-            planner.plan(now + 2, running, places, {});
-            for (std::size_t i = 0; i < running.size(); ++i)
-                planner.observe_ended({.job = job,
-                                       .task = running[i].task,
-                                       .kind = 1,
-                                       .node = running[i].node,
-                                       .start = now,
-                                       .end = ends[i]});
-            planner.finish_job(job);
-            now += 50;
-        }
-        // Nodes 1 to 3 are busy, and node 0 is provably a little slower.
-        for (std::uint32_t n = 1; n < 4; ++n) places[n].free = 1;
-        places[0].slow = {1.1, 1.09, 1.11, 500};
-        std::vector<assign::ranked_place> out;
-        planner.rank_places({.job = 99, .kind = 1, .input = 0}, places, {}, out);
-        REQUIRE(out.size() == 4);
-        CHECK((out[0].row == 0) == (slope > 0));
-        CHECK(planner.crowding().slope() == doctest::Approx(slope).epsilon(0.1).scale(1));
-        byte_writer stored;
-        planner.write(stored);
-        copy_planner restored;
-        byte_reader in(stored.payload());
-        REQUIRE(restored.read(in) == status::ok);
-        CHECK(restored.crowding().slope() == planner.crowding().slope());
     }
 }
 

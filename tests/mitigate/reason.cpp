@@ -46,9 +46,7 @@ TEST_CASE("reason: why a task has a copy") {
 }
 
 TEST_CASE("reason: why an attempt is to be killed") {
-    CHECK(reason(mitigate::planned_kill{3, true}) ==
-          "tasks wait for its slot, and as a copy it is not worth it");
-    CHECK(reason(mitigate::planned_kill{3, false}) == "its node hangs, and a copy of it runs");
+    CHECK(reason(mitigate::planned_kill{3}) == "its node hangs, and a copy of it runs");
 }
 
 TEST_CASE("reason: what a kind of action does") {

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -177,15 +176,6 @@ class small_cluster {
         m.observe(ended_task{name_of(a.job), hosts_[a.node].name, a.task, a.shown_start, now(), status},
                   now());
     }
-    void stop(attempt const& a) {
-        for (std::size_t i = 0; i < attempts_.size(); ++i) {
-            attempt const& b = attempts_[i];
-            if (b.job != a.job || b.task != a.task || b.node != a.node) continue;
-            remove(i);
-            tell(a, straggle::attempt_status::killed);
-            return;
-        }
-    }
     void remove(std::size_t i) {
         --hosts_[attempts_[i].node].busy;
         attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -297,18 +287,7 @@ class small_cluster {
             CHECK(c.there.middle <= c.there.high);
             CHECK((std::isfinite(c.gain) && std::isfinite(c.cost)));
         }
-        std::set<std::size_t> killed;
-        for (auto const& k : plan.kills()) {
-            REQUIRE(k.row < rows_.size());
-            CHECK(killed.insert(k.row).second);
-            CHECK(k.is_copy); // `kill_hung` is off
-            CHECK(!waiting_.empty());
-            auto const& r = rows_[k.row];
-            auto const is_older = [&](running_task const& o) {
-                return o.job == r.job && o.task == r.task && o.start < r.start;
-            };
-            CHECK(std::any_of(rows_.begin(), rows_.end(), is_older)); // the original runs on
-        }
+        CHECK(plan.kills().empty()); // `kill_hung` is off
         for (std::size_t i = 0; i < plan.notes().size(); ++i)
             for (std::size_t k = 0; k < i; ++k) CHECK(plan.notes()[i] != plan.notes()[k]);
     }
@@ -322,10 +301,6 @@ class small_cluster {
             auto const& r = rows_[c.row];
             copies.push_back({std::stoi(r.job.substr(4)), r.task, node_of(c.node_row)});
         }
-        std::vector<attempt> stopped;
-        for (auto const& k : plan.kills())
-            stopped.push_back(attempts_[how_.reversed ? attempts_.size() - 1 - k.row : k.row]);
-        for (attempt const& a : stopped) stop(a);
         for (one const& c : copies)
             if (hosts_[c.node].busy < hosts_[c.node].slots && healths[c.node] != health::gone)
                 start(c.job, c.task, c.node, true);

@@ -111,7 +111,6 @@ json kills_json(plan_line const& line) {
                          {"task", text_or_null(row.task)},
                          {"attempt", text_or_null(row.attempt)},
                          {"node", row.node},
-                         {"copy", k.is_copy},
                          {"reason", mitigate::reason(k)}});
     }
     return kills;

@@ -27,7 +27,6 @@ struct copy_case {
     double age = 0;                  ///< since the task's start
     double relative = 1;             ///< slowdown of the other node / slowdown of its own
     double of_task = 0; ///< chance that a late task is late because of what it is, not where it runs
-    double begun = 0;   ///< how long the copy has run already; `there` is then what it still takes
     double apart = 0;   ///< by how much two attempts of one task differ, `race_record::apart`; 0: not at all
 };
 
@@ -92,8 +91,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// @par Cost
 /// O(left (there / 16 + 1) + 8 left / 16), each a search among sixteen
 [[nodiscard]] inline copy_worth worth_of(copy_case const& c) noexcept {
-    double place_saved = 0, place_wins = 0, task_saved = 0, task_wins = 0, possible = 0, all = 0,
-           all_possible = 0;
+    double place_saved = 0, place_wins = 0, task_saved = 0, task_wins = 0, all = 0;
     detail::attempt_luck const luck(c.apart);
     detail::for_each_few(c.left, [&](std::span<double const> some_left) {
         detail::summed_times const left(some_left);
@@ -106,32 +104,22 @@ namespace straggle::inline STRAGGLE_ABI::assign {
                 place_wins += static_cast<double>(shorter);
             }
         });
-        // A task that still takes r takes r * relative + ahead there.
+        // A task that still takes r takes r * relative + ahead there: on a faster node the longest win.
         for (double const factor : luck.factors()) {
-            double const relative = c.relative * factor, ahead = c.age * relative - c.begun;
-            // Where it would have ended, it is not possible. Those that win are neighbours: from `first` to
-            // `last`.
-            std::size_t const begin = c.begun > 0 ? left.up_to(-ahead / relative) : 0;
-            std::size_t first = begin, last = left.size();
-            if (relative < 1)
-                first = (std::max)(first, left.up_to(ahead / (1 - relative)));
-            else if (!(ahead < 0))
-                last = first;
-            else if (relative > 1)
-                last = (std::max)(first, left.below(ahead / (1 - relative)));
+            double const relative = c.relative * factor, ahead = c.age * relative;
+            if (!(relative < 1)) continue;
+            std::size_t const first = left.up_to(ahead / (1 - relative)), last = left.size();
             double const wins = static_cast<double>(last - first);
-            possible += static_cast<double>(left.size() - begin);
-            all_possible += left.sum(begin, left.size());
             task_saved += (1 - relative) * left.sum(first, last) - wins * ahead;
             task_wins += wins;
         }
     });
     double const left = static_cast<double>(c.left.size()), there = static_cast<double>(c.there.size());
-    double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? 1 / possible : 0.0;
-    double const p = (1 - of_task) / (left * there), t = of_task * each;
+    double const lucks = static_cast<double>(luck.factors().size()), each = 1 / (left * lucks);
+    double const p = (1 - c.of_task) / (left * there), t = c.of_task * each;
     copy_worth out;
     out.saved = p * place_saved + t * task_saved;
-    out.taken = p * (there * all - place_saved) + t * (all_possible - task_saved);
+    out.taken = p * (there * all - place_saved) + t * (lucks * all - task_saved);
     out.by_place = place_wins / (left * there);
     out.by_task = task_wins * each;
     out.win_probability = p * place_wins + t * task_wins;
@@ -190,21 +178,16 @@ namespace straggle::inline STRAGGLE_ABI::assign {
     for (copy_case const& c : tasks) {
         detail::attempt_luck const luck(c.apart);
         counts left{}, there{}, both{}; // `both`: pairs of a time and a luck
-        double possible = 0;            // pairs in which the copy would not have ended
         for (double const r : c.left) count(left, r);
         for (double const x : c.there) count(there, x);
         for (double const factor : luck.factors()) {
-            double const relative = c.relative * factor, ahead = c.age * relative - c.begun;
-            for (double const r : c.left) {
-                double const same = r * relative + ahead;
-                if (c.begun > 0 && !(same > 0)) continue;
-                possible += 1;
-                count(both, (std::min)(r, same));
-            }
+            double const relative = c.relative * factor, ahead = c.age * relative;
+            for (double const r : c.left) count(both, (std::min)(r, r * relative + ahead));
         }
-        double const of_task = possible > 0 ? c.of_task : 0.0, each = possible > 0 ? of_task / possible : 0.0;
+        double const possible = static_cast<double>(c.left.size() * luck.factors().size());
+        double const each = c.of_task / possible;
         double const of_left = static_cast<double>(c.left.size()),
-                     of_place = (1 - of_task) / static_cast<double>(c.there.size());
+                     of_place = (1 - c.of_task) / static_cast<double>(c.there.size());
         double still = of_left, still_there = static_cast<double>(c.there.size()), too_long = possible;
         for (std::size_t i = 0; i < steps; ++i) {
             still -= left[i];

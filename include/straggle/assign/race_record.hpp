@@ -70,11 +70,6 @@ class basic_race_record {
         tally const* const own = find(kind);
         return own ? (all * options_.as_many + own->of_task) / (options_.as_many + own->races) : all;
     }
-    /// The same for a task whose copy has run for so long and has not ended.
-    [[nodiscard]] double of_task(std::uint32_t kind, race_claim const& claim, double begun) const noexcept {
-        return blame_of(kind, expected(by_task(claim, begun, false)),
-                        likely_by_place(claim.place, log_of(begun), false));
-    }
     /// By how much two attempts of one task differ, apart from where they run: standard deviation of the
     /// logarithm of their ratio.
     [[nodiscard]] double apart() const noexcept { return apart_; }
@@ -92,7 +87,7 @@ class basic_race_record {
     void observe(std::uint32_t kind, race_claim const& claim, double took, bool copy_won) {
         double const place = likely_by_place(claim.place, log_of(took), copy_won), before = of_task(kind);
         each_luck const luck = copy_won ? by_luck(claim, took) : by_whole_task(claim, took);
-        blame(kind, blame_of(kind, expected(copy_won ? by_task(claim, took, true) : luck), place), 1);
+        blame(kind, blame_of(kind, expected(copy_won ? by_task(claim, took) : luck), place));
         luck_.races += 1;
         for (std::size_t k = 0; k < differ.size(); ++k)
             luck_.logs[k] += std::log(before * luck[k] + (1 - before) * place + anything);
@@ -112,14 +107,6 @@ class basic_race_record {
         shift_ = (std::min)((std::max)(shift_, -3.0), 3.0);
         ++races_;
         if (copy_won) ++won_;
-    }
-    /// A copy was stopped before either ended: who would have won nobody knows, but that it took so long says
-    /// something of whose fault it is: it counts for a race as far as it changes the answer.
-    /// @param took how long the copy had run, above 0
-    void observe_stopped(std::uint32_t kind, race_claim const& claim, double took) {
-        double const before = of_task(kind), after = of_task(kind, claim, took), moved = after - before;
-        double const room = before * (1 - before);
-        blame(kind, after, room > 0 ? (std::min)(moved * moved / room, 1.0) : 0.0);
     }
     /// Races seen, and those that the copy won.
     [[nodiscard]] std::uint64_t races() const noexcept { return races_; }
@@ -219,19 +206,17 @@ class basic_race_record {
     // The same for a copy that takes as long as its task, which by now has run for so long that a copy of it
     // takes more than `least`: a copy that was first by far has shown that the task is not to blame.
     [[nodiscard]] static double likely_by_task(log_guess const& task, double differs, double log,
-                                               double least, bool ended) noexcept {
+                                               double least) noexcept {
         double const left = (std::max)(likely(task, differs, least, false), anything);
-        double const p =
-            ended ? likely(task, differs, log, true) * beyond((least - log) / differs) / left
-                  : (std::max)(likely(task, differs, (std::max)(log, least), false), anything) / left;
+        double const p = likely(task, differs, log, true) * beyond((least - log) / differs) / left;
         return p >= 0 ? p : 0.0;
     }
     // That of a copy whose task is to blame, for each luck.
-    [[nodiscard]] static each_luck by_task(race_claim const& claim, double took, bool ended) noexcept {
+    [[nodiscard]] static each_luck by_task(race_claim const& claim, double took) noexcept {
         double const log = log_of(took), least = log_of((claim.age + took) * claim.relative);
         each_luck p{};
         for (std::size_t k = 0; k < differ.size(); ++k)
-            p[k] = likely_by_task(claim.task, differ[k], log, least, ended);
+            p[k] = likely_by_task(claim.task, differ[k], log, least);
         return p;
     }
     // The same of one that was first, for how lucky it was: what its time was, and that its task takes longer
@@ -271,9 +256,9 @@ class basic_race_record {
     [[nodiscard]] static double log_of(double time) noexcept {
         return std::log((std::max)(time, (std::numeric_limits<double>::min)()));
     }
-    void blame(std::uint32_t kind, double share, double races) {
-        add(all_, share, races);
-        if (tally* const own = place_of(kind)) add(*own, share, races);
+    void blame(std::uint32_t kind, double share) {
+        add(all_, share);
+        if (tally* const own = place_of(kind)) add(*own, share);
     }
 
     struct tally {
@@ -309,9 +294,9 @@ class basic_race_record {
         t.of_task *= options_.remembered / t.races;
         t.races = options_.remembered;
     }
-    void add(tally& t, double share, double races) const noexcept {
-        t.of_task += share * races;
-        t.races += races;
+    void add(tally& t, double share) const noexcept {
+        t.of_task += share;
+        t.races += 1;
         if (!(t.races > options_.remembered)) return;
         t.of_task *= 0.5;
         t.races *= 0.5;

@@ -27,22 +27,20 @@ struct free_place {
     std::uint32_t slots = 1; ///< all slots
     node_state state = node_state::healthy;
     double slowdown = 1; ///< how many times as long a task takes there
-    double crowding = 1; ///< what a task beside those that run there costs; see `predict::crowding`
     bool fails = false;  ///< what ended there last has failed
 };
 
 /// A node for a new task, and when the task would end there.
 struct ranked_place {
     std::uint32_t row = 0; ///< of the node
-    double end = 0;        ///< from now on, what it costs others there added; 0 where its time is not known
+    double end = 0;        ///< from now on; 0 where its time is not known
     friend constexpr bool operator==(ranked_place const&, ranked_place const&) = default;
 };
 
 /// Ranks the free nodes for a new task, best first.
 ///
 /// Nodes that fail come after all others of their state: a task that fails soon would else come back to the
-/// same idle node for ever. Healthy nodes come in the order of the task's time there, and of what company
-/// costs; what differs by less than 3 % is equal, and of equal nodes the one with the largest share of idle
+/// same idle node for ever. Healthy nodes come in the order of the task's time there; what differs by less than 3 % is equal, and of equal nodes the one with the largest share of idle
 /// slots is first, then the one that comes next in turn: so that ties spread. A last resort follows, and only
 /// if the task would end there before it would end on a healthy slot it had to wait for; if a healthy slot is
 /// free, waiting takes no time.
@@ -74,7 +72,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     // and as the fraction, to 34 bits, the share of slots that are busy.
     constexpr double steps = 65536;
     auto const order = [](free_place const& n) {
-        double const step = std::floor(std::log(n.slowdown * n.crowding) / 0.03 + 0.5) + steps / 2;
+        double const step = std::floor(std::log(n.slowdown) / 0.03 + 0.5) + steps / 2;
         double const behind = (n.state == node_state::healthy ? 0.0 : 2.0) + (n.fails ? 1.0 : 0.0);
         double const idle = n.free < n.slots ? static_cast<double>(n.free) / n.slots : 1.0;
         return behind * steps + std::clamp(step, 0.0, steps - 1) + (1 - idle);
@@ -84,11 +82,11 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     auto const in_turn = [&](std::size_t i) { return first + i < size ? first + i : first + i - size; };
     for (std::size_t i = 0; i < size; ++i) {
         free_place const& n = nodes[in_turn(i)];
-        if (n.free == 0 || !(n.slowdown > 0) || !(n.crowding > 0)) continue;
+        if (n.free == 0 || !(n.slowdown > 0)) continue;
         bool const last = n.state == node_state::last_resort;
         if (n.state != node_state::healthy && !last) continue;
         // With no idea of the task's time, a last resort is for when nothing else will ever be free.
-        if (last && !(time > 0 ? time * n.slowdown * n.crowding < otherwise
+        if (last && !(time > 0 ? time * n.slowdown < otherwise
                                : !(waiting < std::numeric_limits<double>::infinity())))
             continue;
         out.push_back({static_cast<std::uint32_t>(i), order(n)});
@@ -98,7 +96,7 @@ inline void rank_places(std::span<free_place const> nodes, double usual, double 
     });
     for (ranked_place& p : out) {
         free_place const& n = nodes[in_turn(p.row)];
-        p = {n.row, time * n.slowdown * n.crowding};
+        p = {n.row, time * n.slowdown};
     }
 }
 

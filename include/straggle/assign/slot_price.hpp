@@ -73,14 +73,6 @@ class slot_price {
         return options_.least + (w < 0.999 ? (std::min)(jobs_ * w / (1 - w), 1000.0) : 1000.0);
     }
 
-    /// The same while tasks wait, of a copy that keeps a slot from them: the queue is served before the crowd
-    /// is over, whatever comes.
-    /// @param missing tasks that wait and have no free slot, and @param slots that are in service
-    [[nodiscard]] double price_of_waiting(std::uint64_t missing, std::uint64_t slots) const noexcept {
-        double const rounds = slots > 0 ? static_cast<double>(missing) / static_cast<double>(slots) : 0.0;
-        return price() + jobs_ / options_.memory * rounds;
-    }
-
   private:
     slot_price_options options_;
     double share_ = 0, last_ = 0, time_ = 0, jobs_ = 1;

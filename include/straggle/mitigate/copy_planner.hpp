@@ -48,11 +48,6 @@ struct runs_anywhere {
 /// at the price of slot time: see `assign::worth_of`, `assign::slot_price`, `assign::race_record`. It goes to
 /// the free healthy node where it ends first, never where the task runs.
 ///
-/// **Given up** is a copy while tasks wait for its slot, once it has run for as long as such a copy usually
-/// takes, if what the job still gains by it is not worth the slot and it is to give back less than a fifth of
-/// the slot time it still takes (`give_up`). A copy goes into a slot that idles, and the crowd comes later;
-/// most copies that last are of tasks that are large, and would lose.
-///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could have and needs no
 /// gain.
 ///
@@ -97,7 +92,7 @@ class basic_copy_planner {
         copies_.clear();
         notes_ = {};
         detail::slot_supply supply = supply_of(places, load);
-        scan_.look(now, running, places, options_.give_up > 0 && supply.missing > 0, book_);
+        scan_.look(now, running, places, book_);
         supply.copies = static_cast<double>(scan_.copies_running_);
         std::uint64_t slots = 0;
         healthy_ = {};
@@ -112,7 +107,6 @@ class basic_copy_planner {
             places.begin(), places.end(),
             [](place_row const& p) { return p.slots > 0 && !p.hung && p.state != node_state::away; }));
         note(now, supply.price, nodes);
-        offers_.give_up(scan_, supply.missing, price_.price_of_waiting(supply.missing, slots), races_, book_);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
         // A probe is compared with its original: against one that is well on its way it could only lose.
@@ -142,8 +136,7 @@ class basic_copy_planner {
         free_.clear();
         healthy_slots told;
         for (place_row const& p : places) {
-            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow),
-                             crowding().cost(p.slots > p.free ? p.slots - p.free : 0, p.slots), p.fails});
+            free_.push_back({p.row, p.hung ? 0 : p.free, p.slots, p.state, detail::believed(p.slow), p.fails});
             told.add(p);
         }
         // Nodes without a free slot may be left out: what was there at the last plan and is not told is full.
@@ -190,8 +183,6 @@ class basic_copy_planner {
     [[nodiscard]] predict::basic_sibling_times<Void> const& times() const noexcept {
         return scan_.siblings();
     }
-    /// What company on a node costs.
-    [[nodiscard]] predict::crowding const& crowding() const noexcept { return scan_.crowding(); }
     /// What races have shown.
     [[nodiscard]] assign::basic_race_record<Void> const& races() const noexcept { return races_; }
     /// The options it was made with.
@@ -203,11 +194,6 @@ class basic_copy_planner {
     void observe_race(detail::task_note& n, ended_row const& e) {
         bool const over = e.how == attempt_status::success;
         bool const first = over && !n.over;
-        if (n.given_up && !n.counted && e.is_copy && record::was_stopped(e.how) && !n.over) {
-            if (n.launched > 0) --n.launched;
-            if (e.end > e.start) races_.observe_stopped(n.kind, n.claim, e.end - e.start);
-            n.counted = true;
-        }
         bool const late_news = e.is_copy && record::was_stopped(e.how) && n.over;
         if (!n.advised || n.counted || !((first && (e.is_copy || n.racing)) || late_news)) return;
         double const took = e.end - (e.is_copy ? e.start : n.copy_start);
@@ -240,7 +226,6 @@ class basic_copy_planner {
             if (detail::is_open(p)) supply.free += p.free;
         // Slots that waiting tasks are about to take are for copies that save more than they take.
         supply.idle = supply.free > load.waiting ? supply.free - load.waiting : 0;
-        supply.missing = load.waiting > supply.free ? load.waiting - supply.free : 0;
         return supply;
     }
 

@@ -24,8 +24,7 @@ struct copy_planner_options {
                         ///< and on three at least: copy nothing
     std::uint32_t copies_per_task = 2; ///< one at a time; further ones ever more seldom
     bool use_progress = true;          ///< false: siblings alone tell what is late
-    double give_up = 0.2;   ///< while others wait, a copy has to give back this share of its slot time
-    bool kill_hung = false; ///< stop an original on a hung node once its copy runs
+    bool kill_hung = false;            ///< stop an original on a hung node once its copy runs
     predict::sibling_times_options times{}; ///< what is remembered of the times of tasks
     assign::slot_price_options price{};     ///< how the price of a slot follows the load
     assign::race_record_options races{};    ///< how races between tasks and copies teach

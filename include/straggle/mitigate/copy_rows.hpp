@@ -94,10 +94,9 @@ struct copy_row {
     bool probe = false; ///< to try a node on probation, not to help the task
 };
 
-/// An attempt to stop.
+/// An original to stop: its node hangs, and a copy of it runs.
 struct kill_row {
     std::uint32_t task_row = 0; ///< the caller's
-    bool is_copy = false; ///< a copy that is given up for a task that waits; else an original that hangs
 };
 
 /// What a round was like.

@@ -298,7 +298,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         fleet_.write(out);
         detail::write_table(out, kinds_);
         loop_.write(out);
-        return std::move(out).seal(kind_of_frame, 1);
+        return std::move(out).seal(kind_of_frame, 2);
     }
     /// Becomes what was serialised; nothing changes when that fails. What is old is not acted on at first.
     /// @return `status::ok`; `truncated`, `corrupt` or `unknown_version` for bytes that are not whole or from
@@ -307,7 +307,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     [[nodiscard]] status restore(std::span<std::byte const> bytes)
         requires base::storable_identifier<node_id>
     {
-        auto const frame = open_frame(bytes, kind_of_frame, 1);
+        auto const frame = open_frame(bytes, kind_of_frame, 2);
         if (!frame) return frame.reason();
         byte_reader in = frame->payload;
         auto line = line_;

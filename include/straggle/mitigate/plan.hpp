@@ -58,8 +58,7 @@ struct planned_copy {
 
 /// An attempt that may be killed.
 struct planned_kill {
-    std::size_t row = 0;  ///< of the range of running attempts
-    bool is_copy = false; ///< a copy that is given up for tasks that wait; else an original that hangs
+    std::size_t row = 0; ///< of the range of running attempts
 };
 
 /// A node where a new task can run.

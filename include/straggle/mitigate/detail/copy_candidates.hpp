@@ -60,23 +60,6 @@ struct candidate_group {
     std::uint32_t kind;
 };
 
-// A task that races with a copy of ours while others wait for a slot.
-struct racing_copy {
-    predict::time_points left, there; // what is left of the task where it runs, and of its copy
-    std::size_t note;                 // in the book
-    double age, begun;                // of the task, of its copy
-    double relative;                  // slowdown of the copy's node / slowdown of its own
-    double of_node;                   // how likely the task's node is slow just now
-    std::uint32_t row;                // of the copy, the caller's
-};
-
-// The races of one job.
-struct racing_group {
-    std::size_t first, last; // racing copies
-    double next;             // what the rest of the job still takes
-    std::uint32_t kind;
-};
-
 // A task that is not late and could try a node.
 struct probe_candidate {
     double age;

@@ -30,7 +30,6 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct slot_supply {
     std::uint64_t idle = 0;    // healthy ones that no task waits for
     std::uint64_t free = 0;    // healthy ones, also those that tasks wait for
-    std::uint64_t missing = 0; // for tasks that wait
     double most_copies = 0;    // that may run
     double copies = 0;         // that run
     double price = 0;
@@ -106,23 +105,6 @@ class basic_copy_offers {
         }
     }
 
-    // Copies that are no longer worth the slots others wait for, those that cost most first. What they have
-    // run for so far is gone either way.
-    void give_up(basic_late_scan<Void>& scan, std::uint64_t missing, double slot,
-                 assign::basic_race_record<Void> const& races, basic_task_book<Void>& book) {
-        losing_.clear();
-        for (racing_group const& g : scan.races_) find_losing(g, span_of(scan.racing_), slot, races, book);
-        std::sort(losing_.begin(), losing_.end(), [](losing_copy const& a, losing_copy const& b) {
-            return a.loss > b.loss || (!(b.loss > a.loss) && a.row < b.row);
-        });
-        for (losing_copy const& l : losing_) {
-            if (missing == 0) break;
-            --missing;
-            book[l.note].given_up = true;
-            scan.kills_.push_back({l.row, true});
-        }
-    }
-
     // Tasks that have just begun try the nodes on probation.
     template <class CanRun>
     void probe(when_used<Void, std::vector<probe_candidate>>& tasks, double young,
@@ -154,38 +136,6 @@ class basic_copy_offers {
         double gain, cost, win;
         assign::copy_worth worth;
     };
-
-    struct losing_copy {
-        double loss;
-        std::size_t note;
-        std::uint32_t row;
-    };
-
-    void find_losing(racing_group const& group, std::span<racing_copy const> racing, double slot,
-                     assign::basic_race_record<Void> const& races, basic_task_book<Void>& book) {
-        cases_.clear();
-        for (std::size_t i = group.first; i < group.last; ++i) {
-            racing_copy const& r = racing[i];
-            double const of_task = races.of_task(group.kind, book[r.note].claim, r.begun) * (1 - r.of_node);
-            cases_.push_back({.left = r.left.at,
-                              .there = r.there.at,
-                              .age = r.age,
-                              .relative = r.relative,
-                              .of_task = of_task,
-                              .begun = r.begun,
-                              .apart = races.apart()});
-        }
-        double const share = share_of_gain(group.next);
-        for (std::size_t i = group.first; i < group.last; ++i) {
-            racing_copy const& r = racing[i];
-            assign::copy_worth const& w = worths_[i - group.first];
-            double const loss = slot * (w.taken - w.saved_there()) - share * w.saved;
-            // What is to blame shows once such a copy would have ended; before that none would ever teach.
-            bool const has_shown = r.begun > std::exp(book[r.note].claim.place.mean);
-            bool const returns = w.saved_there() >= options_.give_up * w.taken;
-            if (loss > 0 && has_shown && !returns) losing_.push_back({loss, r.note, r.row});
-        }
-    }
 
     // What a job gains by all the cases, for each unit of what they save. Their worths are then known.
     double share_of_gain(double next) {
@@ -241,7 +191,7 @@ class basic_copy_offers {
         for (std::size_t i = 0; i < places.size(); ++i) {
             place_row const& p = places[i];
             free_.push_back({static_cast<std::uint32_t>(i), is_open(p) ? p.free : 0, p.slots, p.state,
-                             expected_slowdown(p), 1, p.fails});
+                             expected_slowdown(p), p.fails});
         }
         assign::rank_places(span_of(free_), 1, 0, turn_++, ranked_);
         order_.clear();
@@ -263,7 +213,7 @@ class basic_copy_offers {
         for (double& x : there.at) x *= c.input_factor * relative * c.slow;
         task_note& n = book[c.note];
         n.advised = true;
-        n.counted = n.given_up = false;
+        n.counted = false;
         n.claim = assign::claim_of({c.left.at, there.at, c.age, relative}, o.worth);
     }
 
@@ -272,7 +222,6 @@ class basic_copy_offers {
     when_used<Void, std::vector<predict::time_points>> there_{};
     when_used<Void, std::vector<assign::copy_case>> cases_{};
     when_used<Void, std::vector<assign::copy_worth>> worths_{};
-    std::vector<losing_copy> losing_{};
     when_used<Void, std::vector<assign::free_place>> free_{};
     when_used<Void, std::vector<assign::ranked_place>> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first

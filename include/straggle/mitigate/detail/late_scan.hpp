@@ -20,7 +20,6 @@
 #include <straggle/mitigate/detail/running_jobs.hpp>
 #include <straggle/mitigate/detail/soon_tasks.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
-#include <straggle/predict/crowding.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
 #include <straggle/record/slowdown.hpp>
@@ -48,20 +47,15 @@ class basic_late_scan {
         if (e.how != attempt_status::success)
             return siblings_.observe_censored(e.job, e.kind, took, slow, e.input);
         if (note) progress_.observe_ended(e.kind, note->track, e.end);
-        if (note) observe_company(e, *note);
         if (!siblings_.observe(e.job, e.kind, took, slow, e.input)) return false;
         ended_ = (std::min)(ended_ + 1, 200.0);
         usual_ += (took - usual_) / ended_;
         return true;
     }
 
-    // `is_crowded`: tasks wait that no free slot is left for, so running copies are looked at as well.
     void look(double now, std::span<running_row const> running, std::span<mitigate::place_row const> places,
-              bool is_crowded, basic_task_book<Void>& book) {
+              basic_task_book<Void>& book) {
         begin(places);
-        is_crowded_ = is_crowded;
-        for (running_row const& r : running)
-            if (r.node < nodes_.size()) ++nodes_[r.node].running;
         sort_tasks(running);
         book.begin();
         for (std::size_t first = 0; first < order_.size();) {
@@ -92,21 +86,18 @@ class basic_late_scan {
         if (!siblings_.outlook(job, kind, {}, outlook_)) return usual_;
         return outlook_.usual() * siblings_.factor(job, kind, {0, 1, input});
     }
-    [[nodiscard]] predict::crowding const& crowding() const noexcept { return crowding_; }
     [[nodiscard]] predict::basic_sibling_times<Void>& siblings() noexcept { return siblings_; }
     [[nodiscard]] predict::basic_sibling_times<Void> const& siblings() const noexcept { return siblings_; }
 
     void write(byte_writer& out) const {
         siblings_.write(out);
         progress_.write(out);
-        crowding_.write(out);
         out.real(usual_);
         out.real(ended_);
     }
     void read(byte_reader& in) {
         siblings_.read(in);
         progress_.read(in);
-        crowding_.read(in);
         double const usual = in.real(), ended = in.real();
         if (!in.expect(usual >= 0 && is_finite(usual) && ended >= 0 && ended <= 200)) return;
         usual_ = usual;
@@ -115,7 +106,6 @@ class basic_late_scan {
     void merge(basic_late_scan const& other) {
         siblings_.merge(other.siblings_);
         progress_.merge(other.progress_);
-        crowding_.merge(other.crowding_);
         double const all = ended_ + other.ended_;
         if (all > 0) usual_ = (usual_ * ended_ + other.usual_ * other.ended_) / all;
         ended_ = (std::min)(all, 200.0);
@@ -127,8 +117,6 @@ class basic_late_scan {
     when_used<Void, std::vector<copy_candidate>> candidates_{};
     when_used<Void, std::vector<candidate_group>> groups_{};
     when_used<Void, std::vector<probe_candidate>> probes_{};
-    when_used<Void, std::vector<racing_copy>> racing_{};
-    when_used<Void, std::vector<racing_group>> races_{};
     std::uint32_t tasks_ = 0, no_estimate_ = 0, hung_ = 0;
     std::uint32_t late_nodes_ = 0; // with late tasks, those that hang left out
     std::size_t copies_running_ = 0;
@@ -142,7 +130,6 @@ class basic_late_scan {
     struct node_note {
         double slow = 1;
         record::slow_guess now{};
-        std::uint32_t slots = 0, running = 0;
         bool hung = false, late = false;
     };
 
@@ -155,29 +142,12 @@ class basic_late_scan {
     [[nodiscard]] bool hangs(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].hung;
     }
-    // What share of the other slots of a node are busy; below 0 where there are none.
-    [[nodiscard]] double company_on(std::uint32_t node) const noexcept {
-        if (node >= nodes_.size() || nodes_[node].slots < 2 || nodes_[node].running < 1) return -1;
-        return (std::min)((nodes_[node].running - 1.0) / (nodes_[node].slots - 1.0), 1.0);
-    }
-    void observe_company(mitigate::ended_row const& e, task_note const& note) {
-        if (!(note.looks > 0) || note.start < e.start || e.start < note.start) return;
-        running_job* const j = jobs_.find(e.job);
-        double const took = e.end - e.start;
-        if (j)
-            crowding_.observe(
-                j->company, note.company / note.looks,
-                std::log(took / siblings_.factor(e.job, e.kind, {took, slow_of(e.node), e.input})));
-    }
-
     void begin(std::span<mitigate::place_row const> places) {
         late_.clear();
         kills_.clear();
         candidates_.clear();
         groups_.clear();
         probes_.clear();
-        racing_.clear();
-        races_.clear();
         tasks_ = no_estimate_ = hung_ = late_nodes_ = 0;
         copies_running_ = 0;
         nodes_.assign(nodes_.size(), {});
@@ -185,7 +155,7 @@ class basic_late_scan {
         for (mitigate::place_row const& p : places) {
             if (p.node >= most) continue;
             if (p.node >= nodes_.size()) nodes_.resize(p.node + std::size_t{1});
-            nodes_[p.node] = {.slow = believed(p.slow), .now = p.slow_now, .slots = p.slots, .hung = p.hung};
+            nodes_[p.node] = {.slow = believed(p.slow), .now = p.slow_now, .hung = p.hung};
         }
     }
 
@@ -218,8 +188,8 @@ class basic_late_scan {
         }
         jobs_.seen(any.job, now, longest);
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
-        std::size_t const first = candidates_.size(), raced = racing_.size();
-        double next = 0, others = 0, threshold = 0; // `others`: those that do not race
+        std::size_t const first = candidates_.size();
+        double next = 0, threshold = 0;
         soon_.clear();
         if (known)
             threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
@@ -229,15 +199,12 @@ class basic_late_scan {
             while (end < rows.size() && rows[end].task == rows[i].task &&
                    rows[i].task != mitigate::unnamed_task)
                 ++end;
-            std::size_t const races = racing_.size();
-            double const rest = look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
-            next = (std::max)(next, rest);
-            if (racing_.size() == races) others = (std::max)(others, rest);
+            next = (std::max)(
+                next, look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book));
             i = end;
         }
-        if (candidates_.size() > first || racing_.size() > raced) soon_.raise(outlook_, now, next, others);
-        if (racing_.size() > raced) races_.push_back({raced, racing_.size(), others, any.kind});
         if (candidates_.size() == first) return;
+        soon_.raise(outlook_, now, next);
         groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
     }
@@ -268,7 +235,6 @@ class basic_late_scan {
         predict::progress_worth worth;
         bool by_progress = options_.use_progress && !hung && note && note->track.promise() > 0 &&
                            (worth = progress_.worth(t.kind, note->track.reached)).tasks >= 3;
-        bool const races = is_crowded_ && copies > 0 && note && note->advised && !t.is_copy && !hung;
         place_odds const odds = // progress knows better how fast its node is
             hung || by_progress ? place_odds() : odds_of(t.node).given(outlook_, age / factor);
         double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
@@ -285,7 +251,7 @@ class basic_late_scan {
                 by_progress = false;
         }
         predict::time_points left;
-        if (by_progress && !races && age < limit &&
+        if (by_progress && age < limit &&
             predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
             soon_.add(factor, age, note->track, worth, limit - age, now);
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
@@ -299,10 +265,6 @@ class basic_late_scan {
                 for (double const l : left.at) later += age + l > limit ? 1 : 0;
                 chance = later / static_cast<double>(predict::time_points::count);
             }
-        }
-        if (races) {
-            if (!by_progress) left = left_after(outlook_, age, factor, odds);
-            note_race(now, running, rows, left, factor / slow, book.last(), odds.any());
         }
         if (!(chance >= 0.5)) {
             if (rest < 0) rest = outlook_.median_after(age / factor) * factor - age;
@@ -333,7 +295,7 @@ class basic_late_scan {
                 double const f = factor / slow * slow_of(c.node), a = (std::max)(now - c.start, 0.0);
                 rest = (std::min)(rest, outlook_.median_after(a / f) * f - a);
                 if (options_.kill_hung && hung && !t.is_copy && !hangs(c.node))
-                    kills_.push_back({t.row, false});
+                    kills_.push_back({t.row});
             }
             return rest;
         }
@@ -347,32 +309,12 @@ class basic_late_scan {
                                .at = rows.front().at});
         return 0;
     }
-    // `factor`: of its input, on a node of slowdown 1.
-    void note_race(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
-                   predict::time_points const& left, double factor, std::size_t note, double of_node) {
-        running_row const &task = running[rows.front().at], &copy = running[rows.back().at];
-        double const slow = slow_of(copy.node), begun = (std::max)(now - copy.start, 0.0);
-        racing_.push_back({.left = left,
-                           .there = left_after(outlook_, begun, factor * slow),
-                           .note = note,
-                           .age = (std::max)(now - task.start, 0.0),
-                           .begun = begun,
-                           .relative = slow / slow_of(task.node),
-                           .of_node = of_node,
-                           .row = copy.row});
-    }
-
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
                    std::span<sorted_row const> rows) {
         if (!rows.front().is_copy &&
             (n.start < t.start || t.start < n.start)) { // another attempt, or the first
             n.track = {};
             n.start = t.start;
-            n.company = n.looks = 0;
-        }
-        if (double const company = company_on(t.node); company >= 0 && !t.is_copy) {
-            n.company += company;
-            n.looks += 1;
         }
         n.kind = t.kind;
         if (options_.use_progress && !t.is_copy)
@@ -388,8 +330,6 @@ class basic_late_scan {
     mitigate::copy_planner_options options_;
     predict::basic_sibling_times<Void> siblings_;
     predict::basic_progress_trust<Void> progress_;
-    predict::crowding crowding_{};
-    bool is_crowded_ = false;
     double usual_ = 0, ended_ = 0; // time of a task of the cluster
     predict::time_outlook outlook_{};
     std::vector<node_note> nodes_{};

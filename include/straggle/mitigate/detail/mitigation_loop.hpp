@@ -410,7 +410,7 @@ class mitigation_loop {
         if (is_stopped) return;
         for (auto const& k : copies_.kills())
             if (!facts.running[k.task_row].left_alone)
-                out.kills().push_back({.row = facts.running[k.task_row].row, .is_copy = k.is_copy});
+                out.kills().push_back({facts.running[k.task_row].row});
     }
 
     // Does it help?

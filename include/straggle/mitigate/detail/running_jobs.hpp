@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/when_used.hpp>
-#include <straggle/predict/crowding.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -20,17 +19,11 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct running_job {
     std::uint64_t job;
     double seen, longest; // when last, and its longest attempt
-    predict::job_company company{};
 };
 
 template <class Void = void>
 class basic_running_jobs {
   public:
-    // Null where nothing of it was seen.
-    [[nodiscard]] running_job* find(std::uint64_t job) noexcept {
-        auto const at = place_of(job);
-        return at != jobs_.end() && at->job == job ? &*at : nullptr;
-    }
     void seen(std::uint64_t job, double now, double longest) {
         auto at = place_of(job);
         if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});

@@ -25,20 +25,18 @@ class basic_soon_tasks {
              predict::progress_worth const& worth, double at_most, double now) {
         tasks_.push_back({track, worth, factor, age, at_most, track.promise() - track.since_promise(now)});
     }
-    // Raises both to the longest median time left. Those that promised most come first: most others are
+    // Raises `next` to the longest median time left. Those that promised most come first: most others are
     // certainly not those that the job waits for longest.
-    void raise(predict::time_outlook const& outlook, double now, double& next, double& others) {
+    void raise(predict::time_outlook const& outlook, double now, double& next) {
         std::sort(tasks_.begin(), tasks_.end(),
                   [](task const& a, task const& b) { return a.promised > b.promised; });
         for (task const& t : tasks_) {
-            double const known = (std::min)(next, others);
-            if (t.at_most <= known ||
-                predict::is_soon_by_both(outlook, t.factor, t.age, t.track, now, t.worth, known))
+            if (t.at_most <= next ||
+                predict::is_soon_by_both(outlook, t.factor, t.age, t.track, now, t.worth, next))
                 continue;
             double const left =
                 predict::left_by_both(outlook, t.factor, t.age, t.track, now, t.worth).quantile(0.5);
             next = (std::max)(next, left);
-            others = (std::max)(others, left);
         }
     }
 

@@ -25,12 +25,10 @@ struct task_note {
     predict::progress_track track{};
     assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
-    double company = 0; // on its node, the sum of all looks
-    double looks = 0;
     std::uint32_t kind = mitigate::not_known;
     std::uint32_t round = 0;    // seen last
     std::uint16_t launched = 0; // copies seen
-    bool advised = false, given_up = false, racing = false, counted = false, over = false;
+    bool advised = false, racing = false, counted = false, over = false;
 
     [[nodiscard]] bool is_before(std::uint64_t other_job, std::uint64_t other_task) const noexcept {
         return job != other_job ? job < other_job : task < other_task;
