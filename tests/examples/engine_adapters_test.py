@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(ENGINES, "haproxy"), os.path.join(ENGINES, "slurm")
 import adapter  # noqa: E402
 import controller  # noqa: E402
 import out_of_service  # noqa: E402
+import straggle_watch  # noqa: E402
 
 adapter.log = controller.log = lambda *words: None
 
@@ -52,7 +53,6 @@ class HAProxy(unittest.TestCase):
         options = types.SimpleNamespace(slots=4, stale=2, probe=5, dry_run=False)
         self.adapter = adapter.Adapter(options)
         self.adapter.watch = Told()
-        self.adapter.began -= 60
 
     def line(self, status=200, ended="--", name="s1", microseconds="12000"):
         return ("1795377420.512 app %s %d 12 13 %s %s 1 1 0 0" % (name, status, microseconds, ended)).encode()
@@ -90,6 +90,67 @@ class HAProxy(unittest.TestCase):
         self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded")]
         self.adapter.decide()
         self.assertEqual(self.adapter.word("app/s1"), "up\n")
+
+
+    def test_the_end_touches_only_what_it_took_out(self):
+        self.adapter.request(self.line())
+        self.adapter.request(self.line(name="s2"))
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded")]
+        self.adapter.decide()
+        self.assertEqual(self.adapter.word("watchdog"), "ours app/s1\n")
+        self.adapter.is_ending = True
+        self.assertEqual(self.adapter.word("app/s1"), "up 100%\n")
+        self.assertEqual(self.adapter.word("app/s2"), "up\n", "an operator's weight stays")
+
+    def test_the_end_of_a_dry_run_touches_nothing(self):
+        self.adapter.options.dry_run = True
+        self.adapter.watch.plan["nodes"] = [verdict("app/s1", "excluded")]
+        self.adapter.decide()
+        self.adapter.is_ending = True
+        self.assertEqual(self.adapter.word("app/s1"), "up\n")
+        self.assertEqual(self.adapter.word("watchdog"), "ours\n")
+
+    def test_release_leaves_what_an_operator_weighted(self):
+        asked = []
+
+        def answer(path, command):
+            asked.append(command)
+            return ("1\n# be_name srv_name srv_uweight srv_iweight srv_agent_port\napp s1 0 100 9101\napp s2 7 100 9101\n"
+                    "app s3 7 100 0\n")
+        real, adapter.ask_haproxy = adapter.ask_haproxy, answer
+        try:
+            adapter.release("", ["app/s1"])
+            self.assertEqual(asked[1:], ["set server app/s1 weight 100%"])
+            adapter.release("")
+            self.assertIn("set server app/s2 weight 100%", asked[3:])
+        finally:
+            adapter.ask_haproxy = real
+
+
+class Watch(unittest.TestCase):
+    """The process that decides, where it does not do as it should."""
+
+    def test_one_that_hangs_is_given_up_in_time(self):
+        said = []
+        watch = straggle_watch.Watch(["sleep", "60"], lambda *words: said.append(words))
+        for i in range(20000):  # more than a pipe holds
+            watch.ended("job", "n1", i, i + 1)
+        begin = time.monotonic()
+        self.assertIsNone(watch.decide(1, [{"node": "n1"}], timeout=0.3))
+        watch.close()
+        self.assertLess(time.monotonic() - begin, 1.5)
+        self.assertEqual(len(said), 1)
+
+    def test_one_line_where_it_is_missing(self):
+        self.assertIsNone(straggle_watch.missing(["sh", "-c", "true"]))
+        said = straggle_watch.missing(["no-such-straggle-watch", "--x"])
+        self.assertIn("no-such-straggle-watch is not on the path", said)
+        for program in ("haproxy/adapter.py", "slurm/controller.py"):
+            done = subprocess.run([sys.executable, os.path.join(ENGINES, program), "--watch", "no-such-straggle-watch"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn("is not on the path", done.stderr)
 
 
 class Slurm(unittest.TestCase):

@@ -2,12 +2,29 @@
 # (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 """straggle-watch as seen from Python: events go in, plans come out. What the adapters share."""
 import json
+import os
 import queue
+import select
+import shutil
 import subprocess
 import threading
+import time
 
 
 PROTOCOL = 1
+
+
+def missing(command):
+    """One line to print where the program of a command is not there; None where it is."""
+    if command and shutil.which(command[0]):
+        return None
+    name = command[0] if command else ""
+    return "%s is not on the path; build it (cmake --build), install it, or name it with --watch or STRAGGLE_WATCH" % name
+
+
+def clock_text(seconds):
+    """A time as clocks here show it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds)) + ".%03d" % (seconds % 1 * 1000)
 
 
 class Watch:
@@ -19,6 +36,7 @@ class Watch:
     def __init__(self, command, log=print):
         self.log = log
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        os.set_blocking(self.process.stdin.fileno(), False)
         self.lines = ['{"event":"hello","protocol":%d}' % PROTOCOL]
         self.plans = queue.Queue()
         self.is_alive = True
@@ -39,6 +57,7 @@ class Watch:
                 self.process.kill()
         self.is_alive = False
         self.plans.put(None)
+        self.process.wait()
 
     def _tell(self, event):
         self.lines.append(json.dumps(event, separators=(",", ":")))
@@ -61,15 +80,13 @@ class Watch:
             self._tell({"event": "running", "running": running})
         self._tell({"event": "decide", "now": now, "waiting": waiting})
         lines, self.lines = self.lines, []  # another thread may go on adding
-        try:
-            self.process.stdin.write(("\n".join(lines) + "\n").encode())
-            self.process.stdin.flush()
-        except OSError:
+        due = time.monotonic() + timeout
+        if not self._write(("\n".join(lines) + "\n").encode(), due):
             self.is_alive = False
             return None
         try:
             while True:
-                plan = self.plans.get(timeout=timeout)
+                plan = self.plans.get(timeout=max(0, due - time.monotonic()))
                 if plan is None or plan["now"] >= now - 1e-6:
                     return plan
         except queue.Empty:
@@ -77,10 +94,25 @@ class Watch:
             self.is_alive = False
             return None
 
-    def close(self):
-        """Ends the process in good order, so that it keeps its state."""
+    def _write(self, data, due):
+        """All of it, as long as there is time: a process that hangs reads nothing, and its pipe is soon full."""
+        pipe = self.process.stdin.fileno()
+        while data:
+            if not select.select([], [pipe], [], max(0, due - time.monotonic()))[1]:
+                self.log("straggle-watch: it reads nothing")
+                return False
+            try:
+                data = data[os.write(pipe, data):]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return False
+        return True
+
+    def close(self, timeout=5):
+        """Ends the process in good order, so that it keeps its state; one that no longer answers at once."""
         try:
             self.process.stdin.close()
-            self.process.wait(5)
+            self.process.wait(timeout if self.is_alive else 0)
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()

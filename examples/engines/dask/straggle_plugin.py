@@ -13,13 +13,14 @@ import collections
 import logging
 import os
 import sys
+import threading
 import time
 
 from distributed.core import Status
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
-from straggle_watch import Watch  # noqa: E402
+from straggle_watch import Watch, missing  # noqa: E402
 
 logger = logging.getLogger("distributed.straggle")
 NOTHING = {"nodes": [], "copies": [], "ended": {"mean": 0}}
@@ -40,6 +41,7 @@ class Straggle(SchedulerPlugin):
         self.pass_on = scheduler.stream_handlers["worker-status-change"]
         scheduler.stream_handlers["worker-status-change"] = self.worker_says
         self.loop = asyncio.ensure_future(self.run())
+        logger.info("straggle: active, %s", "dry run: no worker is touched" if self.dry_run else " ".join(self.command))
 
     def worker_says(self, status, worker, stimulus_id):
         self.own[worker] = status if isinstance(status, str) else status.name
@@ -139,11 +141,17 @@ class Straggle(SchedulerPlugin):
             logger.exception("straggle")
         finally:
             self.obey(NOTHING)
-            self.watch = self.watch and self.watch.close()
+            if self.watch is not None:  # it may take its time to keep its state: not the scheduler's
+                threading.Thread(target=self.watch.close).start()
+                self.watch = None
 
     async def close(self):
         self.loop.cancel()
 
 
 def dask_setup(scheduler):
-    scheduler.add_plugin(Straggle())
+    plugin = Straggle()
+    if problem := missing(plugin.command):
+        logger.error("straggle: not active: %s", problem)
+    else:
+        scheduler.add_plugin(plugin)

@@ -30,7 +30,7 @@ DECIDES = "straggle-watch --windows-per-error 100000 --longest-exclusion 20"
 
 
 def log(*words):
-    print("%.3f" % time.time(), *words, flush=True)
+    print(straggle_watch.clock_text(time.time()), *words, flush=True)
 
 
 class Requests(asyncio.DatagramProtocol):
@@ -54,7 +54,6 @@ class Adapter:
         self.freed = {}  # name: until when it is told to take its weight back
         self.decided = 0
         self.bad_lines = 0
-        self.began = time.time()
         self.is_ending = False
         self.said = {}
 
@@ -86,20 +85,24 @@ class Adapter:
             name = (await asyncio.wait_for(reader.readline(), 1)).decode("ascii", "replace").strip()
             writer.write(self.word(name).encode())
             await asyncio.wait_for(writer.drain(), 1)
-        except (OSError, ValueError, asyncio.TimeoutError):
-            pass
+        except (OSError, ValueError, asyncio.TimeoutError, asyncio.CancelledError):
+            pass  # the last is how the loop ends
         finally:
             writer.close()
 
     def word(self, name):
         now = time.time()
+        if name == "watchdog":
+            return " ".join(["ours"] + self.ours(now)) + "\n"
         if NAME.match(name) and (name in self.servers or len(self.servers) < MOST_SERVERS):
             self.servers[name] = now
         if not self.is_ending and now - self.decided < self.options.stale and name in self.weights:
             return "up %d%%\n" % self.weights[name]
-        if self.is_ending or now < self.freed.get(name, 0) or name in self.weights or now - self.began < 2:
-            return "up 100%\n"
-        return "up\n"
+        return "up 100%\n" if name in self.ours(now) else "up\n"
+
+    def ours(self, now):
+        """Servers whose weight is not what an operator made it: they have one of ours, or are on their way back."""
+        return sorted(set(self.weights) | {name for name, until in self.freed.items() if now < until})
 
     def start(self):
         now = time.time()
@@ -117,7 +120,7 @@ class Adapter:
             if now - heard > 60:
                 del self.servers[name]
         nodes = [{"node": name, "slots": self.options.slots} for name in sorted(self.servers)]
-        plan = self.watch.decide(now, nodes, timeout=1)
+        plan = self.watch.decide(now, nodes, timeout=0.5)
         if plan is None:
             log("no plan: all servers get their weight")
             self.watch.close()
@@ -151,7 +154,7 @@ class Adapter:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ending.set)
         await loop.create_datagram_endpoint(lambda: Requests(self), local_addr=(options.listen, options.log_port))
-        await asyncio.start_server(self.answer, options.listen, options.agent_port)
+        agent = await asyncio.start_server(self.answer, options.listen, options.agent_port)
         log("listens on %s: log %d, agent %d" % (options.listen, options.log_port, options.agent_port))
         due = time.monotonic()
         while not ending.is_set():
@@ -165,10 +168,11 @@ class Adapter:
             except asyncio.TimeoutError:
                 pass
         self.is_ending = True
-        log("ends: all servers get their weight")
+        log("ends: what was taken out gets its weight back")
         if self.watch is not None:
             self.watch.close()
         await asyncio.sleep(options.linger)
+        agent.close()
         log("ended; lines that were none: %d" % self.bad_lines)
 
 
@@ -186,8 +190,8 @@ def ask_haproxy(path, command):
             answer += part
 
 
-def release(path):
-    """Gives every server with an agent its configured weight back."""
+def release(path, ours=None):
+    """Gives servers with an agent their configured weight back. @param ours their names; None: all of them"""
     try:
         rows = ask_haproxy(path, "show servers state").splitlines()
     except OSError as problem:
@@ -200,6 +204,8 @@ def release(path):
             continue
         if server["srv_uweight"] != server["srv_iweight"]:
             name = "%s/%s" % (server["be_name"], server["srv_name"])
+            if ours is not None and name not in ours:
+                continue  # an operator's
             log("%s: weight back to 100%%" % name)
             ask_haproxy(path, "set server %s weight 100%%" % name)
 
@@ -207,24 +213,23 @@ def release(path):
 def watchdog(options):
     """Asks the agent as HAProxy does; gives weights back when it is silent for a second, and when it is gone for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    silent, released = 0, False
+    heard, released, ours = time.monotonic(), False, []
     while os.getppid() == options.parent or not released:
-        time.sleep(0.25)
+        time.sleep(0.1)
         try:
-            with socket.create_connection((options.listen, options.agent_port), 0.5) as agent:
-                agent.settimeout(0.5)
+            with socket.create_connection((options.listen, options.agent_port), 0.2) as agent:
+                agent.settimeout(0.2)
                 agent.sendall(b"watchdog\n")
-                answers = agent.recv(64) != b""
+                answer = agent.recv(65536).decode("ascii", "replace").split()
         except OSError:
-            answers = False
-        silent = 0 if answers else silent + 1
-        if silent == 0:
-            released = False
+            answer = []
+        if answer:
             if os.getppid() != options.parent:
-                return  # another one answers, with a watchdog of its own
-        if silent >= 3 and not released:
+                return  # another adapter answers, with a watchdog of its own
+            heard, released, ours = time.monotonic(), False, answer[1:]
+        elif time.monotonic() - heard > 0.6 and not released:
             log("watchdog: the agent does not answer")
-            release(options.stats)
+            release(options.stats, ours)
             released = True
 
 
@@ -249,6 +254,8 @@ def main():
         return release(options.stats)
     if options.parent is not None:
         return watchdog(options)
+    if problem := straggle_watch.missing(options.watch.split()):
+        sys.exit("adapter.py: " + problem)
     if not options.no_watchdog and not options.dry_run:
         subprocess.Popen([sys.executable, os.path.abspath(__file__), "--listen", options.listen, "--agent-port",
                           str(options.agent_port), "--stats", options.stats, "--parent", str(os.getpid())],

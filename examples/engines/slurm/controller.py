@@ -347,6 +347,9 @@ def main():
     options.never = set(options.never.split(",")) - {""}
     if options.dry_run:
         options.apply = False
+    problem = straggle_watch.missing(shlex.split(options.watch))
+    if problem and not options.release:
+        sys.exit("controller.py: " + problem)
     try:
         os.makedirs(options.state, mode=0o700, exist_ok=True)
         lock = open(os.path.join(options.state, "lock"), "w")
