@@ -252,6 +252,83 @@ TEST_CASE("step_watch: another unit of time, the same ranks") {
     }
 }
 
+// A job of so many steps. A replacement costs 60 steps' time, and cures what is wrong with the node.
+struct job_result {
+    double nothing = 0, watched = 0, oracle = 0;
+    int replaced = 0;
+};
+template <class Slow> // slow(step, engine) -> what multiplies the work of rank 3
+job_result run_job(int steps, int ranks, double cv, std::uint64_t seed, bool is_its_node, Slow&& slow) {
+    constexpr double restart = 60;
+    job_result out;
+    double const sigma = std::sqrt(std::log1p(cv * cv));
+    std::mt19937_64 engine(seed);
+    std::lognormal_distribution<double> luck(-sigma * sigma / 2, sigma);
+    auto watch = gang::step_watch_of<report>(fields);
+    std::vector<double> work(static_cast<std::size_t>(ranks));
+    bool is_cured = false;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        double const factor = slow(step);
+        // Skewed data are another rank's each time, whatever is replaced.
+        auto const at = is_its_node ? 3 : static_cast<int>(engine() % static_cast<std::uint64_t>(ranks));
+        double longest = 0, without = 0;
+        for (int r = 0; r < ranks; ++r) {
+            double const w = luck(engine);
+            without = std::max(without, w);
+            bool const is_slow = r == at && !(is_its_node && is_cured);
+            work[static_cast<std::size_t>(r)] = w * (is_slow ? factor : 1);
+            longest = std::max(longest, work[static_cast<std::size_t>(r)]);
+        }
+        out.nothing += is_its_node && is_cured ? std::max(without, work[3] * factor) : longest;
+        out.watched += longest;
+        out.oracle += is_its_node ? without : longest;
+        for (int r = 0; r < ranks; ++r)
+            watch.observe({step, r, r == 3 && is_cured ? "spare" : "", "step", longest,
+                           longest - work[static_cast<std::size_t>(r)]});
+        watch.close(step);
+        for (auto const& s : watch.stragglers())
+            if (watch
+                    .replace(s.rank,
+                             {.restart = restart, .steps_left = static_cast<double>(steps - step - 1)})
+                    .is_worth) {
+                out.watched += restart;
+                is_cured = is_cured || s.rank == 3;
+                ++out.replaced;
+                break;
+            }
+    }
+    out.oracle = std::min(out.nothing, out.oracle + restart); // knows whether it pays
+    return out;
+}
+
+TEST_CASE("step_watch: replacements gain three quarters of what an oracle gains, and nothing is lost") {
+    auto const compare = [](double cv, bool is_its_node, auto const& slow) {
+        job_result sum;
+        for (std::uint64_t seed = 100; seed < 110; ++seed) {
+            job_result const r = run_job(2000, 16, cv, seed, is_its_node, slow);
+            CHECK(r.watched <= 1.02 * r.nothing);
+            sum.nothing += r.nothing;
+            sum.watched += r.watched;
+            sum.oracle += r.oracle;
+            sum.replaced += r.replaced;
+        }
+        return sum;
+    };
+    for (double const cv : {0.02, 0.1, 0.3}) {
+        CAPTURE(cv);
+        job_result const for_good =
+            compare(cv, true, [](std::int64_t step) { return step < 300 ? 1.0 : 2.0; });
+        CHECK(for_good.nothing - for_good.watched > 0.75 * (for_good.nothing - for_good.oracle));
+        CHECK(for_good.replaced == 10);
+        job_result const episodes =
+            compare(cv, true, [](std::int64_t step) { return step % 300 < 100 ? 2.0 : 1.0; });
+        CHECK(episodes.nothing - episodes.watched > 0.75 * (episodes.nothing - episodes.oracle));
+        job_result const skewed = compare(cv, false, [](std::int64_t) { return 1.5; });
+        CHECK(skewed.replaced == 0);
+        CHECK(skewed.watched == skewed.nothing);
+    }
+}
+
 // A recorded training job whose publishers name one culprit, pp0-dp0, and have 46.3 s a step, 23.5 without
 // stragglers, all of it explained by that worker.
 struct pass {

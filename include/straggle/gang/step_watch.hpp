@@ -42,7 +42,7 @@ struct step_watch_options {
 enum class fault : std::uint8_t {
     rank_or_node, ///< the rank is alone on its node: the two cannot be told apart
     node,         ///< the other ranks of its node are slow too
-    rank,         ///< the others are not, or it stayed slow on another node
+    rank,         ///< the others are not, or it is slow again on another node
 };
 /// The name of a fault as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(fault f) noexcept {
@@ -281,9 +281,9 @@ class step_watch {
             forget_beyond(rank);
             return step_rejection::no_room;
         }
-        core_.place(rank, node, stage);
-        if (!core_.report(static_cast<std::int64_t>(detail::unwrap(step)), rank, section, took, waited))
-            return step_rejection::late;
+        auto const at = static_cast<std::int64_t>(detail::unwrap(step));
+        core_.place(rank, node, stage, at);
+        if (!core_.report(at, rank, section, took, waited)) return step_rejection::late;
         return std::nullopt;
     }
     // Names beyond the bounds are not kept.

@@ -35,14 +35,14 @@ class gang_core {
         : least_(std::log(least_slowdown)), steps_per_error_(steps_per_error), by_arrival_(by_arrival) {}
 
     // Where a rank runs, and which ranks do the same work.
-    void place(std::uint32_t rank, std::uint32_t node, std::uint32_t stage) {
+    void place(std::uint32_t rank, std::uint32_t node, std::uint32_t stage, std::int64_t step) {
         if (rank >= ranks_.size()) {
             ranks_.resize(rank + std::size_t{1});
             sums_.rank.resize(ranks_.size());
         }
         if (stage >= stages_) stages_ = stage + std::size_t{1};
         rank_row& r = ranks_[rank];
-        if (r.is_placed && r.node != node) r.evidence.move();
+        if (r.is_placed && r.node != node) r.evidence.move(step);
         r.node = node;
         r.stage = stage;
         r.is_placed = true;

@@ -54,16 +54,19 @@ class rank_evidence {
         double const drift = (gap - least) / (std::max)(floor, 0.01);
         sum_ = (std::min)((std::max)(sum_ + drift, 0.0), most);
         if (!(sum_ > 0)) {
-            gaps_.clear();
-            saved_.clear();
+            begin(step + 1);
             has_moved_ = false;
-            since_ = step + 1;
         } else {
             gaps_.add(gap);
         }
     }
     void save(double seconds) noexcept { saved_.add(seconds); }
-    void move() noexcept { has_moved_ = true; }
+    // It runs on another node from here on: what was seen before says nothing of that one.
+    void move(std::int64_t step) noexcept {
+        has_moved_ = sum_ > 0;
+        sum_ = 0;
+        begin(step);
+    }
 
     [[nodiscard]] slowdown slow(double tail, double floor) const noexcept {
         stats::interval const ci = gaps_.interval(tail, floor);
@@ -77,10 +80,15 @@ class rank_evidence {
     [[nodiscard]] bool has_moved() const noexcept { return has_moved_; }
 
   private:
+    void begin(std::int64_t step) noexcept {
+        gaps_.clear();
+        saved_.clear();
+        since_ = step;
+    }
     fading_moments gaps_, saved_;
     double sum_ = 0;
     std::int64_t since_ = 0;
-    bool has_moved_ = false; // to another node since it began
+    bool has_moved_ = false; // while it was slow
 };
 
 } // namespace straggle::detail
