@@ -3,13 +3,11 @@
 
 /// @file
 /// The room `evaluate/`: how good were we?
-/// Begin with `evaluate::replayer`, `evaluate::detection_metrics`.
+/// Begin with `evaluate::detection_metrics`, `evaluate::find_usual_time`.
 #pragma once
 
 #include <straggle/evaluate/detection_metrics.hpp>
 #include <straggle/evaluate/first_order.hpp>
 #include <straggle/evaluate/power.hpp>
-#include <straggle/evaluate/recording.hpp>
-#include <straggle/evaluate/replay.hpp>
 #include <straggle/evaluate/task_outcome.hpp>
 #include <straggle/evaluate/usual_time.hpp>

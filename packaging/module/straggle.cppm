@@ -998,34 +998,6 @@ using straggle::evaluate::rank_by;
 using straggle::evaluate::rank_detectors;
 }
 
-// straggle/evaluate/recording.hpp
-namespace evaluate {
-using straggle::evaluate::recorded_fields;
-using straggle::evaluate::reading_fields;
-using straggle::evaluate::attempt_number_field;
-using straggle::evaluate::recorded_fields_for;
-using straggle::evaluate::reading_fields_for;
-using straggle::evaluate::recording_fault;
-using straggle::evaluate::recording_fault_count;
-using straggle::evaluate::reading_fault;
-using straggle::evaluate::reading_fault_count;
-using straggle::evaluate::fault_counts;
-using straggle::evaluate::recording_counts;
-using straggle::evaluate::reading_fault_counts;
-using straggle::evaluate::task_fate;
-using straggle::evaluate::recording;
-}
-
-// straggle/evaluate/replay.hpp
-namespace evaluate {
-using straggle::evaluate::job_scan;
-using straggle::evaluate::job_scans;
-using straggle::evaluate::starting_job;
-using straggle::evaluate::replay_knowledge;
-using straggle::evaluate::replay_counts;
-using straggle::evaluate::replayer;
-}
-
 // straggle/failures/attempt.hpp
 namespace failures {
 using straggle::failures::failure_kind;

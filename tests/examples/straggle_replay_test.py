@@ -28,7 +28,7 @@ EVERY = ["progress_gap", "late", "late_as_printed", "late_with_caps", "hierarchi
          "largest_gain", "mantri", "node_aware", "node_aware:warm=1"]
 RATIOS = ["precision", "precision_in_time", "recall", "recall_in_time", "f1", "f1_in_time", "latency", "undetected_time", "fake_ratio"]
 
-# The history of tests/evaluate/replay.cpp, in seconds; what it comes to is reckoned by hand there and below.
+# The history of tests/examples/replay.cpp, in seconds; what it comes to is reckoned by hand there and below.
 SMALL = [("0", 0, 0, 100, "success"), ("1", 0, 0, 100, "success"), ("2", 0, 0, 110, "success"), ("3", 0, 0, 90, "success"),
          ("4", 0, 0, 300, "success"), ("5", 0, 10, 200, "success"), ("6", 0, 0, 180, "killed"), ("6", 1, 120, 180, "success"),
          ("7", 0, 0, 50, "failed"), ("7", 1, 60, 160, "success"), ("8", 0, 0, 400, "killed")]

@@ -3,14 +3,14 @@
 
 // Failed allocations while histories are played again.
 
-#include "evaluate/histories.hpp"
+#include "../../examples/programs/straggle-replay/replay.hpp"
+#include "examples/histories.hpp"
 #include "support/fault_cases.hpp"
 #include "support/faults.hpp"
 
 #include <straggle/detect/average_time.hpp>
 #include <straggle/detect/straggler_scan.hpp>
 #include <straggle/evaluate/power.hpp>
-#include <straggle/evaluate/replay.hpp>
 
 #include <doctest/doctest.h>
 
@@ -58,15 +58,13 @@ TEST_CASE("replayer: after a failed allocation it can play again") {
         return all;
     };
     struct playing {
-        decltype(straggle::evaluate::replayer(taped)) play;
+        decltype(replaying::replayer(taped)) play;
         std::vector<straggle::evaluate::detection_metrics> metrics{};
     };
     for (std::int64_t const interval : {0, 7})
         check_failures(
             "run",
-            [&] {
-                return playing{straggle::evaluate::replayer(taped, {.interval = interval, .min_tasks = 1})};
-            },
+            [&] { return playing{replaying::replayer(taped, {.interval = interval, .min_tasks = 1})}; },
             [](playing& p) {
                 straggle::detect::straggler_scan one{straggle::detect::average_time{}};
                 straggle::detect::straggler_scan other{straggle::detect::average_time{.factor = 1.5}};

@@ -12,9 +12,8 @@
 #include "examples/programs/straggle-rank/window_output.hpp"
 #include "examples/programs/straggle-replay/node_memory.hpp"
 #include "examples/programs/straggle-replay/output.hpp"
+#include "examples/programs/straggle-replay/replay.hpp"
 #include "fuzzing.hpp"
-
-#include <straggle/evaluate/replay.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -113,7 +112,7 @@ std::string replay(std::string_view text, unsigned how) {
     std::vector<::program::contestant> contestants;
     for (std::string const& d : o.detectors)
         contestants.push_back(::program::make_contestant(d, program::known_of(o)));
-    straggle::evaluate::replayer player(*past.tape, {.interval = std::chrono::milliseconds(o.interval_ms)});
+    replaying::replayer player(*past.tape, {.interval = std::chrono::milliseconds(o.interval_ms)});
     program::node_memory memory(past);
     player.run(memory, contestants);
     program::result r{o, past, player.counts(), {}};

@@ -26,7 +26,7 @@ EDGES = {
     "gang": ("base", "record", "stats"),
     "learn": ("base", "record", "stats", "rank"),
     "mitigate": ("base", "record", "monitor", "predict", "blacklist", "assign"),
-    "evaluate": ("base", "record", "stats", "detect"),
+    "evaluate": ("base", "record", "stats"),
     "papers": ("base", "record", "stats", "rank", "monitor", "predict", "blacklist", "detect", "assign", "learn", "evaluate"),
 }
 ROOMS = tuple(EDGES)

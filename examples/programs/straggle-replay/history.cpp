@@ -160,27 +160,27 @@ bool read_reports(std::vector<report>& reports, history& h, task_names const& kn
 
 void put_on_tape(history& h, std::vector<report> const& reports, bool attempts_numbered,
                  bool reports_numbered, bool with_input) {
-    straggle::evaluate::recorded_fields const all{.job = &attempt::job,
-                                                  .task = &attempt::task,
-                                                  .node = &attempt::node,
-                                                  .start = &attempt::start,
-                                                  .end = &attempt::end,
-                                                  .status = &attempt::status,
-                                                  .attempt = &attempt::number,
-                                                  .input = &attempt::input};
-    straggle::evaluate::recorded_fields const without_number{.job = &attempt::job,
-                                                             .task = &attempt::task,
-                                                             .node = &attempt::node,
-                                                             .start = &attempt::start,
-                                                             .end = &attempt::end,
-                                                             .status = &attempt::status,
-                                                             .input = &attempt::input};
-    straggle::evaluate::reading_fields const read{.job = &report::job,
-                                                  .task = &report::task,
-                                                  .time = &report::time,
-                                                  .progress = &report::progress,
-                                                  .attempt = &report::number};
-    straggle::evaluate::reading_fields const read_without_number{
+    replaying::recorded_fields const all{.job = &attempt::job,
+                                         .task = &attempt::task,
+                                         .node = &attempt::node,
+                                         .start = &attempt::start,
+                                         .end = &attempt::end,
+                                         .status = &attempt::status,
+                                         .attempt = &attempt::number,
+                                         .input = &attempt::input};
+    replaying::recorded_fields const without_number{.job = &attempt::job,
+                                                    .task = &attempt::task,
+                                                    .node = &attempt::node,
+                                                    .start = &attempt::start,
+                                                    .end = &attempt::end,
+                                                    .status = &attempt::status,
+                                                    .input = &attempt::input};
+    replaying::reading_fields const read{.job = &report::job,
+                                         .task = &report::task,
+                                         .time = &report::time,
+                                         .progress = &report::progress,
+                                         .attempt = &report::number};
+    replaying::reading_fields const read_without_number{
         .job = &report::job, .task = &report::task, .time = &report::time, .progress = &report::progress};
     if (!with_input)
         for (attempt& a : h.attempts) a.input = 0;

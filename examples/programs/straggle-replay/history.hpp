@@ -8,9 +8,9 @@
 #include "../common/csv_table.hpp"
 #include "../common/moment.hpp"
 #include "options.hpp"
+#include "recording.hpp"
 
 #include <straggle/base/interner.hpp>
-#include <straggle/evaluate/recording.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,7 @@ struct report {
 };
 inline constexpr std::uint32_t unknown_name = 0xffffffffu;
 
-using recording = straggle::evaluate::recording<std::uint32_t, std::uint32_t, moment>;
+using recording = replaying::recording<std::uint32_t, std::uint32_t, moment>;
 
 /// Rows that no attempt, or report, could be made of.
 struct left_out_rows {

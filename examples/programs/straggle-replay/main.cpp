@@ -38,11 +38,11 @@ class watched_memory : public node_memory {
 result play(options const& o, history const& h, bool show_progress) {
     std::vector<contestant> contestants;
     for (std::string const& d : o.detectors) contestants.push_back(make_contestant(d, known_of(o)));
-    straggle::evaluate::replayer player(*h.tape, {.interval = std::chrono::milliseconds(o.interval_ms),
-                                                  .quantile = o.quantile,
-                                                  .usual = o.usual_seconds,
-                                                  .min_tasks = o.min_tasks,
-                                                  .how = {.straggler = {o.threshold}}});
+    replaying::replayer player(*h.tape, {.interval = std::chrono::milliseconds(o.interval_ms),
+                                         .quantile = o.quantile,
+                                         .usual = o.usual_seconds,
+                                         .min_tasks = o.min_tasks,
+                                         .how = {.straggler = {o.threshold}}});
     watched_memory memory(h, show_progress);
     player.run(memory, contestants);
     result r{o, h, player.counts(), {}};

@@ -22,7 +22,7 @@ class node_memory {
     explicit node_memory(history const& h) : history_(h), jobs_(h.jobs.size()), nodes_(h.nodes.size()) {
         recording const& tape = *h.tape;
         for (std::size_t task = 0; task < tape.tasks(); ++task)
-            if (tape.fate_of(task) != straggle::evaluate::task_fate::never_finished)
+            if (tape.fate_of(task) != replaying::task_fate::never_finished)
                 ++jobs_[tape.job(tape.job_of(task))].left;
     }
 

@@ -7,9 +7,9 @@
 
 #include "history.hpp"
 #include "options.hpp"
+#include "replay.hpp"
 
 #include <straggle/evaluate/detection_metrics.hpp>
-#include <straggle/evaluate/replay.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -29,7 +29,7 @@ struct scored {
 struct result {
     straggle_replay::options const& options;
     straggle_replay::history const& history;
-    straggle::evaluate::replay_counts counts;
+    replaying::replay_counts counts;
     std::vector<scored> detectors; ///< in the order of the command line
 };
 

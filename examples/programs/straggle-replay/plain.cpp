@@ -44,12 +44,12 @@ std::string in_words(rejected_records const& some) {
 }
 
 std::vector<rejected_records> rejected_attempts(history const& h) {
-    return rejected<straggle::evaluate::recording_fault>(h.no_attempts, h.tape->attempts(),
-                                                         straggle::evaluate::recording_fault_count);
+    return rejected<replaying::recording_fault>(h.no_attempts, h.tape->attempts(),
+                                                replaying::recording_fault_count);
 }
 std::vector<rejected_records> rejected_reports(history const& h) {
-    return rejected<straggle::evaluate::reading_fault>(h.no_reports, h.tape->readings(),
-                                                       straggle::evaluate::reading_fault_count);
+    return rejected<replaying::reading_fault>(h.no_reports, h.tape->readings(),
+                                              replaying::reading_fault_count);
 }
 
 std::uint64_t undecided(result const& r) {

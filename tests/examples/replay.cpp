@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/evaluate/replay.hpp>
+#include "../../examples/programs/straggle-replay/replay.hpp"
 
 #include <straggle/detect/hierarchical.hpp>
 #include <straggle/detect/late.hpp>
@@ -40,16 +40,16 @@ bool breaks_contract(Action action) {
 
 } // namespace
 
-static_assert(evaluate::job_scan<detect::straggler_scan<detect::late>>);
-static_assert(evaluate::job_scan<any_scan>);
-static_assert(!evaluate::job_scan<detect::late>); // wants a scratch
-static_assert(evaluate::job_scans<std::vector<any_scan>>);
-static_assert(!evaluate::job_scans<std::vector<detect::late>>);
+static_assert(replaying::job_scan<detect::straggler_scan<detect::late>>);
+static_assert(replaying::job_scan<any_scan>);
+static_assert(!replaying::job_scan<detect::late>); // wants a scratch
+static_assert(replaying::job_scans<std::vector<any_scan>>);
+static_assert(!replaying::job_scans<std::vector<detect::late>>);
 
 // Compilers are tempted to crash here: the type is complete before the replay's is deduced.
 [[maybe_unused]] static std::uint64_t
-looks_of(std::optional<evaluate::recording<int, int, double>> const& history) {
-    evaluate::replayer player(*history, {.how = {.straggler = evaluate::straggler_rule{1.3}}});
+looks_of(std::optional<replaying::recording<int, int, double>> const& history) {
+    replaying::replayer player(*history, {.how = {.straggler = evaluate::straggler_rule{1.3}}});
     return player.counts().looks;
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("replay: the looks do not grow with the time since 1970 where a start 
                   {.job = "j", .node = "b", .task = 2, .start = 0, .end = 1'000'000'300}},
                  {}};
     auto const history = p.taped();
-    evaluate::replayer player(history, {.interval = 1});
+    replaying::replayer player(history, {.interval = 1});
     detect::straggler_scan early_alarm{over{900}}, late_alarm{over{500'000'000}};
     auto const m = player.run(early_alarm, late_alarm);
     // 1000, then a thousandth more each: ln(1e9 / 1e3) thousand, and 300 behind.
@@ -89,12 +89,12 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
                  {{.job = "j", .task = 6, .time = 170, .progress = 0.5}}};
     auto const history = p.taped();
     // Finished in 60, 90, 100, 100, 100, 110, 190, 300: usual is 100, stragglers are 4, 5 and 6.
-    evaluate::replayer player(history, {.interval = 50});
+    replaying::replayer player(history, {.interval = 50});
     detect::straggler_scan late_alarm{over{120}}, early_alarm{over{80}}, no_alarm{over{1e9}};
     auto const m = player.run(late_alarm, early_alarm, no_alarm);
     REQUIRE(m.size() == 3);
-    CHECK(player.counts() ==
-          evaluate::replay_counts{.looks = 8, .tasks = 9, .judged = 8, .never_finished = 1}); // 0, 50 ... 350
+    CHECK(player.counts() == replaying::replay_counts{
+                                 .looks = 8, .tasks = 9, .judged = 8, .never_finished = 1}); // 0, 50 ... 350
     for (evaluate::detection_metrics const& x : m) {
         CHECK(x.counts().seen == 8);
         CHECK(x.counts().judged() == 8);
@@ -132,19 +132,19 @@ TEST_CASE("replay: the metrics of a small history, reckoned by hand") {
     for (recorded& a : told.attempts)
         if (a.task >= 7) a.usual = 20;
     auto const told_history = told.taped();
-    evaluate::replayer told_player(told_history, {.interval = 50});
+    replaying::replayer told_player(told_history, {.interval = 50});
     CHECK(told_player.run(early_alarm)[0].counts().stragglers() == 4);
     CHECK(told_player.result_of(7, 0)->usual == 20);
-    evaluate::replayer twice(told_history, {.interval = 50, .usual = 60});
+    replaying::replayer twice(told_history, {.interval = 50, .usual = 60});
     CHECK(twice.run(early_alarm)[0].counts().stragglers() == 8); // above 72, or 24
     CHECK(twice.result_of(0, 0)->usual == 60);
     CHECK(twice.result_of(7, 0)->usual == 20);
     // With another quantile and another threshold.
-    evaluate::replayer shortest(
+    replaying::replayer shortest(
         history, {.interval = 50, .quantile = 0, .how = {.straggler = evaluate::straggler_rule{1.7}}});
     CHECK(shortest.run(no_alarm)[0].counts().stragglers() == 4); // above 102: 2, 4, 5, 6
     // A job of nine tasks, eight of them finished.
-    evaluate::replayer demanding(history, {.min_tasks = 9});
+    replaying::replayer demanding(history, {.min_tasks = 9});
     CHECK(demanding.run(no_alarm)[0].counts().seen == 0);
     CHECK(demanding.counts().usual_unknown == 8);
 }
@@ -159,7 +159,7 @@ TEST_CASE("replay: copies, kills and failures") {
             a.usual = 10;
         }
         auto const history = p.taped();
-        evaluate::replayer player(history);
+        replaying::replayer player(history);
         detect::straggler_scan all{over{-1}};
         player.run(all);
         return player.result_of(0, 0);
@@ -207,7 +207,7 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
     std::mt19937_64 engine(4);
     past const p = random_past(engine, 6);
     auto const history = p.taped();
-    evaluate::replayer player(history, {.interval = 2});
+    replaying::replayer player(history, {.interval = 2});
     std::vector<any_scan> all = every_rule(1);
     auto const together = player.run(all);
     std::vector<evaluate::detection_metrics> const first(together.begin(), together.end());
@@ -228,7 +228,7 @@ TEST_CASE("replay: one detector does not disturb another, and a second run says 
         return std::tuple(r.time, r.job, r.task, r.number, r.progress);
     });
     auto const sorted_history = sorted.taped();
-    evaluate::replayer sorted_player(sorted_history, {.interval = 2});
+    replaying::replayer sorted_player(sorted_history, {.interval = 2});
     auto const again = sorted_player.run(all);
     CHECK(again[5].counts() == first[5].counts()); // over_median looks at times alone
 }
@@ -242,7 +242,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
         std::vector<std::string> jobs;
         std::vector<std::size_t> rows;
         std::int64_t now = 0;
-        void begins(evaluate::starting_job<std::string, std::string, std::int64_t>& job) {
+        void begins(replaying::starting_job<std::string, std::string, std::int64_t>& job) {
             CHECK(job.now() >= now);
             now = job.now();
             jobs.push_back(job.job());
@@ -260,7 +260,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
     std::size_t modelled = 0;
     for (std::int64_t const interval : {0, 3, 1000}) {
         memory known{p, {}, {}};
-        evaluate::replayer player(history, {.interval = interval});
+        replaying::replayer player(history, {.interval = interval});
         player.run(known, [&](detect::job_view const& job) {
             CHECK(job.slots == 12);
             for (detect::job_node const& n : job.nodes) {
@@ -273,7 +273,7 @@ TEST_CASE("replay: knowledge comes from the past, and reaches the detectors") {
             known.jobs, std::vector<std::string>{"job 0", "job 1", "job 2", "job 3", "job 4", "job 5"}));
         std::size_t finished = 0;
         for (std::size_t task = 0; task < history.tasks(); ++task)
-            finished += history.fate_of(task) == evaluate::task_fate::never_finished ? 0u : 1u;
+            finished += history.fate_of(task) == replaying::task_fate::never_finished ? 0u : 1u;
         CHECK(known.rows.size() == finished);
     }
     CHECK(modelled > 0);
@@ -339,7 +339,7 @@ TEST_CASE("replay: a detector that knows the nodes from earlier jobs does better
     std::mt19937_64 engine(6);
     past const p = slow_nodes(engine, 6);
     auto const history = p.taped();
-    evaluate::replayer player(history, {.interval = 3000});
+    replaying::replayer player(history, {.interval = 3000});
     auto const f1 = [&](auto&& run) {
         detect::straggler_scan scan{detect::node_aware<>{.usual_time = 60000, .report_interval = 3000}};
         evaluate::detection_metrics const m = run(scan)[0];
@@ -362,7 +362,7 @@ TEST_CASE("replay: predicted times are told, by row too") {
     for (recorded& a : attempts) a.predicted = static_cast<double>(a.end - a.start) / 2;
     past const p{attempts, {}};
     auto const history = p.taped();
-    evaluate::replayer player(history, {.interval = 1});
+    replaying::replayer player(history, {.interval = 1});
     bool told = false;
     player.run([&](detect::job_view const& job) {
         for (detect::running_task const& t : job.running) {
@@ -383,8 +383,8 @@ TEST_CASE("replay: without progress every task is an unreported one") {
     past p;
     for (int i = 0; i < 10; ++i)
         p.attempts.push_back({.job = "j", .node = "n", .task = i, .start = 0, .end = i == 0 ? 100 : 10});
-    evaluate::recording const history(p.attempts, recorded_members);
-    evaluate::replayer player(history, {.interval = 1});
+    replaying::recording const history(p.attempts, recorded_members);
+    replaying::replayer player(history, {.interval = 1});
     detect::straggler_scan by_time{detect::over_median{}};
     detect::straggler_scan by_progress{detect::late{}};
     auto const m = player.run(by_time, by_progress);
@@ -396,7 +396,7 @@ TEST_CASE("replay: without progress every task is an unreported one") {
 TEST_CASE("replay: breaking its contract is noticed") {
     past const p;
     auto const history = p.taped();
-    using player = evaluate::replayer<std::string, std::string, std::int64_t>;
+    using player = replaying::replayer<std::string, std::string, std::int64_t>;
     CHECK(breaks_contract([&] { player(history, {.interval = -1}); }));
     CHECK(breaks_contract([&] { player(history, {.quantile = 1.5}); }));
     CHECK(breaks_contract([&] { player(history, {.usual = -1}); }));
@@ -404,7 +404,7 @@ TEST_CASE("replay: breaking its contract is noticed") {
     CHECK(breaks_contract([&] { player(history, {.how = {.straggler = evaluate::straggler_rule{0.5}}}); }));
     CHECK(breaks_contract([&] { (void)player(history).result_of(0, 0); }));
     static_assert(
-        !std::is_constructible_v<player, evaluate::recording<std::string, std::string, std::int64_t>>);
+        !std::is_constructible_v<player, replaying::recording<std::string, std::string, std::int64_t>>);
 }
 
 TEST_CASE("replay: a second run allocates nothing") {
@@ -412,7 +412,7 @@ TEST_CASE("replay: a second run allocates nothing") {
     past const p = random_past(engine, 8);
     auto const history = p.taped();
     for (std::int64_t const interval : {0, 5}) {
-        evaluate::replayer player(history, {.interval = interval});
+        replaying::replayer player(history, {.interval = interval});
         detect::straggler_scan<detect::late> a;
         detect::straggler_scan<detect::node_aware<>> b;
         detect::straggler_scan<detect::over_median> c;
@@ -440,17 +440,17 @@ TEST_CASE("replay: the example of the documentation") {
         std::chrono::milliseconds time;
         double done;
     };
-    constexpr straggle::evaluate::recorded_fields fields{.job = &attempt::job,
-                                                         .task = &attempt::task,
-                                                         .node = &attempt::host,
-                                                         .start = &attempt::begin,
-                                                         .end = &attempt::end,
-                                                         .attempt = &attempt::number};
-    constexpr straggle::evaluate::reading_fields progress{.job = &heartbeat::job,
-                                                          .task = &heartbeat::task,
-                                                          .time = &heartbeat::time,
-                                                          .progress = &heartbeat::done,
-                                                          .attempt = &heartbeat::attempt};
+    constexpr replaying::recorded_fields fields{.job = &attempt::job,
+                                                .task = &attempt::task,
+                                                .node = &attempt::host,
+                                                .start = &attempt::begin,
+                                                .end = &attempt::end,
+                                                .attempt = &attempt::number};
+    constexpr replaying::reading_fields progress{.job = &heartbeat::job,
+                                                 .task = &heartbeat::task,
+                                                 .time = &heartbeat::time,
+                                                 .progress = &heartbeat::done,
+                                                 .attempt = &heartbeat::attempt};
     //! [records]
     using std::chrono::milliseconds;
     std::vector<attempt> attempts;
@@ -460,11 +460,11 @@ TEST_CASE("replay: the example of the documentation") {
     for (report const& r : p.reports)
         heartbeats.push_back({r.job, r.task, r.number, milliseconds(r.time), r.progress});
     //! [run]
-    straggle::evaluate::recording const history(attempts, fields, heartbeats, progress);
+    replaying::recording const history(attempts, fields, heartbeats, progress);
     straggle::detect::straggler_scan late{straggle::detect::hierarchical{straggle::detect::late{}}};
     straggle::detect::straggler_scan ours{straggle::detect::node_aware<>{}};
 
-    straggle::evaluate::replayer player(history, {.interval = 1s});
+    replaying::replayer player(history, {.interval = 1s});
     std::span<straggle::evaluate::detection_metrics const> const metrics = player.run(late, ours);
     double const better = *metrics[1].f1_in_time() - *metrics[0].f1_in_time();
     //! [run]

@@ -7,21 +7,254 @@
 /// time.
 #pragma once
 
-#include <straggle/base/config.hpp>
+#include <straggle/base/contract.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/ranges.hpp>
-#include <straggle/evaluate/detail/recording_tape.hpp>
+#include <straggle/detect/job_progress.hpp>
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/reason_counts.hpp>
 #include <straggle/record/running.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
-namespace straggle::inline STRAGGLE_ABI::evaluate {
+namespace replaying {
+
+using namespace straggle;
+namespace detail = straggle::detail;
+
+template <class Fields>
+concept recorded_aggregate = requires(Fields const& f) {
+    f.job;
+    f.task;
+    f.attempt;
+    f.node;
+    f.start;
+    f.end;
+    f.status;
+    f.input;
+    f.usual;
+    f.predicted;
+};
+template <class Fields>
+concept reading_aggregate = requires(Fields const& f) {
+    f.job;
+    f.task;
+    f.attempt;
+    f.time;
+    f.progress;
+};
+
+// A time that looks can be taken at: it shows its number, and lengths of time can be added to it.
+template <class Time>
+concept replayable_time =
+    base::time_like<Time> && requires(Time const& t) { static_cast<Time>(t + (t - t)); } &&
+    (std::is_arithmetic_v<Time> || requires(Time const& t) { t.time_since_epoch().count(); } ||
+     requires(Time const& t) { t.count(); });
+
+template <class Field, class Records>
+using recorded_id = owned_identifier_t<detail::field_value_t<Field, std::ranges::range_value_t<Records>>>;
+
+// What attempts are told apart by; anything where they are not.
+template <class Field, class Record>
+struct attempt_name {
+    using type = owned_identifier_t<detail::field_value_t<Field, Record>>;
+};
+template <class Record>
+struct attempt_name<base::no_field, Record> {
+    using type = std::uint32_t;
+};
+
+// The number behind a time or a length of time, in its own unit.
+template <class Time>
+constexpr auto moment_of(Time const& t) noexcept {
+    if constexpr (std::is_arithmetic_v<Time>)
+        return t;
+    else if constexpr (requires { t.time_since_epoch().count(); })
+        return t.time_since_epoch().count();
+    else
+        return t.count();
+}
+template <class Time>
+constexpr bool is_moment(Time const& t) noexcept {
+    return !detail::is_unordered(moment_of(t));
+}
+// Differences of such times fit their type. Those of unsigned ones always do: the later is the minuend.
+template <class Time>
+constexpr bool is_in_range(Time const& t) noexcept {
+    auto const n = moment_of(t);
+    using number = std::remove_const_t<decltype(n)>;
+    constexpr number most = (std::numeric_limits<number>::max)() / 2;
+    if constexpr (std::is_floating_point_v<number>) // and seconds are a double
+        return n <= most && n >= -most && n <= number(1e300) && n >= number(-1e300);
+    else if constexpr (std::is_signed_v<number>)
+        return n <= most && n >= -most;
+    else
+        return true;
+}
+
+// A number as a double; 0 where there is none above that.
+template <class Field>
+double positive_or_0(Field const& field) noexcept {
+    if (!detail::is_present(field)) return 0;
+    double const x = detail::to_time(detail::unwrap(field));
+    return x > 0 && detail::is_finite(x) ? x : 0;
+}
+
+// What `replayer` sees of a recording, and how it makes a `starting_job`. (A friend that is a constrained
+// template makes clang 19 crash.)
+struct replay_access {
+    template <class Recording>
+    static auto const& tape(Recording const& r) noexcept {
+        return r.tape_;
+    }
+    template <class Recording>
+    static auto const& nodes(Recording const& r) noexcept {
+        return r.nodes_;
+    }
+    template <class Job, class... Arguments>
+    static Job starting(Arguments&... arguments) {
+        return Job(arguments...);
+    }
+};
+
+inline constexpr std::uint32_t no_attempt = 0xffffffffu; // also: no task, no job; as `interner::none`
+
+template <class Time>
+struct taped_attempt {
+    Time start, end;
+    Time last_report{};
+    double last_progress = 0;
+    double input = 0, usual = 0, predicted = 0; // 0: not known
+    std::uint32_t task = no_attempt, node = 0, row = 0;
+    attempt_status status = attempt_status::success;
+    bool reported = false;
+
+    [[nodiscard]] double time() const noexcept { return detail::to_time(end - start); }
+};
+
+template <class Time>
+struct taped_reading {
+    Time time;
+    double progress = 0;
+    std::uint32_t attempt = no_attempt, row = 0;
+};
+
+struct taped_task {
+    std::uint32_t job = no_attempt;
+    std::uint32_t first = 0, count = 0;       // its attempts, in `tape::of_tasks`
+    std::uint32_t original = no_attempt;      // of the run that decides
+    std::uint32_t winner = no_attempt;        // the first success
+    std::uint32_t run_first = 0, run_end = 0; // the run, in `tape::of_tasks`
+};
+
+struct taped_job {
+    std::uint32_t tasks = 0, attempts = 0;
+};
+
+template <class Time>
+struct tape {
+    std::vector<taped_attempt<Time>> attempts; // by start, then row
+    std::vector<taped_reading<Time>> readings; // by time, then row
+    std::vector<taped_task> tasks;             // in order of first appearance
+    std::vector<taped_job> jobs;               // the same
+    std::vector<std::uint32_t> places;         // where an attempt is now, in order of reading
+    std::vector<std::uint32_t> by_end;         // attempts by end, then place
+    std::vector<std::uint32_t> of_tasks;       // attempts of each task, by start
+    std::vector<Time> reach;                   // the latest end of the task's attempts up to there
+
+    // Once all attempts are there, in order of reading.
+    void settle() {
+        sort_attempts();
+        sort_by_end();
+        group_by_task();
+        for (taped_task& t : tasks) find_run(t);
+    }
+    void sort_readings() {
+        std::sort(readings.begin(), readings.end(),
+                  [](taped_reading<Time> const& a, taped_reading<Time> const& b) {
+                      return a.time < b.time || (!(b.time < a.time) && a.row < b.row);
+                  });
+    }
+
+    // The oldest attempt of a task that ran then; if none did, one that begins later or is over.
+    [[nodiscard]] std::uint32_t running_at(std::uint32_t task, Time const& at) const {
+        taped_task const& t = tasks[task];
+        auto const *const first = reach.data() + t.first, *const end = first + t.count;
+        // The reach grows: where it gets past a time, an attempt ends after it.
+        auto place = static_cast<std::size_t>(std::lower_bound(first, end, at) - reach.data());
+        if (place == t.first + t.count) --place;
+        if (at < attempts[of_tasks[place]].start && place > t.first) --place;
+        return of_tasks[place];
+    }
+
+  private:
+    void sort_attempts() {
+        std::vector<std::uint32_t> order(attempts.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+            Time const &x = attempts[a].start, &y = attempts[b].start;
+            return x < y || (!(y < x) && a < b);
+        });
+        std::vector<taped_attempt<Time>> sorted;
+        sorted.reserve(attempts.size());
+        places.resize(attempts.size());
+        for (std::uint32_t const i : order) {
+            places[i] = static_cast<std::uint32_t>(sorted.size());
+            sorted.push_back(attempts[i]);
+        }
+        attempts.swap(sorted);
+    }
+    void sort_by_end() {
+        by_end.resize(attempts.size());
+        std::iota(by_end.begin(), by_end.end(), 0u);
+        std::sort(by_end.begin(), by_end.end(), [this](std::uint32_t a, std::uint32_t b) {
+            Time const &x = attempts[a].end, &y = attempts[b].end;
+            return x < y || (!(y < x) && a < b);
+        });
+    }
+    void group_by_task() {
+        for (taped_attempt<Time> const& a : attempts) ++tasks[a.task].count;
+        std::uint32_t first = 0;
+        for (taped_task& t : tasks) {
+            t.first = t.run_first = t.run_end = first;
+            first += t.count;
+        }
+        of_tasks.resize(attempts.size());
+        reach.clear();
+        // `run_end` is where the next attempt of the task goes.
+        for (std::uint32_t i = 0; i < attempts.size(); ++i) of_tasks[tasks[attempts[i].task].run_end++] = i;
+        for (std::uint32_t place = 0; place < of_tasks.size(); ++place) {
+            taped_attempt<Time> const& a = attempts[of_tasks[place]];
+            Time const before = place == tasks[a.task].first ? a.end : reach.back();
+            reach.push_back((std::max)(before, a.end));
+        }
+    }
+    void find_run(taped_task& t) const {
+        std::uint32_t begin = t.first; // of the run going on
+        for (std::uint32_t place = t.first; place < t.first + t.count; ++place) {
+            std::uint32_t const i = of_tasks[place];
+            taped_attempt<Time> const& a = attempts[i];
+            if (place > begin && !(a.start < reach[place - 1])) begin = place;
+            bool const first_success = a.status == attempt_status::success &&
+                                       (t.winner == no_attempt || a.end < attempts[t.winner].end);
+            if (first_success) t.winner = i;
+            if (first_success || t.winner == no_attempt) t.run_first = begin;
+        }
+        t.original = of_tasks[t.run_first];
+        t.run_end = t.run_first + 1;
+        while (t.run_end < t.first + t.count && attempts[of_tasks[t.run_end]].start < reach[t.run_end - 1])
+            ++t.run_end;
+    }
+};
 
 /// Which members of a recorded attempt are what. An aggregate meant for designated initialisers; all but job,
 /// task, node, start and end may be left out. Any projection may yield a `std::optional`.
@@ -68,12 +301,12 @@ concept attempt_number_field =
 /// Fields with which a `Record` can be read as a recorded attempt.
 template <class Fields, class Record>
 concept recorded_fields_for =
-    detail::recorded_aggregate<Fields> && record::job_field<decltype(Fields::job), Record> &&
+    recorded_aggregate<Fields> && record::job_field<decltype(Fields::job), Record> &&
     record::task_field<decltype(Fields::task), Record> &&
     record::node_field<decltype(Fields::node), Record> &&
     record::time_field<decltype(Fields::start), Record> &&
     record::time_field<decltype(Fields::end), Record> &&
-    detail::replayable_time<detail::field_value_t<decltype(Fields::start), Record>> &&
+    replayable_time<detail::field_value_t<decltype(Fields::start), Record>> &&
     std::same_as<detail::field_value_t<decltype(Fields::start), Record>,
                  detail::field_value_t<decltype(Fields::end), Record>> &&
     (!detail::given<decltype(Fields::attempt)> || attempt_number_field<decltype(Fields::attempt), Record>) &&
@@ -86,7 +319,7 @@ concept recorded_fields_for =
 /// Fields with which a `Reading` can be read as a report of progress.
 template <class Fields, class Reading>
 concept reading_fields_for =
-    detail::reading_aggregate<Fields> && record::job_field<decltype(Fields::job), Reading> &&
+    reading_aggregate<Fields> && record::job_field<decltype(Fields::job), Reading> &&
     record::task_field<decltype(Fields::task), Reading> &&
     record::time_field<decltype(Fields::time), Reading> &&
     record::progress_field<decltype(Fields::progress), Reading> &&
@@ -184,7 +417,7 @@ enum class task_fate : std::uint8_t {
 /// Allocates only when made.
 /// @par Guarantees
 /// the same records in the same order give the same recording; only allocation can throw
-template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, replayable_time Time>
 class recording {
   public:
     /// What jobs and nodes are looked up by.
@@ -235,9 +468,9 @@ class recording {
     [[nodiscard]] std::size_t job_of(std::size_t task) const { return tape_.tasks[task].job; }
     /// What became of a task. @pre `task < tasks()`
     [[nodiscard]] task_fate fate_of(std::size_t task) const {
-        detail::taped_task const& t = tape_.tasks[task];
-        if (t.winner == detail::no_attempt) return task_fate::never_finished;
-        detail::taped_attempt<Time> const& original = tape_.attempts[t.original];
+        taped_task const& t = tape_.tasks[task];
+        if (t.winner == no_attempt) return task_fate::never_finished;
+        taped_attempt<Time> const& original = tape_.attempts[t.original];
         bool const gone =
             original.status == attempt_status::failed && original.end < tape_.attempts[t.winner].end;
         return gone ? task_fate::original_failed : task_fate::finished;
@@ -249,13 +482,13 @@ class recording {
     }
 
   private:
-    friend struct detail::replay_access;
+    friend struct replay_access;
 
     // Names that are needed while reading only. Pairs of indices in one word.
     template <class Fields, class Record>
     struct names {
         using task_name = owned_identifier_t<detail::field_value_t<decltype(Fields::task), Record>>;
-        using attempt_name = typename detail::attempt_name<decltype(Fields::attempt), Record>::type;
+        using attempt_name = typename attempt_name<decltype(Fields::attempt), Record>::type;
         static constexpr bool numbered = detail::given<decltype(Fields::attempt)>;
 
         interner<task_name> task_names;
@@ -272,7 +505,7 @@ class recording {
     template <class Attempts, class Fields, class Names>
     void read_attempts(Attempts&& attempts, Fields const& fields, Names& known) {
         for (auto const& record : attempts) {
-            STRAGGLE_EXPECTS(attempts_.seen < detail::no_attempt);
+            STRAGGLE_EXPECTS(attempts_.seen < no_attempt);
             read_attempt(record, fields, known, static_cast<std::uint32_t>(attempts_.seen++));
         }
         attempts_.used = tape_.attempts.size();
@@ -292,11 +525,9 @@ class recording {
         auto&& end = detail::project(fields.end, record);
         if (!detail::is_present(start) || !detail::is_present(end))
             return reject(recording_fault::missing_time);
-        detail::taped_attempt<Time> a{.start = detail::unwrap(start), .end = detail::unwrap(end), .row = row};
-        if (!detail::is_moment(a.start) || !detail::is_moment(a.end))
-            return reject(recording_fault::not_finite);
-        if (!detail::is_in_range(a.start) || !detail::is_in_range(a.end))
-            return reject(recording_fault::out_of_range);
+        taped_attempt<Time> a{.start = detail::unwrap(start), .end = detail::unwrap(end), .row = row};
+        if (!is_moment(a.start) || !is_moment(a.end)) return reject(recording_fault::not_finite);
+        if (!is_in_range(a.start) || !is_in_range(a.end)) return reject(recording_fault::out_of_range);
         if (a.end < a.start) return reject(recording_fault::end_before_start);
 
         std::uint32_t const j = jobs_.insert(detail::unwrap(job));
@@ -317,11 +548,11 @@ class recording {
         a.node = nodes_.insert(detail::unwrap(node));
         a.status = detail::read_status(fields, record);
         if constexpr (detail::given<decltype(Fields::input)>)
-            a.input = detail::positive_or_0(detail::project(fields.input, record));
+            a.input = positive_or_0(detail::project(fields.input, record));
         if constexpr (detail::given<decltype(Fields::usual)>)
-            a.usual = detail::positive_or_0(detail::project(fields.usual, record));
+            a.usual = positive_or_0(detail::project(fields.usual, record));
         if constexpr (detail::given<decltype(Fields::predicted)>)
-            a.predicted = detail::positive_or_0(detail::project(fields.predicted, record));
+            a.predicted = positive_or_0(detail::project(fields.predicted, record));
         tape_.attempts.push_back(a);
     }
 
@@ -330,7 +561,7 @@ class recording {
         static_assert(Names::numbered || !detail::given<decltype(Fields::attempt)>,
                       "readings that name an attempt need attempts with names");
         for (auto const& reading : readings) {
-            STRAGGLE_EXPECTS(readings_.seen < detail::no_attempt);
+            STRAGGLE_EXPECTS(readings_.seen < no_attempt);
             read_reading(reading, fields, known, static_cast<std::uint32_t>(readings_.seen++));
         }
         readings_.used = tape_.readings.size();
@@ -351,24 +582,24 @@ class recording {
         double const done = static_cast<double>(detail::unwrap(progress));
         if (!(done >= 0) || !(done <= 1)) return reject(reading_fault::bad_progress);
         Time const& at = detail::unwrap(time);
-        if (!detail::is_moment(at)) return reject(reading_fault::bad_time);
+        if (!is_moment(at)) return reject(reading_fault::bad_time);
 
         std::uint32_t const j = jobs_.find(detail::unwrap(job));
         std::uint32_t const name = known.task_names.find(detail::unwrap(task));
-        if (j == detail::no_attempt || name == detail::no_attempt) return reject(reading_fault::unknown_task);
+        if (j == no_attempt || name == no_attempt) return reject(reading_fault::unknown_task);
         std::uint32_t const t = known.tasks.find(pair_of(j, name));
-        if (t == detail::no_attempt) return reject(reading_fault::unknown_task);
-        std::uint32_t attempt = detail::no_attempt;
+        if (t == no_attempt) return reject(reading_fault::unknown_task);
+        std::uint32_t attempt = no_attempt;
         if constexpr (detail::given<decltype(Fields::attempt)>) {
             std::uint32_t const number =
                 known.attempt_names.find(detail::unwrap(detail::project(fields.attempt, reading)));
-            if (number != detail::no_attempt) attempt = known.attempts.find(pair_of(t, number));
-            if (attempt != detail::no_attempt) attempt = tape_.places[attempt];
+            if (number != no_attempt) attempt = known.attempts.find(pair_of(t, number));
+            if (attempt != no_attempt) attempt = tape_.places[attempt];
         } else {
             attempt = tape_.running_at(t, at);
         }
-        if (attempt == detail::no_attempt) return reject(reading_fault::unknown_task);
-        detail::taped_attempt<Time>& a = tape_.attempts[attempt];
+        if (attempt == no_attempt) return reject(reading_fault::unknown_task);
+        taped_attempt<Time>& a = tape_.attempts[attempt];
         if (at < a.start) return reject(reading_fault::before_start);
         if (a.end < at) return reject(reading_fault::after_end);
         if (a.reported && at < a.last_report) return reject(reading_fault::out_of_order);
@@ -380,20 +611,18 @@ class recording {
 
     interner<JobId> jobs_;
     interner<NodeId> nodes_;
-    detail::tape<Time> tape_;
+    tape<Time> tape_;
     recording_counts attempts_;
     reading_fault_counts readings_;
 };
 
 template <class Attempts, class Fields>
 recording(Attempts&&, Fields const&)
-    -> recording<detail::recorded_id<decltype(Fields::job), Attempts>,
-                 detail::recorded_id<decltype(Fields::node), Attempts>,
+    -> recording<recorded_id<decltype(Fields::job), Attempts>, recorded_id<decltype(Fields::node), Attempts>,
                  detail::field_value_t<decltype(Fields::start), std::ranges::range_value_t<Attempts>>>;
 template <class Attempts, class Fields, class Readings, class ReadingFields>
 recording(Attempts&&, Fields const&, Readings&&, ReadingFields const&)
-    -> recording<detail::recorded_id<decltype(Fields::job), Attempts>,
-                 detail::recorded_id<decltype(Fields::node), Attempts>,
+    -> recording<recorded_id<decltype(Fields::job), Attempts>, recorded_id<decltype(Fields::node), Attempts>,
                  detail::field_value_t<decltype(Fields::start), std::ranges::range_value_t<Attempts>>>;
 
-} // namespace straggle::evaluate
+} // namespace replaying

@@ -1,8 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/evaluate/detail/replay_stage.hpp>
-#include <straggle/evaluate/replay.hpp>
+#include "../../examples/programs/straggle-replay/replay.hpp"
 
 #include "../support/seed.hpp"
 #include "histories.hpp"
@@ -144,7 +143,7 @@ TEST_CASE("replay: says what one would find by going through the records at each
         REQUIRE(history.readings().used == p.reports.size());
         std::int64_t const interval = round % 2 == 0 ? 0 : 7;
         std::vector<any_scan> ours = every_rule(1), theirs = every_rule(1);
-        evaluate::replayer player(history, {.interval = interval, .min_tasks = 1});
+        replaying::replayer player(history, {.interval = interval, .min_tasks = 1});
         auto const m = player.run(ours);
         REQUIRE(m.size() == theirs.size());
 
@@ -205,7 +204,7 @@ TEST_CASE("replay: nothing that happens later makes a difference") {
     auto const seen_of = [](past const& p) {
         std::vector<seen_job> seen;
         auto const history = p.taped();
-        evaluate::replayer player(history, {.interval = 3});
+        replaying::replayer player(history, {.interval = 3});
         std::int64_t begin = std::numeric_limits<std::int64_t>::max();
         for (recorded const& a : p.attempts) begin = std::min(begin, a.start);
         player.run([&](detect::job_view const& job) {
@@ -254,7 +253,7 @@ TEST_CASE("replay: looks only when somebody runs, and only at the grid") {
                                   .end = end});
         auto const history = p.taped();
         std::vector<std::int64_t> times;
-        evaluate::replayer player(history, {.interval = step});
+        replaying::replayer player(history, {.interval = step});
         player.run([&](detect::job_view const& job) {
             times.push_back(static_cast<std::int64_t>(job.age));
             return detect::suspect_list<>();
@@ -282,19 +281,19 @@ TEST_CASE("replay: clocks of every kind") {
             int job, task, node;
             decltype(begin) start, end;
         };
-        evaluate::recorded_fields const members{.job = &attempt::job,
-                                                .task = &attempt::task,
-                                                .node = &attempt::node,
-                                                .start = &attempt::start,
-                                                .end = &attempt::end};
+        replaying::recorded_fields const members{.job = &attempt::job,
+                                                 .task = &attempt::task,
+                                                 .node = &attempt::node,
+                                                 .start = &attempt::start,
+                                                 .end = &attempt::end};
         std::vector<attempt> attempts;
         for (int i = 0; i < 4; ++i) {
             auto end = begin;
             for (int k = 0; k < (i == 0 ? 3 : 1); ++k) end = static_cast<decltype(begin)>(end + length);
             attempts.push_back({0, i, 0, begin, end});
         }
-        evaluate::recording const history(attempts, members);
-        evaluate::replayer player(history, {.interval = interval});
+        replaying::recording const history(attempts, members);
+        replaying::replayer player(history, {.interval = interval});
         detect::straggler_scan scan{over{25}};
         auto const m = player.run(scan);
         CHECK(m[0].counts().stragglers() == 1);
@@ -315,18 +314,18 @@ TEST_CASE("replay: hadoop-sls with every detector") {
     auto const p = past_of_sls();
     if (!p) return;
     using std::chrono::milliseconds;
-    evaluate::recorded_fields const members{.job = &recorded::job,
-                                            .task = &recorded::task,
-                                            .node = &recorded::node,
-                                            .start = [](recorded const& a) { return milliseconds(a.start); },
-                                            .end = [](recorded const& a) { return milliseconds(a.end); },
-                                            .attempt = &recorded::number};
-    evaluate::reading_fields const readings{.job = &report::job,
-                                            .task = &report::task,
-                                            .time = [](report const& r) { return milliseconds(r.time); },
-                                            .progress = &report::progress,
-                                            .attempt = &report::number};
-    evaluate::recording const history(p->attempts, members, p->reports, readings);
+    replaying::recorded_fields const members{.job = &recorded::job,
+                                             .task = &recorded::task,
+                                             .node = &recorded::node,
+                                             .start = [](recorded const& a) { return milliseconds(a.start); },
+                                             .end = [](recorded const& a) { return milliseconds(a.end); },
+                                             .attempt = &recorded::number};
+    replaying::reading_fields const readings{.job = &report::job,
+                                             .task = &report::task,
+                                             .time = [](report const& r) { return milliseconds(r.time); },
+                                             .progress = &report::progress,
+                                             .attempt = &report::number};
+    replaying::recording const history(p->attempts, members, p->reports, readings);
 
     // The facts of the file. Half of 96 times lie below the usual one, between the two in the middle.
     std::map<std::string, std::vector<std::int64_t>> times;
@@ -357,7 +356,7 @@ TEST_CASE("replay: hadoop-sls with every detector") {
                 p->attempts, [&](recorded const& a) { return a.job == job && a.start <= t && t < a.end; });
 
     for (milliseconds const interval : {0ms, 1000ms}) {
-        evaluate::replayer player(history, {.interval = interval});
+        replaying::replayer player(history, {.interval = interval});
         std::vector<any_scan> all = every_rule(1);
         auto const m = player.run(all);
         CHECK(player.counts().tasks == 192);
@@ -391,7 +390,7 @@ TEST_CASE("replay: hadoop-sls with every detector") {
     // Who waits until a task is one makes no mistake, and misses those that end before the next look.
     std::map<double, std::uint64_t> found;
     for (auto const& [job, u] : usual) {
-        evaluate::replayer player(history, {.interval = 1000ms});
+        replaying::replayer player(history, {.interval = 1000ms});
         detect::straggler_scan scan{over{1.2 * u}};
         std::uint64_t caught = 0;
         player.run(scan);

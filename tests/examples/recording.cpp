@@ -1,7 +1,7 @@
 // Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
-#include <straggle/evaluate/recording.hpp>
+#include "../../examples/programs/straggle-replay/recording.hpp"
 
 #include "../support/allocations.hpp"
 #include "../support/seed.hpp"
@@ -34,23 +34,23 @@ struct loose_report {
     std::optional<int> number;
     std::optional<double> time, progress;
 };
-constexpr evaluate::recorded_fields loose_members{.job = &loose_attempt::job,
-                                                  .task = &loose_attempt::task,
-                                                  .node = &loose_attempt::node,
-                                                  .start = &loose_attempt::start,
-                                                  .end = &loose_attempt::end,
-                                                  .attempt = &loose_attempt::number};
-constexpr evaluate::reading_fields loose_reports{.job = &loose_report::job,
-                                                 .task = &loose_report::task,
-                                                 .time = &loose_report::time,
-                                                 .progress = &loose_report::progress,
-                                                 .attempt = &loose_report::number};
+constexpr replaying::recorded_fields loose_members{.job = &loose_attempt::job,
+                                                   .task = &loose_attempt::task,
+                                                   .node = &loose_attempt::node,
+                                                   .start = &loose_attempt::start,
+                                                   .end = &loose_attempt::end,
+                                                   .attempt = &loose_attempt::number};
+constexpr replaying::reading_fields loose_reports{.job = &loose_report::job,
+                                                  .task = &loose_report::task,
+                                                  .time = &loose_report::time,
+                                                  .progress = &loose_report::progress,
+                                                  .attempt = &loose_report::number};
 
 struct bare {
     int job, task, node;
     long start, end;
 };
-constexpr evaluate::recorded_fields bare_members{
+constexpr replaying::recorded_fields bare_members{
     .job = &bare::job, .task = &bare::task, .node = &bare::node, .start = &bare::start, .end = &bare::end};
 
 struct near_miss {
@@ -59,30 +59,30 @@ struct near_miss {
     double end;
     bool progress;
 };
-constexpr evaluate::recorded_fields two_clocks{.job = &near_miss::job,
-                                               .task = &near_miss::task,
-                                               .node = &near_miss::node,
-                                               .start = &near_miss::start,
-                                               .end = &near_miss::end};
-constexpr evaluate::recorded_fields no_task{
+constexpr replaying::recorded_fields two_clocks{.job = &near_miss::job,
+                                                .task = &near_miss::task,
+                                                .node = &near_miss::node,
+                                                .start = &near_miss::start,
+                                                .end = &near_miss::end};
+constexpr replaying::recorded_fields no_task{
     .job = &bare::job, .node = &bare::node, .start = &bare::start, .end = &bare::end};
-constexpr evaluate::reading_fields flag_for_progress{.job = &near_miss::job,
-                                                     .task = &near_miss::task,
-                                                     .time = &near_miss::start,
-                                                     .progress = &near_miss::progress};
+constexpr replaying::reading_fields flag_for_progress{.job = &near_miss::job,
+                                                      .task = &near_miss::task,
+                                                      .time = &near_miss::start,
+                                                      .progress = &near_miss::progress};
 
 } // namespace
 
-static_assert(evaluate::recorded_fields_for<decltype(recorded_members), recorded>);
-static_assert(evaluate::recorded_fields_for<decltype(loose_members), loose_attempt>);
-static_assert(evaluate::recorded_fields_for<decltype(bare_members), bare>);
-static_assert(!evaluate::recorded_fields_for<decltype(two_clocks), near_miss>);
-static_assert(!evaluate::recorded_fields_for<decltype(no_task), bare>);
-static_assert(evaluate::reading_fields_for<decltype(report_members), report>);
-static_assert(!evaluate::reading_fields_for<decltype(flag_for_progress), near_miss>);
+static_assert(replaying::recorded_fields_for<decltype(recorded_members), recorded>);
+static_assert(replaying::recorded_fields_for<decltype(loose_members), loose_attempt>);
+static_assert(replaying::recorded_fields_for<decltype(bare_members), bare>);
+static_assert(!replaying::recorded_fields_for<decltype(two_clocks), near_miss>);
+static_assert(!replaying::recorded_fields_for<decltype(no_task), bare>);
+static_assert(replaying::reading_fields_for<decltype(report_members), report>);
+static_assert(!replaying::reading_fields_for<decltype(flag_for_progress), near_miss>);
 
 TEST_CASE("recording: attempts that cannot be are rejected and counted") {
-    using fault = evaluate::recording_fault;
+    using fault = replaying::recording_fault;
     double const far = std::numeric_limits<double>::max() / 1.5;
     std::list<loose_attempt> const attempts{
         {"j", "t", "n", 0, 1.0, 2.0},         {{}, "t", "n", 0, 1.0, 2.0},
@@ -93,8 +93,8 @@ TEST_CASE("recording: attempts that cannot be are rejected and counted") {
         {"j", "u", "n", 0, 1.0, far},         {"j", "u", "n", 0, 2.0, 1.0},
         {"j", "t", "other", 0, 5.0, 6.0},     {"j", "t", "n", 1, 3.0, 3.0},
         {"other", "t", "n", 0, -1e299, 1e299}};
-    evaluate::recording const history(attempts, loose_members);
-    evaluate::recording_counts const& c = history.attempts();
+    replaying::recording const history(attempts, loose_members);
+    replaying::recording_counts const& c = history.attempts();
     CHECK(c.seen == attempts.size());
     CHECK(c.used == 3);
     CHECK(c.used + c.total_rejected() == c.seen);
@@ -115,7 +115,7 @@ TEST_CASE("recording: attempts that cannot be are rejected and counted") {
 }
 
 TEST_CASE("recording: readings that cannot be are rejected and counted") {
-    using fault = evaluate::reading_fault;
+    using fault = replaying::reading_fault;
     std::vector<loose_attempt> const attempts{{"j", "t", "n", 0, 10.0, 20.0},
                                               {"j", "t", "n", 1, 15.0, 30.0},
                                               {"j", "u", "n", 0, 5.0, 1.0}, // rejected
@@ -132,8 +132,8 @@ TEST_CASE("recording: readings that cannot be are rejected and counted") {
         {"j", "v", 0, 0.5, 0.5}, // a task of another job
         {"j", "t", 0, 9.9, 0.5},       {"j", "t", 0, 20.1, 0.5},  {"j", "t", 0, 19.9, 0.5},
         {"j", "t", 0, 20.0, 0.9}}; // the same time again: the later one holds
-    evaluate::recording const history(attempts, loose_members, readings, loose_reports);
-    evaluate::reading_fault_counts const& c = history.readings();
+    replaying::recording const history(attempts, loose_members, readings, loose_reports);
+    replaying::reading_fault_counts const& c = history.readings();
     CHECK(c.seen == readings.size());
     CHECK(c.used == 4);
     CHECK(c.used + c.total_rejected() == c.seen);
@@ -153,19 +153,19 @@ TEST_CASE("recording: whole numbers near the end of their range") {
         int job, task, node;
         std::int64_t start, end;
     };
-    constexpr evaluate::recorded_fields members{.job = &wide::job,
-                                                .task = &wide::task,
-                                                .node = &wide::node,
-                                                .start = &wide::start,
-                                                .end = &wide::end};
+    constexpr replaying::recorded_fields members{.job = &wide::job,
+                                                 .task = &wide::task,
+                                                 .node = &wide::node,
+                                                 .start = &wide::start,
+                                                 .end = &wide::end};
     std::int64_t const most = std::numeric_limits<std::int64_t>::max();
     std::vector<wide> const attempts{{0, 0, 0, -most / 2, most / 2},
                                      {0, 1, 0, -most - 1, most},
                                      {0, 2, 0, 0, most / 2 + 1},
                                      {0, 3, 0, -most / 2 - 1, 0}};
-    evaluate::recording const history(attempts, members);
+    replaying::recording const history(attempts, members);
     CHECK(history.attempts().used == 1);
-    CHECK(history.attempts()[evaluate::recording_fault::out_of_range] == 3);
+    CHECK(history.attempts()[replaying::recording_fault::out_of_range] == 3);
 }
 
 TEST_CASE("recording: times of std::chrono") {
@@ -176,19 +176,19 @@ TEST_CASE("recording: times of std::chrono") {
         std::string_view node;
         clock start, end;
     };
-    constexpr evaluate::recorded_fields members{.job = &timed::job,
-                                                .task = &timed::task,
-                                                .node = &timed::node,
-                                                .start = &timed::start,
-                                                .end = &timed::end};
+    constexpr replaying::recorded_fields members{.job = &timed::job,
+                                                 .task = &timed::task,
+                                                 .node = &timed::node,
+                                                 .start = &timed::start,
+                                                 .end = &timed::end};
     auto const at = [](double s) { return clock(std::chrono::duration<double>(s)); };
     std::vector<timed> const attempts{
         {"a", 0, "n", at(0), at(1)}, {"a", 1, "n", at(no_number), at(1)}, {"a", 2, "n", at(0), at(inf)}};
-    evaluate::recording const history(attempts, members);
+    replaying::recording const history(attempts, members);
     static_assert(
-        std::same_as<decltype(history), evaluate::recording<std::string, std::string, clock> const>);
+        std::same_as<decltype(history), replaying::recording<std::string, std::string, clock> const>);
     CHECK(history.attempts().used == 1);
-    CHECK(history.attempts()[evaluate::recording_fault::not_finite] == 2);
+    CHECK(history.attempts()[replaying::recording_fault::not_finite] == 2);
 }
 
 TEST_CASE("recording: runs and what decided") {
@@ -206,8 +206,8 @@ TEST_CASE("recording: runs and what decided") {
         REQUIRE(history.tasks() == 1);
         return std::pair(history.fate_of(0), history.row_of(0));
     };
-    using enum evaluate::task_fate;
-    using answer = std::pair<evaluate::task_fate, std::size_t>;
+    using enum replaying::task_fate;
+    using answer = std::pair<replaying::task_fate, std::size_t>;
     CHECK(fate({{0, 10, success}}) == answer(finished, 0));
     CHECK(fate({{0, 10, failed}}) == answer(never_finished, 0));
     CHECK(fate({{0, 10, killed}, {12, 20, failed}}) == answer(never_finished, 1));
@@ -260,7 +260,7 @@ TEST_CASE("recording: runs of random histories, against a search") {
                     (!winner ||
                      std::tuple(a->end, a->start, a) < std::tuple(winner->end, winner->start, winner)))
                     winner = a;
-            CHECK((winner == nullptr) == (history.fate_of(task) == evaluate::task_fate::never_finished));
+            CHECK((winner == nullptr) == (history.fate_of(task) == replaying::task_fate::never_finished));
             if (!winner) continue;
             // Attempts of no length overlap nobody by that measure: leave them to the cases by hand.
             if (std::ranges::any_of(mine, [](auto const* a) { return a->start == a->end; })) continue;
@@ -269,7 +269,7 @@ TEST_CASE("recording: runs of random histories, against a search") {
                 *std::ranges::min_element(run, {}, [](auto const* a) { return std::tuple(a->start, a); });
             CHECK(&judged == original);
             bool const gone = original->status == attempt_status::failed && original->end < winner->end;
-            CHECK((history.fate_of(task) == evaluate::task_fate::original_failed) == gone);
+            CHECK((history.fate_of(task) == replaying::task_fate::original_failed) == gone);
         }
     }
 }
@@ -280,15 +280,15 @@ TEST_CASE("recording: readings without attempt numbers belong to the attempt tha
         long time;
         double progress;
     };
-    constexpr evaluate::reading_fields members{
+    constexpr replaying::reading_fields members{
         .job = &reading::job, .task = &reading::task, .time = &reading::time, .progress = &reading::progress};
-    using fault = evaluate::reading_fault;
+    using fault = replaying::reading_fault;
     // An original, a copy of it that lives longer, a gap, another run.
     std::vector<bare> const attempts{
         {1, 1, 1, 10, 20}, {1, 1, 2, 15, 30}, {1, 1, 1, 40, 50}, {1, 2, 1, 0, 99}};
     auto const read = [&](long time) {
         std::vector<reading> const one{{1, 1, time, 0.5}};
-        return evaluate::recording(attempts, bare_members, one, members).readings();
+        return replaying::recording(attempts, bare_members, one, members).readings();
     };
     CHECK(read(9)[fault::before_start] == 1);
     for (long const t : {10, 16, 20, 21, 30, 40, 50}) CHECK(read(t).used == 1);
@@ -296,7 +296,7 @@ TEST_CASE("recording: readings without attempt numbers belong to the attempt tha
     CHECK(read(51)[fault::after_end] == 1);
     // By its order of time: of the copy at 25, so that 18 is news of the original.
     std::vector<reading> const two{{1, 1, 25, 0.5}, {1, 1, 18, 0.9}, {1, 1, 17, 0.9}};
-    auto const c = evaluate::recording(attempts, bare_members, two, members).readings();
+    auto const c = replaying::recording(attempts, bare_members, two, members).readings();
     CHECK(c.used == 2);
     CHECK(c[fault::out_of_order] == 1);
 }
@@ -304,8 +304,8 @@ TEST_CASE("recording: readings without attempt numbers belong to the attempt tha
 TEST_CASE("recording: nothing at all") {
     past const empty;
     auto const history = empty.taped();
-    CHECK(history.attempts() == evaluate::recording_counts{});
-    CHECK(history.readings() == evaluate::reading_fault_counts{});
+    CHECK(history.attempts() == replaying::recording_counts{});
+    CHECK(history.readings() == replaying::reading_fault_counts{});
     CHECK(history.jobs() + history.tasks() + history.nodes() == 0);
 }
 
@@ -313,7 +313,7 @@ TEST_CASE("recording: memory is as documented") {
     std::vector<bare> attempts;
     for (int i = 0; i < 100000; ++i) attempts.push_back({i % 7, i, i % 50, i, i + 100});
     std::size_t const before = live_bytes();
-    evaluate::recording const history(attempts, bare_members);
+    replaying::recording const history(attempts, bare_members);
     double const per_attempt = static_cast<double>(live_bytes() - before) / 1e5;
     // 72 for the attempt, 20 to find it by end, task and order, 28 for its task; vectors grow by doubling.
     CHECK(per_attempt >= 120);

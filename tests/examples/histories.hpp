@@ -5,7 +5,7 @@
 /// Recorded histories for the tests: made at random, or read from the reference data.
 #pragma once
 
-#include <straggle/evaluate/recording.hpp>
+#include "../../examples/programs/straggle-replay/recording.hpp"
 
 #include "../support/shared_data.hpp"
 
@@ -37,21 +37,21 @@ struct report {
     std::int64_t time = 0;
     double progress = 0;
 };
-constexpr straggle::evaluate::recorded_fields recorded_members{.job = &recorded::job,
-                                                               .task = &recorded::task,
-                                                               .node = &recorded::node,
-                                                               .start = &recorded::start,
-                                                               .end = &recorded::end,
-                                                               .status = &recorded::status,
-                                                               .attempt = &recorded::number,
-                                                               .input = &recorded::input,
-                                                               .usual = &recorded::usual,
-                                                               .predicted = &recorded::predicted};
-constexpr straggle::evaluate::reading_fields report_members{.job = &report::job,
-                                                            .task = &report::task,
-                                                            .time = &report::time,
-                                                            .progress = &report::progress,
-                                                            .attempt = &report::number};
+constexpr replaying::recorded_fields recorded_members{.job = &recorded::job,
+                                                      .task = &recorded::task,
+                                                      .node = &recorded::node,
+                                                      .start = &recorded::start,
+                                                      .end = &recorded::end,
+                                                      .status = &recorded::status,
+                                                      .attempt = &recorded::number,
+                                                      .input = &recorded::input,
+                                                      .usual = &recorded::usual,
+                                                      .predicted = &recorded::predicted};
+constexpr replaying::reading_fields report_members{.job = &report::job,
+                                                   .task = &report::task,
+                                                   .time = &report::time,
+                                                   .progress = &report::progress,
+                                                   .attempt = &report::number};
 
 /// A history in memory.
 struct past {
@@ -59,7 +59,7 @@ struct past {
     std::vector<report> reports;
 
     [[nodiscard]] auto taped() const {
-        return straggle::evaluate::recording(attempts, recorded_members, reports, report_members);
+        return replaying::recording(attempts, recorded_members, reports, report_members);
     }
 };
 

@@ -7,16 +7,16 @@
 /// what they said.
 #pragma once
 
-#include <straggle/base/config.hpp>
+#include "recording.hpp"
+
 #include <straggle/base/contract.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/detect/detector.hpp>
 #include <straggle/detect/job_progress.hpp>
-#include <straggle/evaluate/detail/replay_stage.hpp>
 #include <straggle/evaluate/detection_metrics.hpp>
-#include <straggle/evaluate/recording.hpp>
 #include <straggle/evaluate/usual_time.hpp>
+#include <straggle/record/running.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,217 @@
 #include <utility>
 #include <vector>
 
-namespace straggle::inline STRAGGLE_ABI::evaluate {
+namespace replaying {
+
+using namespace straggle::evaluate;
+
+template <class Time>
+class replay_stage {
+  public:
+    // To before the beginning. The tape stays where it is until the end.
+    void rewind(tape<Time> const& t) {
+        tape_ = &t;
+        progress_.assign(t.attempts.size(), std::nullopt);
+        done_.assign(t.tasks.size(), 0);
+        place_.assign(t.tasks.size(), 0);
+        task_of_row_.clear();
+        for (taped_attempt<Time> const& a : t.attempts) {
+            if (task_of_row_.size() <= a.row) task_of_row_.resize(a.row + std::size_t{1}, no_attempt);
+            task_of_row_[a.row] = a.task;
+        }
+        slot_.assign(t.jobs.size(), no_attempt);
+        live_.clear();
+        free_.clear();
+        for (std::size_t i = pool_.size(); i-- > 0;) free_.push_back(static_cast<std::uint32_t>(i));
+        starts_ = ends_ = reports_ = 0;
+    }
+
+    // Nothing will happen any more.
+    [[nodiscard]] bool is_over() const noexcept {
+        return starts_ == tape_->attempts.size() && ends_ == starts_;
+    }
+    // Nothing runs.
+    [[nodiscard]] bool is_idle() const noexcept { return starts_ == ends_; }
+    // @pre there is one
+    [[nodiscard]] Time next_start() const { return tape_->attempts[starts_].start; }
+    // When something happens next. @pre not over
+    [[nodiscard]] Time next_time() const {
+        tape<Time> const& t = *tape_;
+        Time now = t.attempts[t.by_end[ends_]].end;
+        if (starts_ < t.attempts.size()) now = (std::min)(now, t.attempts[starts_].start);
+        if (reports_ < t.readings.size()) now = (std::min)(now, t.readings[reports_].time);
+        return now;
+    }
+
+    // Everything up to now, in order of time; at one time attempts end before others begin.
+    template <class Announcer>
+    void advance(Announcer& announce, Time const& now) {
+        tape<Time> const& t = *tape_;
+        for (;;) {
+            bool const may_start = starts_ < t.attempts.size() && !(now < t.attempts[starts_].start);
+            bool const may_end = ends_ < t.by_end.size() && !(now < t.attempts[t.by_end[ends_]].end);
+            if (!may_start && !may_end) break;
+            std::uint32_t const ending = may_end ? t.by_end[ends_] : no_attempt;
+            // One that has not begun takes no time: it ends at once when it does.
+            bool const end_first = may_end && ending < starts_ &&
+                                   (!may_start || !(t.attempts[starts_].start < t.attempts[ending].end));
+            if (end_first) {
+                ++ends_;
+                finish(announce, ending);
+            } else {
+                begin(announce, static_cast<std::uint32_t>(starts_++));
+            }
+        }
+        for (; reports_ < t.readings.size() && !(now < t.readings[reports_].time); ++reports_) {
+            taped_reading<Time> const& r = t.readings[reports_];
+            progress_[r.attempt] = r.progress;
+            std::uint32_t const slot = slot_[t.tasks[t.attempts[r.attempt].task].job];
+            if (slot != no_attempt) pool_[slot].touched = true;
+        }
+    }
+
+    // Calls show(now) for each job with running tasks, those that began first first. Returns how many.
+    template <class Show>
+    std::uint64_t present_all(Time const& now, Show& show) {
+        std::uint64_t looks = 0;
+        for (std::uint32_t const slot : live_) looks += present(pool_[slot], now, show) ? 1u : 0u;
+        retire();
+        return looks;
+    }
+    // The same for jobs to which something has happened since.
+    template <class Show>
+    std::uint64_t present_touched(Time const& now, Show& show) {
+        std::uint64_t looks = 0;
+        for (std::uint32_t const slot : live_)
+            if (std::exchange(pool_[slot].touched, false)) looks += present(pool_[slot], now, show) ? 1u : 0u;
+        retire();
+        return looks;
+    }
+
+    // The job that is shown.
+    [[nodiscard]] detect::job_view const& view() const noexcept { return view_; }
+    // Which task of the tape a suspect of it is, by its row.
+    [[nodiscard]] std::uint32_t task_of(std::uint32_t row) const {
+        STRAGGLE_EXPECTS(row < task_of_row_.size() && task_of_row_[row] != no_attempt);
+        return task_of_row_[row];
+    }
+
+  private:
+    // A running task, for `job_progress`.
+    struct shown_task {
+        Time start;
+        std::optional<double> progress;
+        double input;
+        std::uint32_t node, copies, task, row;
+    };
+    struct live_job {
+        detect::job_progress<std::uint32_t, Time> progress;
+        std::vector<std::uint32_t> running; // attempts, and some that have ended since the last look
+        std::uint32_t job = no_attempt, attempts_left = 0;
+        bool touched = false;
+    };
+
+    template <class Announcer>
+    void begin(Announcer& announce, std::uint32_t i) {
+        taped_attempt<Time> const& a = tape_->attempts[i];
+        std::uint32_t const j = tape_->tasks[a.task].job;
+        if (slot_[j] == no_attempt) open(announce, j, a.start);
+        live_job& job = pool_[slot_[j]];
+        job.touched = true;
+        job.running.push_back(i);
+    }
+    template <class Announcer>
+    void finish(Announcer& announce, std::uint32_t i) {
+        taped_attempt<Time> const& a = tape_->attempts[i];
+        taped_task const& task = tape_->tasks[a.task];
+        live_job& job = pool_[slot_[task.job]];
+        job.touched = true;
+        --job.attempts_left;
+        if (task.winner != i) return;
+        done_[a.task] = 1;
+        bool const taken = job.progress.observe(a.node, a.end - a.start, a.input, a.predicted);
+        STRAGGLE_EXPECTS(taken);
+        announce.finished(a.row);
+    }
+    template <class Announcer>
+    void open(Announcer& announce, std::uint32_t j, Time const& now) {
+        if (free_.empty()) {
+            pool_.emplace_back();
+            free_.push_back(static_cast<std::uint32_t>(pool_.size() - 1));
+        }
+        std::uint32_t const slot = slot_[j] = free_.back();
+        free_.pop_back();
+        live_.push_back(slot);
+        live_job& job = pool_[slot];
+        job.progress.clear();
+        job.progress.set_tasks(tape_->jobs[j].tasks);
+        job.progress.set_begin(now);
+        job.running.clear();
+        job.job = j;
+        job.attempts_left = tape_->jobs[j].attempts;
+        announce.begins(j, now, job.progress);
+    }
+    // Jobs whose attempts have all ended give their memory to others.
+    void retire() {
+        std::erase_if(live_, [this](std::uint32_t slot) {
+            if (pool_[slot].attempts_left > 0) return false;
+            slot_[pool_[slot].job] = no_attempt;
+            free_.push_back(slot);
+            return true;
+        });
+    }
+
+    template <class Show>
+    bool present(live_job& job, Time const& now, Show& show) {
+        gather(job, now);
+        if (shown_.empty()) return false;
+        constexpr running_fields fields{.node = &shown_task::node,
+                                        .start = &shown_task::start,
+                                        .progress = &shown_task::progress,
+                                        .input = &shown_task::input,
+                                        .copies = &shown_task::copies};
+        job.progress.running(shown_, fields, now);
+        view_ = job.progress.view();
+        STRAGGLE_EXPECTS(view_.running.size() == shown_.size());
+        running_.assign(view_.running.begin(), view_.running.end());
+        for (std::size_t i = 0; i < running_.size(); ++i) running_[i].row = shown_[i].row;
+        view_.running = running_;
+        show(now);
+        return true;
+    }
+    // One of each task that runs: the attempt that is furthest.
+    void gather(live_job& job, Time const& now) {
+        shown_.clear();
+        std::erase_if(job.running, [&](std::uint32_t i) {
+            taped_attempt<Time> const& a = tape_->attempts[i];
+            if (done_[a.task] != 0 || !(now < a.end)) return true;
+            std::uint32_t& place = place_[a.task];
+            if (place < shown_.size() && shown_[place].task == a.task) {
+                shown_task& s = shown_[place];
+                ++s.copies;
+                if (progress_[i].value_or(0.0) > s.progress.value_or(0.0))
+                    s = {a.start, progress_[i], a.input, a.node, s.copies, a.task, a.row};
+                return false;
+            }
+            place = static_cast<std::uint32_t>(shown_.size());
+            shown_.push_back({a.start, progress_[i], a.input, a.node, 1, a.task, a.row});
+            return false;
+        });
+    }
+
+    tape<Time> const* tape_ = nullptr;
+    std::size_t starts_ = 0, ends_ = 0, reports_ = 0; // how far on the tape
+    std::vector<std::optional<double>> progress_;     // by attempt: the last reading
+    std::vector<char> done_;                          // by task
+    std::vector<std::uint32_t> place_;                // by task: in `shown_`, if it is there
+    std::vector<std::uint32_t> task_of_row_;          // by row of the user's history
+    std::vector<std::uint32_t> slot_;                 // by job: in `pool_`
+    std::vector<live_job> pool_;
+    std::vector<std::uint32_t> live_, free_; // in `pool_`; the live ones in order of their beginning
+    std::vector<shown_task> shown_;          // of the job that is shown
+    std::vector<detect::running_task> running_;
+    detect::job_view view_;
+};
 
 /// Something that names suspects when shown a job: a `straggler_scan`, or a callable like it.
 template <class Scan>
@@ -47,7 +257,7 @@ concept job_scans =
                         job_scan<std::remove_reference_t<std::ranges::range_reference_t<Scans>>>);
 
 /// A job that begins while a history is replayed: the moment to say what is known of the nodes by then.
-template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, replayable_time Time>
 class starting_job {
   public:
     /// How the job is called.
@@ -67,7 +277,7 @@ class starting_job {
     void set_slots(std::uint64_t slots) noexcept { progress_->set_slots(slots); }
 
   private:
-    friend struct detail::replay_access;
+    friend struct replay_access;
     starting_job(JobId const& job, interner<NodeId> const& nodes, Time const& now,
                  detect::job_progress<std::uint32_t, Time>& progress)
         : job_(&job), nodes_(&nodes), now_(&now), progress_(&progress) {}
@@ -125,7 +335,7 @@ struct replay_counts {
 /// which tasks they would have named.
 ///
 /// @par Example
-/// `straggle::evaluate::replayer player(history, {.interval = 1s});  auto metrics = player.run(late,
+/// `replaying::replayer player(history, {.interval = 1s});  auto metrics = player.run(late,
 /// mantri);`
 /// @par Cost
 /// O(attempts + readings), for each look O(running tasks of the job) and what the detectors take,
@@ -135,7 +345,7 @@ struct replay_counts {
 /// the largest job has been seen, and nothing at all in a second run with as many detectors.
 /// @par Guarantees
 /// deterministic; detectors do not influence one another; only allocation can throw
-template <base::identifier JobId, base::identifier NodeId, detail::replayable_time Time>
+template <base::identifier JobId, base::identifier NodeId, replayable_time Time>
 class replayer {
   public:
     /// Lengths of time.
@@ -200,13 +410,13 @@ class replayer {
     }
 
   private:
-    using attempt = detail::taped_attempt<Time>;
-    using ticks = decltype(detail::moment_of(std::declval<span_type const&>()));
-    static constexpr std::uint32_t none = detail::no_attempt;
+    using attempt = taped_attempt<Time>;
+    using ticks = decltype(moment_of(std::declval<span_type const&>()));
+    static constexpr std::uint32_t none = no_attempt;
     static constexpr ticks quiet_steps = 1000; // so long nothing has to happen before looks are further apart
 
-    [[nodiscard]] detail::tape<Time> const& tape() const noexcept {
-        return detail::replay_access::tape(*history_);
+    [[nodiscard]] replaying::tape<Time> const& tape() const noexcept {
+        return replay_access::tape(*history_);
     }
 
     void find_usual_times() {
@@ -214,12 +424,12 @@ class replayer {
         usual_.assign(t.tasks.size(), 0.0);
         // The times of each job side by side.
         std::vector<std::uint32_t> end(t.jobs.size() + 1);
-        for (detail::taped_task const& task : t.tasks)
+        for (taped_task const& task : t.tasks)
             if (task.winner != none) ++end[task.job + 1];
         for (std::size_t j = 1; j < end.size(); ++j) end[j] += end[j - 1];
         std::vector<std::uint32_t> next(end.begin(), end.end() - 1);
         std::vector<double> times(end.back()), of_job(t.jobs.size());
-        for (detail::taped_task const& task : t.tasks)
+        for (taped_task const& task : t.tasks)
             if (task.winner != none) times[next[task.job]++] = t.attempts[task.winner].time();
         for (std::size_t j = 0; j < of_job.size(); ++j) {
             std::span<double> const siblings(times.data() + end[j], end[j + 1] - end[j]);
@@ -232,7 +442,7 @@ class replayer {
         }
     }
 
-    [[nodiscard]] task_outcome outcome_of(detail::taped_task const& task) const {
+    [[nodiscard]] task_outcome outcome_of(taped_task const& task) const {
         auto const& t = tape();
         attempt const &original = t.attempts[task.original], &winner = t.attempts[task.winner];
         task_outcome o{.execution = original.time()};
@@ -291,8 +501,8 @@ class replayer {
         Knowledge& knowledge;
 
         void begins(std::uint32_t job, Time const& now, detect::job_progress<std::uint32_t, Time>& progress) {
-            auto starting = detail::replay_access::starting<starting_job<JobId, NodeId, Time>>(
-                history.job(job), detail::replay_access::nodes(history), now, progress);
+            auto starting = replay_access::starting<starting_job<JobId, NodeId, Time>>(
+                history.job(job), replay_access::nodes(history), now, progress);
             knowledge.begins(starting);
         }
         void finished(std::uint32_t row) { knowledge.finished(row); }
@@ -337,7 +547,7 @@ class replayer {
         stage_.advance(announce, static_cast<Time>(origin + length)); // what finishes after the last look
     }
     [[nodiscard]] ticks whole_steps(span_type const& length) const {
-        ticks const all = detail::moment_of(length), interval = detail::moment_of(options_.interval);
+        ticks const all = moment_of(length), interval = moment_of(options_.interval);
         if constexpr (std::is_floating_point_v<ticks>)
             return std::floor(all / interval);
         else
@@ -346,7 +556,7 @@ class replayer {
     // The step at that time, or the next one after it.
     [[nodiscard]] ticks step_at(span_type const& length) const {
         ticks const steps = whole_steps(length);
-        bool const between = detail::moment_of(options_.interval) * steps < detail::moment_of(length);
+        bool const between = moment_of(options_.interval) * steps < moment_of(length);
         return static_cast<ticks>(between ? steps + 1 : steps);
     }
     [[nodiscard]] Time after(Time const& origin, ticks steps) const {
@@ -390,7 +600,7 @@ class replayer {
     replay_counts counts_;
 
     std::vector<std::optional<double>> named_; // by detector and task: when first
-    detail::replay_stage<Time> stage_;
+    replay_stage<Time> stage_;
 };
 
-} // namespace straggle::evaluate
+} // namespace replaying
