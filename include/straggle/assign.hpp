@@ -20,5 +20,4 @@
 #include <straggle/assign/rank_places.hpp>
 #include <straggle/assign/reservation.hpp>
 #include <straggle/assign/slot_price.hpp>
-#include <straggle/assign/small_job_clones.hpp>
 #include <straggle/assign/suspect_fields.hpp>

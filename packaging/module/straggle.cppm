@@ -346,12 +346,6 @@ using straggle::assign::ranked_place;
 using straggle::assign::rank_places;
 }
 
-// straggle/assign/small_job_clones.hpp
-namespace assign {
-using straggle::assign::small_job_clones_options;
-using straggle::assign::small_job_clones;
-}
-
 // straggle/base/library_version.hpp
 using straggle::version;
 using straggle::library_version;
