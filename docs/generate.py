@@ -33,7 +33,7 @@ sys.dont_write_bytecode = True
 import headers  # noqa: E402  (both need the path)
 from declarations import declarations  # noqa: E402
 
-EFFECTS = ("library", "parts_together", "late", "hadoop", "spark4", "flink_limited", "dsb", "oracle")
+EFFECTS = ("library", "late", "hadoop", "spark4", "flink_limited", "dsb", "oracle")
 KERNELS = (("Student-t quantile, whole degrees of freedom, 1000 values", "Boost.Math, double only"),
            ("scores alone, 1e6 in order of time, 100 tasks a job", "robin_map"),
            ("all levels, 1000 nodes, realistic", "sort sweep"),

@@ -30,7 +30,7 @@ std::vector<scenario> chosen(options const& how, bool have_histories) {
         bool const fit = how.scenarios.empty() ||
                          std::any_of(how.scenarios.begin(), how.scenarios.end(),
                                      [&](std::string const& pattern) { return fits(s.name, pattern); });
-        if (!fit) continue;
+        if (!fit || s.is_held_out != how.held_out) continue;
         if (s.needs_histories() && !have_histories) {
             std::fprintf(stderr, "%s is left out: there are no histories here\n", s.name.c_str());
             continue;

@@ -211,6 +211,78 @@ TEST_CASE("progress grows, and says as much as its mode lets it") {
     }
 }
 
+TEST_CASE("stages begin when the one before is over, and a job ends with the last of them") {
+    plan p = small_plan(2, 3, 10); // two waves: 20
+    for (double const work : {7.0, 4.0}) {
+        job_spec stage;
+        stage.follows = true;
+        stage.tasks.assign(2, {work, 0});
+        p.jobs.push_back(stage);
+    }
+    job_spec other;
+    other.arrival = 100;
+    other.tasks.assign(1, {5, 0});
+    p.jobs.push_back(other);
+    told t;
+    result const r = run(p, t);
+    REQUIRE(r.job_times.size() == 2);
+    CHECK(r.job_times[0] == doctest::Approx(20 + 7 + 4));
+    CHECK(r.job_times[1] == doctest::Approx(5));
+    for (auto const& a : t.ended)
+        if (a.job == 1) CHECK(a.start == doctest::Approx(20));
+}
+
+TEST_CASE("a job of stages takes as long as the slowest tasks of each") {
+    plan p = small_plan(40, 40, 10); // a slot for each task: the maximum of 40 lognormal times, 5 times
+    p.lucks = {{luck_kind::lognormal, 0.5}};
+    p.heartbeat = 0.001;
+    p.jobs.resize(5, p.jobs[0]);
+    for (std::size_t i = 1; i < p.jobs.size(); ++i) p.jobs[i].follows = true;
+    told t;
+    double const all = run(p, t).job_times.front();
+    std::vector<double> slowest(5);
+    for (auto const& a : t.ended) slowest[a.job] = std::max(slowest[a.job], a.took());
+    double sum = 0;
+    for (double const s : slowest) sum += s;
+    CHECK(all == doctest::Approx(sum).epsilon(0.001));
+}
+
+TEST_CASE("a copy pays its start-up") {
+    plan p = small_plan(2, 1, 100);
+    p.launch = 1;
+    p.copy_start = 20;
+    p.nodes[0].faults = p.nodes[1].faults = {{0, 10}};
+    told t;
+    t.does = [&](cluster_view const& v, decisions& out) {
+        if (v.now != 20) return;
+        p.nodes[1 - v.running[0].node].faults.clear();
+        out.copies.push_back({0, 0, 1 - v.running[0].node});
+    };
+    CHECK(run(p, t).job_times[0] == doctest::Approx(20 + 1 + 20 + 100));
+}
+
+TEST_CASE("attempts that others stop are as many as they should be, and are made again") {
+    plan p = small_plan(50, 5000, 10);
+    p.preempted = 0.2;
+    told t;
+    result const r = run(p, t);
+    CHECK(static_cast<double>(r.attempts) / 5000 == doctest::Approx(1 / 0.8).epsilon(0.02));
+    for (auto const& a : t.ended) CHECK(a.how != ending::failed);
+}
+
+TEST_CASE("the time of a service is no job time") {
+    plan p = small_plan(3, 4, 10);
+    job_spec service;
+    service.is_service = true;
+    service.tasks.assign(1, {500, 0});
+    p.jobs.insert(p.jobs.begin(), service);
+    told t;
+    result const r = run(p, t);
+    REQUIRE(r.job_times.size() == 1);
+    CHECK(r.job_times[0] == doctest::Approx(20)); // on the two other nodes
+    CHECK(r.makespan == doctest::Approx(500));
+}
+
 TEST_CASE("a run that cannot end is stopped") {
     plan p = small_plan(1, 1, 10);
     p.nodes[0].holes = {{0, std::numeric_limits<double>::infinity()}};

@@ -53,10 +53,10 @@ attempt start_attempt(plan const& what, attempt_record const& who) {
         draw(what.seed, of_data, who.job, who.task, who.node).uniform() < 0.3)
         a.work *= what.locality;
     node_spec const& node = what.nodes[who.node];
-    double const begins = who.start + what.launch;
-    bool const fails = fate.uniform() < what.failures;
+    double const begins = begin_of(what, who), chance = fate.uniform();
+    bool const fails = chance < what.failures + what.preempted;
     double const share = fate.uniform();
-    a.record.how = fails ? ending::failed : ending::finished;
+    a.record.how = !fails ? ending::finished : chance < what.failures ? ending::failed : ending::killed;
     a.record.end = time_of(node, begins, fails ? a.work * share : a.work);
     for (time_span const& hole : node.holes) {
         double const fatal = std::max(who.start, hole.from) + what.hole_time;

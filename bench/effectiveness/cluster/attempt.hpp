@@ -32,6 +32,11 @@ struct attempt {
 /// @param who all but its end
 attempt start_attempt(plan const& what, attempt_record const& who);
 
+/// When an attempt begins to work.
+inline double begin_of(plan const& what, attempt_record const& who) {
+    return who.start + what.launch + (who.copy ? what.copy_start : 0);
+}
+
 /// From a time on it takes so many times as long, as it shares its node, or link, with others.
 void crowd(plan const& what, attempt& a, double time, double factor);
 

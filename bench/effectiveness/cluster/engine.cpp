@@ -17,6 +17,7 @@
 #include <optional>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace lab {
 
@@ -34,6 +35,7 @@ struct job_state {
     std::vector<std::uint32_t> running{}; // tasks, in order of their start
     std::uint32_t next = 0;               // first task that was never started
     std::uint32_t finished = 0;
+    double began = 0; // when its tasks could run
     std::uint32_t waiting() const { return static_cast<std::uint32_t>(again.size() + tasks.size()) - next; }
 };
 
@@ -57,7 +59,6 @@ class master final : public truth {
         crowds_.resize(what.shares_link ? 1 : what.nodes.size());
         crowd_slots_.resize(crowds_.size());
         for (std::uint32_t n = 0; n < nodes_.size(); ++n) crowd_slots_[crowd_of(n)] += nodes_[n].slots;
-        out_.job_times.resize(what.jobs.size());
         policy_.on_start(*this);
     }
 
@@ -70,7 +71,7 @@ class master final : public truth {
             if (active_.empty() && arrived_ == jobs_.size()) break;
             if (now_ > limit) {
                 out_.stuck = true;
-                for (std::uint32_t const j : active_) end_job(j, now_);
+                for (std::uint32_t const j : active_) end_job(last_stage(j), now_);
                 break;
             }
             if (active_.empty()) { // the next round that has anything to do
@@ -86,6 +87,8 @@ class master final : public truth {
             accounts_.count_out(nodes_, wants_, now_);
         }
         if (!out_.stuck) check_the_end();
+        std::sort(ended_.begin(), ended_.end());
+        for (auto const& [job, time] : ended_) out_.job_times.push_back(time);
         out_.first_wait /= static_cast<double>(std::max<std::uint64_t>(started_, 1));
         return out_;
     }
@@ -99,7 +102,7 @@ class master final : public truth {
         return plan_.jobs[job].tasks[task].work;
     }
     double done(running_attempt const& r) const override {
-        double const begins = r.start + plan_.launch;
+        double const begins = r.start + plan_.launch + (r.copy ? plan_.copy_start : 0);
         return work_between(plan_.nodes[r.node], begins, std::max(begins, now_));
     }
     std::optional<double> left(running_attempt const& r) const override {
@@ -133,8 +136,18 @@ class master final : public truth {
     }
 
     void arrive() {
-        jobs_[arrived_].tasks.resize(plan_.jobs[arrived_].tasks.size());
-        active_.push_back(arrived_++);
+        if (!plan_.jobs[arrived_].follows) begin(arrived_, plan_.jobs[arrived_].arrival);
+        ++arrived_;
+    }
+    void begin(std::uint32_t j, double when) {
+        jobs_[j].tasks.resize(plan_.jobs[j].tasks.size());
+        jobs_[j].began = when;
+        active_.push_back(j);
+    }
+    bool is_followed(std::uint32_t j) const { return j + 1 < plan_.jobs.size() && plan_.jobs[j + 1].follows; }
+    std::uint32_t last_stage(std::uint32_t j) const {
+        while (is_followed(j)) ++j;
+        return j;
     }
 
     void hear_of_ends() {
@@ -163,11 +176,13 @@ class master final : public truth {
             std::erase(active_, who.job);
             policy_.on_job_end(who.job, now_);
             job = {};
+            if (is_followed(who.job)) begin(who.job + 1, who.end);
         }
     }
 
     void end_job(std::uint32_t job, double end) {
-        out_.job_times[job] = end - plan_.jobs[job].arrival;
+        job_spec const& what = plan_.jobs[job];
+        if (!is_followed(job) && !what.is_service) ended_.push_back({job, end - what.arrival});
         out_.makespan = std::max(out_.makespan, end);
     }
 
@@ -211,7 +226,7 @@ class master final : public truth {
         LAB_INVARIANT(!task.finished && node.free() > 0);
         if (task.running.empty()) job.running.push_back(t);
         if (task.attempts == 0) {
-            out_.first_wait += now_ - what.arrival;
+            out_.first_wait += now_ - job.began;
             ++started_;
         }
         attempt_record who{.job = j, .task = t, .node = n, .kind = what.kind, .number = task.attempts++};
@@ -351,7 +366,7 @@ class master final : public truth {
             job_view v{.job = j, .kind = plan_.jobs[j].kind, .finished = job.finished};
             v.tasks = static_cast<std::uint32_t>(job.tasks.size());
             v.waiting = job.waiting();
-            v.arrival = plan_.jobs[j].arrival;
+            v.arrival = job.began;
             v.first = static_cast<std::uint32_t>(running_.size());
             for (std::uint32_t const t : job.running)
                 for (std::uint32_t const id : job.tasks[t].running) show(attempts_[id], job.tasks[t]);
@@ -398,6 +413,7 @@ class master final : public truth {
     std::vector<std::uint32_t> active_; // jobs, in order of arrival
     std::uint32_t arrived_ = 0;
     std::uint64_t started_ = 0;
+    std::vector<std::pair<std::uint32_t, double>> ended_; // jobs, and their times
     std::vector<attempt> attempts_;
     std::priority_queue<coming_end, std::vector<coming_end>, std::greater<>> ends_;
     std::vector<std::vector<std::uint32_t>> crowds_; // attempts

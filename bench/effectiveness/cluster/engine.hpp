@@ -17,7 +17,7 @@ namespace lab {
 
 /// What became of a run.
 struct result {
-    std::vector<double> job_times; ///< by job
+    std::vector<double> job_times; ///< by job; of its last stage, from the arrival of the first; no services
     double makespan = 0;
     bool stuck = false; ///< stopped because it took a hundred times as long as it had to
 

@@ -45,6 +45,8 @@ struct job_spec {
     std::uint32_t kind = 0; ///< jobs of the same work
     std::uint32_t luck = 0; ///< which of the plan's its attempts have
     std::vector<task_spec> tasks{};
+    bool follows = false;    ///< a further stage: begins when the one before it in the plan is over
+    bool is_service = false; ///< its time is not one of the job times
     std::array<double, 3> phases{1. / 3, 1. / 3, 1. / 3}; ///< shares of the work; each reports a third
 };
 
@@ -64,7 +66,9 @@ struct plan {
     double heartbeat = 1;       ///< between two rounds of the master, which learns of ends in them
     double report_interval = 2; ///< between two reports of an attempt
     double launch = 0;          ///< before an attempt begins to work
+    double copy_start = 0;      ///< the same, of copies, beside that
     double failures = 0;        ///< share of attempts that fail somewhere on their way
+    double preempted = 0;       ///< share of attempts that others stop somewhere on their way
     double hole_time = 1;       ///< after which an attempt fails where all do
     progress_mode progress = progress_mode::exact;
     double contention =

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace lab {
@@ -108,8 +109,7 @@ class believer final : public policy {
     }
     void see_new_jobs(cluster_view const& view) {
         for (job_view const& job : view.jobs) {
-            if (job.job < seen_) continue;
-            seen_ = job.job + 1;
+            if (!seen_.insert(job.job).second) continue;
             auto const luck = truth_->luck(job.job);
             if (luck_.pairs.empty())
                 for (double const l : luck) luck_.pairs.push_back({l, 1});
@@ -235,7 +235,7 @@ class believer final : public policy {
     std::vector<double> slow_; // chances
     std::vector<attempt_record> ended_;
     free_slots free_;
-    std::uint32_t seen_ = 0;
+    std::set<std::uint32_t> seen_; // jobs
     double then_ = 0, next_ = 0;
     bool may_change_ = false;
 };

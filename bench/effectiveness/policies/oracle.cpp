@@ -9,6 +9,7 @@
 #include "make_policy.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace lab {
 
@@ -75,8 +76,7 @@ class oracle final : public policy {
   private:
     void see_new_jobs(cluster_view const& view) {
         for (job_view const& job : view.jobs) {
-            if (job.job < seen_) continue;
-            seen_ = job.job + 1;
+            if (!seen_.insert(job.job).second) continue;
             for (std::uint32_t t = 0; t < job.tasks; ++t) arrived_ += truth_->work(job.job, t);
         }
     }
@@ -121,8 +121,8 @@ class oracle final : public policy {
     std::uint32_t waiting_ = 0;
     std::span<node_view const> nodes_;
     free_slots free_;
-    std::uint32_t seen_ = 0; // jobs
-    double arrived_ = 0;     // work
+    std::set<std::uint32_t> seen_; // jobs
+    double arrived_ = 0;           // work
 };
 
 add_policy const

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace lab {
@@ -63,8 +64,7 @@ class oracle_nodes final : public policy {
   private:
     void see_new_jobs(cluster_view const& view) {
         for (job_view const& job : view.jobs) {
-            if (job.job < seen_) continue;
-            seen_ = job.job + 1;
+            if (!seen_.insert(job.job).second) continue;
             for (std::uint32_t t = 0; t < job.tasks; ++t) arrived_ += truth_->work(job.job, t);
         }
     }
@@ -73,8 +73,8 @@ class oracle_nodes final : public policy {
     truth const* truth_ = nullptr;
     std::vector<std::uint32_t> order_;
     std::vector<double> speeds_;
-    std::uint32_t seen_ = 0; // jobs
-    double arrived_ = 0;     // work
+    std::set<std::uint32_t> seen_; // jobs
+    double arrived_ = 0;           // work
 };
 
 add_policy const exclusions(

@@ -18,9 +18,7 @@ import results as r
 
 TITLES = {"library": "the mitigator with its defaults", "library_copies_only": "its copies alone",
           "library_nodes_only": "its exclusions alone", "library_places_only": "its placement alone",
-          "parts_blacklist": "`cluster_watch` alone", "parts_copies": "`node_aware` and `assigner` alone",
-          "parts_together": "`cluster_watch`, `node_aware` and `assigner` together", "late": "LATE", "hadoop": "Hadoop MRv2",
-          "spark": "Spark 3", "spark4": "Spark 4", "flink": "Flink, as it is",
+          "late": "LATE", "hadoop": "Hadoop MRv2", "spark": "Spark 3", "spark4": "Spark 4", "flink": "Flink, as it is",
           "flink_limited": "Flink, a fifth of the nodes blocked at most", "dolly": "Dolly's clones",
           "dsb": "blacklisting to the letter", "oracle": "the oracle, a yardstick"}
 LOADS = {"0.4": "load 40 %", "0.6": "load 60 %", "0.8": "load 80 %", "1.2": "load 120 %"}
@@ -51,8 +49,6 @@ class Report:
         self.names = list(self.about)
         self.policies = results.policies()
         self.main = next(p for p in r.LIBRARY + self.policies if p in self.policies)
-        if self.main not in ("library",) and "parts_together" in self.policies:
-            self.main = "parts_together"
         self.cache = {}
 
     def compare(self, scenario, policy, column):

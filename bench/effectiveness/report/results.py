@@ -8,8 +8,7 @@ import random
 
 BASE = "nothing"
 RIVALS = ["late", "hadoop", "spark", "spark4", "flink", "flink_limited", "dolly", "dsb"]
-LIBRARY = ["library", "library_copies_only", "library_nodes_only", "library_places_only", "parts_blacklist",
-           "parts_copies", "parts_together"]
+LIBRARY = ["library", "library_copies_only", "library_nodes_only", "library_places_only"]
 YARDSTICK = "oracle"
 
 RESAMPLES = 1000

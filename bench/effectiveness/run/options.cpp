@@ -22,6 +22,7 @@ Runs policies on the scenarios of a table and compares each with doing nothing.
   --drawn N             instead of a table: N scenarios drawn from broad ranges
   --draw-seed S         which of them (default: 1); from 5001 on for what is published, not for choosing defaults
   --edges               instead of a table: scenarios at the edge of those ranges, or beyond
+  --held-out            those of the table that are held out, and no others: when all is chosen
   --scenarios A,B*      only these (* stands for anything)
   --policies A,B        only these; "nothing" takes part in any case
   --tuning N            seeds 1 to N (default: 4)
@@ -75,8 +76,8 @@ options parse(int argc, char** argv) {
             std::fputs(help, stdout);
             std::exit(0);
         }
-        if (arg == "--list" || arg == "--edges") {
-            (arg == "--list" ? o.list : o.edges) = true;
+        if (arg == "--list" || arg == "--edges" || arg == "--held-out") {
+            (arg == "--list" ? o.list : arg == "--edges" ? o.edges : o.held_out) = true;
             continue;
         }
         if (i + 1 == argc) refuse("not an option, or nothing after it: " + std::string(arg));

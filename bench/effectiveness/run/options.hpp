@@ -30,6 +30,7 @@ struct options {
     std::uint64_t draw_seed = 1; ///< of them
     bool edges = false;          ///< those at the edge of what is drawn instead
     std::size_t workers = 0;     ///< 0: one for each core
+    bool held_out = false;       ///< those that are not to be looked at, and no others
     bool list = false;
 };
 

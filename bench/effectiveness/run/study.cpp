@@ -115,11 +115,12 @@ void study::run(unit const& u) {
     plan const made = make_plan(where, u.seed, seen_);
     double const load = healthy_load(where, made);
     for (std::string const& name : u.policies) {
-        auto const decides = find_policy(name).make({.nodes = where.nodes,
-                                                     .slots = where.nodes * where.slots,
-                                                     .heartbeat = made.heartbeat,
-                                                     .launch = made.launch,
-                                                     .seed = made.seed});
+        auto const decides = distorted(find_policy(name).make({.nodes = where.nodes * where.more.lives,
+                                                               .slots = where.nodes * where.slots,
+                                                               .heartbeat = made.heartbeat,
+                                                               .launch = made.launch,
+                                                               .seed = made.seed}),
+                                       where.more.seen, made.seed);
         measurement m = measure(lab::run(made, *decides));
         m.scenario = where.name;
         m.policy = name;

@@ -151,18 +151,23 @@ std::vector<scenario> edge_scenarios() {
 std::string describe(scenario const& s) {
     static constexpr std::array progress{"exact", "noisy", "jumping", "phased", "absent"};
     regime const& m = s.more;
-    char text[1024];
+    char text[2048];
     std::snprintf(
         text, sizeof text,
         "nodes=%u,slots=%u,generations=%u,durations=%s,task_sigma=%g,luck_sigma=%g,fault=%s,fault_share=%g,"
         "fault_factor=%g,fault_tasks=%g,load=%g,min_tasks=%u,max_tasks=%u,task_seconds=%g,progress=%s,"
         "copies=%s,classes=%s,failures=%g,away=%g,heartbeat=%g,reports=%g,launch=%g,node_spread=%g,burst=%g,"
-        "contention=%g,shares_link=%d,locality=%g,decide_every=%u,kinds=%u",
+        "contention=%g,shares_link=%d,locality=%g,decide_every=%u,kinds=%u,waves=%g,stages=%u,"
+        "copy_start=%g,swing=%g,service=%g,preempted=%g,lives=%u,late_ends=%g,lost_reports=%g,skew=%g,obeys=%"
+        "u,"
+        "excludes_only=%d",
         s.nodes, s.slots, s.generations, s.durations.c_str(), m.task_sigma, m.luck_sigma, s.fault.c_str(),
         m.fault_share, m.fault_factor, m.fault_tasks, s.load, s.min_tasks, s.max_tasks, s.task_seconds,
         progress[static_cast<std::size_t>(s.progress)], s.copies_first ? "before" : "after",
         s.classes_told ? "told" : "untold", s.failures, s.away, m.heartbeat, m.reports, m.launch,
-        m.node_spread, m.burst, m.contention, m.shares_link ? 1 : 0, m.locality, m.decide_every, m.kinds);
+        m.node_spread, m.burst, m.contention, m.shares_link ? 1 : 0, m.locality, m.decide_every, m.kinds,
+        m.waves, m.stages, m.copy_start, m.swing, m.service, m.preempted, m.lives, m.seen.late_ends,
+        m.seen.lost_reports, m.seen.skew, m.seen.obeys, m.seen.excludes_only ? 1 : 0);
     return text;
 }
 

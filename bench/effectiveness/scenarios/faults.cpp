@@ -65,6 +65,14 @@ class fault_maker {
             }
         }
     }
+    void peaks() { // of sin(2 pi t / hour)
+        constexpr double hour = 3600;
+        for (node_spec* n : some(0.2))
+            for (double at = hour / 12; at < 3 * time_; at += hour) {
+                n->faults.push_back({at, 2.5});
+                n->faults.push_back({at + hour / 3, 1});
+            }
+    }
     void holes() {
         for (node_spec* n : some(0.01)) n->holes = {{onset(4), std::numeric_limits<double>::infinity()}};
     }
@@ -115,6 +123,8 @@ void make_faults(scenario const& what, double time, draw& d, plan& out) {
         make.rack();
     else if (what.fault == "episodes")
         make.episodes();
+    else if (what.fault == "peaks")
+        make.peaks();
     else if (what.fault == "hole")
         make.holes();
     else if (what.fault == "attempts")

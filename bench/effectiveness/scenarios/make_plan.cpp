@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace lab {
@@ -81,7 +82,8 @@ void make_jobs(scenario const& what, histories const& seen, draw& d, plan& out) 
     durations const make(what, seen, out);
     std::vector<double> seconds;
     std::vector<std::array<double, 3>> phases;
-    for (std::uint32_t k = 0; k < what.more.kinds; ++k) {
+    std::uint32_t const stages = what.more.stages;
+    for (std::uint32_t k = 0; k < what.more.kinds * stages; ++k) {
         seconds.push_back(what.task_seconds * d.lognormal(0.4));
         double const a = d.uniform(0.1, 1), b = d.uniform(0.1, 1), c = d.uniform(0.1, 1);
         phases.push_back({a / (a + b + c), b / (a + b + c), c / (a + b + c)});
@@ -89,14 +91,18 @@ void make_jobs(scenario const& what, histories const& seen, draw& d, plan& out) 
     double const wanted = std::max(what.more.tasks, what.more.waves * what.nodes * what.slots);
     double const low = std::log(what.min_tasks), high = std::log(what.max_tasks + 1);
     for (double tasks = 0; tasks < wanted || out.jobs.size() < least_jobs;) {
-        job_spec job;
-        job.kind = static_cast<std::uint32_t>(d.below(what.more.kinds));
-        job.phases = phases[job.kind];
+        auto const kind = static_cast<std::uint32_t>(d.below(what.more.kinds));
         auto const n = std::min<std::uint32_t>(static_cast<std::uint32_t>(std::exp(d.uniform(low, high))),
                                                what.max_tasks);
-        make.make(job, n, seconds[job.kind], d);
         tasks += n;
-        out.jobs.push_back(std::move(job));
+        for (std::uint32_t s = 0; s < stages; ++s) {
+            job_spec job;
+            job.kind = kind * stages + s;
+            job.phases = phases[job.kind];
+            job.follows = s > 0;
+            make.make(job, std::max(n / stages, 1u), seconds[job.kind], d);
+            out.jobs.push_back(std::move(job));
+        }
     }
 }
 
@@ -105,15 +111,49 @@ double make_arrivals(scenario const& what, draw& d, plan& out) {
     double work = 0, capacity = 0;
     for (job_spec const& j : out.jobs)
         for (task_spec const& t : j.tasks) work += t.work + out.launch;
-    for (node_spec const& n : out.nodes) capacity += n.slots * n.speed;
+    for (node_spec const& n : out.nodes) capacity += n.slots * n.speed / what.more.lives;
+    capacity *= 1 - what.more.service;
     double const time = work / (what.load * capacity);
     std::vector<double> arrivals;
-    for (std::size_t j = 0; j < out.jobs.size(); ++j) arrivals.push_back(d.uniform(0, time));
+    while (arrivals.size() < out.jobs.size() / what.more.stages) {
+        double const at = d.uniform(0, time);
+        double const rate = 1 + what.more.swing * std::sin(2 * std::numbers::pi * at / 3600);
+        if (what.more.swing > 0 && d.uniform(0, 1 + what.more.swing) > rate) continue;
+        arrivals.push_back(at);
+    }
     std::sort(arrivals.begin(), arrivals.end());
     for (std::size_t j = 1; j < arrivals.size() && what.more.burst > 0; ++j)
         if (d.uniform() < what.more.burst) arrivals[j] = arrivals[j - 1];
-    for (std::size_t j = 0; j < out.jobs.size(); ++j) out.jobs[j].arrival = arrivals[j];
+    for (std::size_t j = 0; j < out.jobs.size(); ++j) out.jobs[j].arrival = arrivals[j / what.more.stages];
     return time;
+}
+
+// One job whose tasks run from the beginning until no job comes any more.
+void make_service(scenario const& what, double time, plan& out) {
+    if (!(what.more.service > 0)) return;
+    job_spec job;
+    job.kind = what.more.kinds * what.more.stages;
+    job.is_service = true;
+    job.tasks.assign(static_cast<std::size_t>(what.more.service * what.nodes * what.slots), {time, 0});
+    out.jobs.insert(out.jobs.begin(), std::move(job));
+}
+
+// Where a node was another one is, under another name, with faults of its own: a moment later.
+void make_lives(scenario const& what, double time, draw& d, plan& out) {
+    double const never = 1e300, gap = 2 * what.task_seconds;
+    std::size_t const lives = what.more.lives, nodes = out.nodes.size() / lives;
+    for (std::size_t n = 0; n < nodes && lives > 1; ++n) {
+        double from = 0;
+        for (std::size_t i = 0; i < lives; ++i) {
+            bool const last = i + 1 == lives;
+            double const share = static_cast<double>(i) + d.uniform(0.5, 1);
+            double const to = last ? never : time * share / static_cast<double>(lives);
+            std::vector<time_span>& away = out.nodes[i * nodes + n].away;
+            if (from > 0) away.push_back({0, from});
+            if (!last) away.push_back({to, never});
+            from = to + gap;
+        }
+    }
 }
 
 std::uint64_t number_of(std::string const& name) {
@@ -134,6 +174,8 @@ plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) 
     out.contention = what.more.contention;
     out.shares_link = what.more.shares_link;
     out.locality = what.more.locality;
+    out.copy_start = what.more.copy_start;
+    out.preempted = what.more.preempted;
     out.failures = what.failures;
     out.hole_time = what.task_seconds / 20;
     out.progress = what.progress;
@@ -142,7 +184,7 @@ plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) 
 
     draw nodes(out.seed, 1), jobs(out.seed, 2), arrivals(out.seed, 3), faults(out.seed, 4);
     std::uint32_t const rack = std::max<std::uint32_t>(4, what.nodes / 10);
-    for (std::uint32_t n = 0; n < what.nodes; ++n) {
+    for (std::uint32_t n = 0; n < what.nodes * what.more.lives; ++n) {
         node_spec node{.slots = what.slots, .domain = n / rack};
         node.machine_class = what.generations > 1 && nodes.uniform() < 0.3 ? 1 : 0;
         node.speed = std::exp(what.more.node_spread * nodes.normal()) / (node.machine_class == 1 ? 1.5 : 1);
@@ -151,6 +193,9 @@ plan make_plan(scenario const& what, std::uint64_t seed, histories const& seen) 
     make_jobs(what, seen, jobs, out);
     double const time = make_arrivals(what, arrivals, out);
     make_faults(what, time, faults, out);
+    draw lives(out.seed, 5);
+    make_lives(what, time, lives, out);
+    make_service(what, time, out);
     return out;
 }
 
@@ -166,7 +211,7 @@ double healthy_load(scenario const& what, plan const& made) {
         double const there = 1 - std::min(1.0, (away + failing) / time);
         real += n.slots * work_between(n, 0, time) * there;
     }
-    return what.load * design / real;
+    return what.load * design / real / what.more.lives;
 }
 
 } // namespace lab

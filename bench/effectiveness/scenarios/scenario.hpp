@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../cluster/plan.hpp"
+#include "../run/distorted.hpp"
 #include "histories.hpp"
 
 #include <cstdint>
@@ -33,6 +34,13 @@ struct regime {
     std::uint32_t kinds = 6;        ///< of jobs
     double tasks = 2500;            ///< at least
     double waves = 20;              ///< tasks per slot, at least
+    std::uint32_t stages = 1;       ///< of a job, one after the other; each is a job of a kind of its own
+    double copy_start = 0;          ///< seconds before a copy begins to work
+    double swing = 0;               ///< arrivals go up and down within each hour by this share
+    double service = 0;             ///< share of the slots that one job holds all the time
+    double preempted = 0;           ///< share of attempts
+    std::uint32_t lives = 1; ///< so many nodes, of other names, stand in the place of one after the other
+    distortions seen{};      ///< between cluster and policy
 };
 
 /// One row. The words are those of the table; what they mean stands with `make_plan`.
@@ -52,10 +60,12 @@ struct scenario {
     double failures = 0; ///< share of attempts
     double away = 0;     ///< share of the time that a node is not there
     regime more{};
+    bool is_held_out = false; ///< not to be looked at while anything is chosen
     bool needs_histories() const { return durations == "history"; }
 };
 
-/// Reads a table. @throws std::runtime_error with file and line if it is not one
+/// Reads a table: of 15 columns, or with two more, `name=value` of the regime and whether it is held out.
+/// @throws std::runtime_error with file and line if it is not one
 std::vector<scenario> read_scenarios(std::filesystem::path const& file);
 
 /// Draws a scenario from broad ranges: fleets, loads, durations, jobs, faults, progress, decisions.

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+# (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+"""Copies the headers and gives each mechanism that no option switches off a switch: usage: switches.py INCLUDE OUT.
+
+A patch point is a piece of a header that occurs once and what to put in its place. A piece that is gone is an error:
+the mechanism has moved, or went, and so does its line here."""
+import pathlib
+import shutil
+import sys
+
+HEAD = """#pragma once
+namespace straggle_ablation {
+enum switches : unsigned { %s };
+inline thread_local unsigned off = 0; // bits
+inline bool is_off(unsigned which) { return (off & which) != 0; }
+}
+"""
+
+# name, header, piece, what stands there instead
+POINTS = [
+    ("races", "mitigate/copy_planner.hpp",
+     "    void observe_race(detail::task_note& n, ended_row const& e) {\n", "{0}        if (OFF) return;\n"),
+    ("load_watch", "blacklist/node_decisions.hpp",
+     "double excess, bool was_out) noexcept {\n", "{0}        if (OFF) return true;\n"),
+    ("slow_now", "blacklist/node_decisions.hpp",
+     "slow_now(std::uint32_t node) const noexcept {\n", "{0}        if (OFF) return {{}};\n"),
+    ("running", "blacklist/node_decisions.hpp",
+     "evidence_.update(now, running,",
+     "evidence_.update(now, OFF ? std::span<running_attempt const>{{}} : running,"),
+    ("crowding", "mitigate/detail/late_scan.hpp",
+     "double company_on(std::uint32_t node) const noexcept {\n", "{0}        if (OFF) return -1;\n"),
+    ("hung", "blacklist/detail/node_trials.hpp",
+     "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
+    ("sharing", "mitigate/detail/copy_offers.hpp",
+     "        return saved > 0 ? assign::job_gain", "        if (OFF) return 1;\n{0}"),
+    ("price", "assign/slot_price.hpp",
+     "        double const w = (std::min)(share_, 1.0);\n", "        if (OFF) return options_.least;\n{0}"),
+]
+
+
+def main():
+    source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(source, out)
+    names = list(dict.fromkeys(p[0] for p in POINTS))
+    (out / "switches.hpp").write_text(HEAD % ", ".join(f"{n} = 1u << {i}" for i, n in enumerate(names)))
+    # All names are other ones than in the headers as they are: both can be in one program.
+    points = POINTS + [("", "base/config.hpp", "#define STRAGGLE_ABI  ",
+                        "#include <switches.hpp>\n#define STRAGGLE_ABI switched\n#define STRAGGLE_ABI_OF_FLAGS  ")]
+    for name, header, piece, instead in points:
+        path = out / "straggle" / header
+        text = path.read_text()
+        if text.count(piece) != 1:
+            sys.exit(f"switches.py: {name}: {header} has {text.count(piece)} times: {piece!r}")
+        off = f"::straggle_ablation::is_off(::straggle_ablation::{name})"
+        path.write_text(text.replace(piece, instead.format(piece).replace("OFF", off)
+                                     if name else instead))
+
+
+if __name__ == "__main__":
+    main()
