@@ -797,6 +797,9 @@ using straggle::mitigate::mitigator_counts;
 }
 
 // straggle/mitigate/mitigator.hpp
+namespace mitigate {
+using straggle::mitigate::last_load;
+}
 using straggle::mitigator;
 using straggle::mitigator_of;
 

@@ -185,12 +185,15 @@ TEST_CASE("mitigator: a task that not every node can run is placed where it can"
         auto const labelled = [](straggle_test::running_task const&, straggle_test::told_host const& h) {
             return h.name >= "b";
         };
-        auto const places = m.rank_places(task, hosts, labelled);
+        auto const places = m.rank_places(task, hosts, mitigate::last_load, labelled);
         REQUIRE(places.size() == 2); // a cannot run it, b is full
         for (auto const& p : places) CHECK((p.row == 2 || p.row == 3));
         CHECK(m.rank_places(task, hosts).size() == 3);
+        auto const by_name = [](straggle_test::told_host const& h) { return h.name >= "b"; };
+        CHECK(m.rank_places("job", hosts, {.waiting = 3}, 5.0, by_name).size() == 2);
+        CHECK(m.rank_places(task, hosts, {.waiting = 3}, labelled).size() == 2);
         auto const nowhere = [](auto const&, auto const&) { return false; };
-        CHECK(m.rank_places(task, hosts, nowhere).empty());
+        CHECK(m.rank_places(task, hosts, {.waiting = 3}, nowhere).empty());
     }
 }
 

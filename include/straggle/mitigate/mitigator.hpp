@@ -29,9 +29,30 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::mitigate {
+
+/// For `rank_places`: the queue as it was at the last decision. What came since then is guessed.
+inline constexpr cluster_load last_load{.waiting = (std::numeric_limits<std::uint64_t>::max)()};
+
+} // namespace straggle::mitigate
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Every task can run on every node.
+struct any_node {
+    template <class... Records>
+    constexpr bool operator()(Records const&...) const noexcept {
+        return true;
+    }
+};
+
+} // namespace straggle::detail
 
 namespace straggle::inline STRAGGLE_ABI {
 
@@ -184,57 +205,38 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
     template <std::ranges::forward_range RunningRange, std::ranges::forward_range Nodes>
     mitigation_plan const& decide(time_type const& now, RunningRange&& running, Nodes&& nodes,
                                   cluster_load load = {}) {
-        return decide(now, running, nodes, load, [](Running const&, Node const&) { return true; });
+        return decide(now, running, nodes, load, detail::any_node{});
     }
 
     /// Where a new task runs best: the nodes that have a free slot for it and are in service, best first;
-    /// none where it does better to wait. Between two decisions; tell the busy slots, and which nodes are
+    /// none where it does better to wait. Between two decisions; pass the busy slots, and which nodes are
     /// there, as they are now.
-    /// @param job of the task
-    /// @param nodes the caller's, all or those that come into question
-    /// @param input how much it reads, where known
+    /// @param job of the task; its kind is that of the job's other tasks
+    /// @param nodes the caller's, all or those that come into question; with a `can_run` all that may be able
+    /// to, full ones too: whether it does better to wait depends on them
+    /// @param load of now; `waiting` tasks come before this one. Left out, it is guessed from the last
+    /// decision, the slots that were taken since then, and how many tasks jobs have
+    /// @param input how much the task reads, where known
+    /// @param can_run `can_run(node)`: whether the task may run there
     /// @return valid until the next call
-    template <base::identifier Job, std::ranges::forward_range Nodes>
-        requires std::convertible_to<Job const&, job_key>
-    std::span<mitigate::planned_place const> rank_places(Job const& job, Nodes&& nodes,
-                                                         double input = detail::unknown) {
-        return rank({.job = this->key_of_job(job), .input = input}, nodes, [](Node const&) { return true; });
+    template <base::identifier Job, std::ranges::forward_range Nodes, class CanRun = detail::any_node>
+        requires std::convertible_to<Job const&, job_key> && std::predicate<CanRun&, Node const&>
+    std::span<mitigate::planned_place const>
+    rank_places(Job const& job, Nodes&& nodes, cluster_load const& load = mitigate::last_load,
+                double input = detail::unknown, CanRun&& can_run = {}) {
+        mitigate::new_task task{.job = this->key_of_job(job), .input = input};
+        if (auto const* const known = loop_.jobs().find(task.job)) task.kind = known->kind;
+        return rank<CanRun>(task, nodes, load, can_run);
     }
     /// The same for a record of the task, of which the job, the kind and the input are read.
-    template <std::ranges::forward_range Nodes>
-    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes) {
-        return rank(this->waiting_task(task), nodes, [](Node const&) { return true; });
-    }
-    /// The same with the queue as it is now. Otherwise it is guessed from the last decision, the slots that
-    /// were taken since then, and how many tasks jobs have.
-    /// @param load of now; `waiting` tasks come before this one
-    template <base::identifier Job, std::ranges::forward_range Nodes>
-        requires std::convertible_to<Job const&, job_key>
-    std::span<mitigate::planned_place const>
-    rank_places(Job const& job, Nodes&& nodes, cluster_load const& load, double input = detail::unknown) {
-        load_ = load;
-        return rank({.job = this->key_of_job(job), .input = input, .queue_is_now = true}, nodes,
-                    [](Node const&) { return true; });
-    }
-    /// The same with the queue as it is now.
-    template <std::ranges::forward_range Nodes>
-    std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes,
-                                                         cluster_load const& load) {
-        load_ = load;
-        mitigate::new_task waiting = this->waiting_task(task);
-        waiting.queue_is_now = true;
-        return rank(waiting, nodes, [](Node const&) { return true; });
-    }
-    /// The same for a task that not every node can run.
-    /// @param nodes all that may be able to, full ones too: whether it does better to wait depends on them
-    /// @param can_run as for `decide`: whether the task may run there
-    template <std::ranges::forward_range Nodes, class CanRun>
+    /// @param can_run `can_run(task, node)`, as for `decide`
+    template <std::ranges::forward_range Nodes, class CanRun = detail::any_node>
         requires std::predicate<CanRun&, Running const&, Node const&>
     std::span<mitigate::planned_place const> rank_places(Running const& task, Nodes&& nodes,
-                                                         CanRun&& can_run) {
-        mitigate::new_task waiting = this->waiting_task(task);
-        waiting.only_here = true;
-        return rank(waiting, nodes, [&](Node const& node) -> bool { return can_run(task, node); });
+                                                         cluster_load const& load = mitigate::last_load,
+                                                         CanRun&& can_run = {}) {
+        return rank<CanRun>(this->waiting_task(task), nodes, load,
+                            [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
     /// Whether a job is one of those that nothing is done for, to see what the others gain: `rank_places` draws
@@ -334,9 +336,13 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         return lease_.holder == options_.decider && line_.absolute(line_.at(now)) < lease_.until;
     }
 
-    template <class Nodes, class CanRun>
-    std::span<mitigate::planned_place const> rank(mitigate::new_task const& task, Nodes&& nodes,
-                                                  CanRun&& can_run) {
+    // `Given`: what the caller passed; the nodes that a task is restricted to say how long it has to wait.
+    template <class Given, class Nodes, class CanRun>
+    std::span<mitigate::planned_place const> rank(mitigate::new_task task, Nodes&& nodes,
+                                                  cluster_load const& load, CanRun&& can_run) {
+        task.only_here = !std::same_as<std::remove_cvref_t<Given>, detail::any_node>;
+        task.queue_is_now = load != mitigate::last_load;
+        if (task.queue_is_now) load_ = load;
         bool const is_alone = loop_.is_left_alone(task.job);
         loop_.placed(task.job, is_alone, task.kind);
         ranked_.clear();
