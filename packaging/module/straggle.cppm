@@ -369,6 +369,7 @@ using straggle::blacklist::has;
 using straggle::blacklist::spared;
 using straggle::blacklist::to_string;
 using straggle::blacklist::failure_rate;
+using straggle::blacklist::failing_job;
 using straggle::blacklist::node_verdict;
 }
 

@@ -128,9 +128,12 @@ TEST_CASE("an exclusion that begins before any task ended lasts until lengths ar
     std::vector<node_row> rows;
     for (std::uint32_t n = 0; n < 10; ++n) rows.push_back({.node = n, .slots = 4});
     double now = 0;
+    std::vector<straggle::running_attempt> runs; // siblings that show that it is not the job
+    for (std::uint32_t n = 1; n < 10; ++n)
+        runs.push_back({.node = n, .job = 1, .task = 1000 + n, .start = -5});
     for (std::uint64_t task = 0; task < 40 && d.state(0) != node_state::excluded; ++task, now += 1) {
         d.observe({0, 1, task, now, now + 1, attempt_status::failed}, now);
-        d.decide(now, {}, rows, {});
+        d.decide(now, runs, rows, {});
     }
     REQUIRE(d.state(0) == node_state::excluded);
     for (int i = 0; i < 50; ++i, now += 1) {

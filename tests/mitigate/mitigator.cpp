@@ -413,3 +413,35 @@ TEST_CASE("mitigator: parts can be of the caller's own types") {
     auto const bytes = m.serialize();
     CHECK(m.restore(bytes) == status::ok);
 }
+
+TEST_CASE("no copy and no new attempt goes to a node where the task has failed while another one is free") {
+    straggle_test::small_mitigator m(straggle_test::ended_fields, straggle_test::running_task_fields,
+                                     straggle_test::told_host_fields, straggle::mitigator_options{});
+    std::vector<straggle_test::told_host> hosts{{"n0", 4}, {"n1", 4}, {"n2", 4}};
+    double now = 0;
+    for (int job = 0; job < 4; ++job, now += 20)
+        for (int task = 0; task < 6; ++task)
+            m.observe({"j" + std::to_string(job), hosts[static_cast<std::size_t>(task % 3)].name, task, now,
+                       now + 10 + 0.1 * task},
+                      now + 11);
+    for (int task = 1; task < 6; ++task)
+        m.observe({"q", hosts[static_cast<std::size_t>(task % 3)].name, task, now, now + 10 + 0.1 * task},
+                  now + 11);
+    for (int i = 0; i < 2; ++i, now += 2)
+        m.observe({"q", "n2", 0, now, now + 1, straggle::attempt_status::failed}, now + 1);
+    straggle_test::running_task const again{"q", "n0", 0, now};
+    std::size_t copies = 0;
+    for (double const end = now + 200; now < end; now += 5) {
+        std::vector<straggle_test::running_task> const running{again};
+        for (auto const& c : m.decide(now, running, hosts).copies()) {
+            ++copies;
+            CHECK(hosts[c.node_row].name == "n1");
+        }
+    }
+    CHECK(copies > 0);
+    auto const places = m.rank_places(again, hosts);
+    CHECK(places.size() == 2);
+    for (auto const& p : places) CHECK(hosts[p.row].name != "n2");
+    std::vector<straggle_test::told_host> const only{{"n2", 4}};
+    CHECK(m.rank_places(again, only).size() == 1); // better there than nowhere
+}

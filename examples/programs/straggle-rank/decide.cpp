@@ -93,7 +93,8 @@ std::string in_words(straggle::slowdown const& s) {
 
 std::string in_words(straggle::blacklist::failure_rate const& f) {
     return grouped(f.failed) + " of " + counted(f.attempts, "attempt") + " failed (" + percent(f.low) +
-           " to " + percent(f.high) + "), " + percent(f.elsewhere) + " elsewhere";
+           " to " + percent(f.high) + ")" +
+           (f.others != 0 ? ", " + percent(f.elsewhere) + " elsewhere" : ", none ran elsewhere");
 }
 
 std::vector<std::string_view> causes(std::uint8_t set) {

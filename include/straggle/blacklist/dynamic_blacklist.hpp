@@ -187,6 +187,19 @@ class dynamic_blacklist {
         return at == detail::no_index ? blacklist::failure_rate{} : decisions_.failures_of(at);
     }
 
+    /// Jobs of which more tasks have failed than ended well, most failures first. What fails everywhere
+    /// counts for no node: it is the job that is to be looked at.
+    [[nodiscard]] std::vector<blacklist::failing_job> failing_jobs() const {
+        std::vector<blacklist::failing_job> jobs;
+        decisions_.failing_jobs(jobs);
+        return jobs;
+    }
+    /// What a job is called in `failing_jobs`.
+    template <base::identifier Job>
+    [[nodiscard]] std::uint64_t key_of_job(Job const& job) const {
+        return detail::key_of(job, options_.hash_key);
+    }
+
     /// Says that a job is over, so that its memory can be used again. Without it a job is over when nothing
     /// was seen of it for long.
     template <base::identifier Job>

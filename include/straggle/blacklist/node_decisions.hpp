@@ -11,7 +11,6 @@
 #include <straggle/base/contract.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/when_used.hpp>
-#include <straggle/blacklist/detail/failure_bytes.hpp>
 #include <straggle/blacklist/detail/node_trials.hpp>
 #include <straggle/blacklist/detail/slot_share.hpp>
 #include <straggle/blacklist/node_decisions_options.hpp>
@@ -78,6 +77,7 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
                 std::span<blacklist::node_row const> rows, cluster_load const& load,
                 bool may_exclude = true) {
         if (!detail::is_finite(now) || (decided_ && now < now_)) return;
+        bool const is_first = !decided_;
         decided_ = true;
         now_ = now;
         take_rows(rows);
@@ -86,7 +86,7 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
         refill(rows.size());
         failures_.know((std::min)(rows.size(), std::size_t{options_.evidence.max_nodes}));
         classes_.update(rows, evidence_, options_.evidence.max_nodes, options_.share_of_slots);
-        weigh(rows, running);
+        weigh(rows, running, is_first);
         advance(rows);
         admit(rows, may_exclude);
         write_verdicts();
@@ -117,6 +117,13 @@ class basic_node_decisions : private detail::basic_node_trials<Void> {
     [[nodiscard]] blacklist::failure_rate failures_of(std::uint32_t node) const noexcept {
         return failures_.totals(node);
     }
+    /// Whether a task has failed on a node and not ended well since. The last 4096 tasks that failed are
+    /// remembered, with four nodes each. O(1)
+    [[nodiscard]] bool has_failed(std::uint64_t job, std::uint64_t task, std::uint32_t node) const noexcept {
+        return failures_.has_failed(job, task, node);
+    }
+    /// Jobs of which more tasks have failed than ended well, most failures first.
+    void failing_jobs(std::vector<blacklist::failing_job>& out) const { failures_.failing_jobs(out); }
     /// How many attempts it may run at a time.
     [[nodiscard]] std::uint32_t probe_slots(std::uint32_t node) const noexcept {
         if (node >= records_.size()) return 1;

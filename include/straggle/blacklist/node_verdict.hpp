@@ -69,9 +69,20 @@ struct failure_rate {
     double value = 0;              ///< share of attempts that failed
     double low = 0;                ///< lower end of its 95 % interval (Wilson 1927)
     double high = 1;               ///< upper end
-    double elsewhere = 0;          ///< the same share on all other nodes
+    std::uint64_t others = 0;      ///< attempts on all other nodes
+    double elsewhere = 0;          ///< the share of these that failed; 0 where there are none
 
     friend constexpr bool operator==(failure_rate const&, failure_rate const&) = default;
+};
+
+/// A job of which more tasks have failed than ended well: unless a node is named for it, it is the job.
+struct failing_job {
+    std::uint64_t job = 0;        ///< key, as in the attempts
+    std::uint64_t failed = 0;     ///< distinct tasks that failed, and did not end well since
+    std::uint64_t ended_well = 0; ///< its attempts that ended well, as far as they are remembered
+    std::size_t nodes = 0;        ///< that it failed on
+
+    friend constexpr bool operator==(failing_job const&, failing_job const&) = default;
 };
 
 /// Where a node stands that is not simply healthy, and why.

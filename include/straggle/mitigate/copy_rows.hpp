@@ -55,6 +55,7 @@ struct place_row {
 /// A task that waits for a place.
 struct new_task {
     std::uint64_t job = 0;                                   ///< as in `running_row`
+    std::uint64_t task = unnamed_task;                       ///< as in `running_row`
     std::uint32_t kind = not_known;                          ///< as in `running_row`
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
     bool only_here = false;    ///< no node can run it but those that are told, the full ones among them

@@ -26,6 +26,7 @@
 #include <straggle/mitigate/plan.hpp>
 #include <straggle/record/record_reader.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -239,9 +240,9 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
                             [&](Node const& node) -> bool { return can_run(task, node); });
     }
 
-    /// Whether a job is one of those that nothing is done for, to see what the others gain: `rank_places` draws
-    /// its nodes at random. Nodes that hang or fail are out for it as for the others. A job that lasts longer
-    /// than 20 times the longest attempt of late is left alone no longer.
+    /// Whether a job is one of those that nothing is done for, to see what the others gain: `rank_places`
+    /// draws its nodes at random. Nodes that hang or fail are out for it as for the others. A job that lasts
+    /// longer than 20 times the longest attempt of late is left alone no longer.
     template <base::identifier Job>
         requires std::convertible_to<Job const&, job_key>
     [[nodiscard]] bool is_left_alone(Job const& job) const {
@@ -347,6 +348,7 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
         loop_.placed(task.job, is_alone, task.kind);
         ranked_.clear();
         fleet_.read_places(nodes, loop_, task.only_here || is_alone, can_run, places_);
+        leave_out_failed(task);
         if (is_alone)
             loop_.draw(places_, placed_);
         else if (loop_.places_by_time())
@@ -355,6 +357,18 @@ class mitigator : detail::mitigator_intake<Attempt, Running, Node, AttemptFields
             loop_.list(places_, placed_);
         for (auto const& p : placed_) ranked_.push_back({p.row, p.end});
         return detail::span_of(ranked_);
+    }
+
+    // A task goes to a node where it has failed only when no other one is free.
+    void leave_out_failed(mitigate::new_task const& task) {
+        auto const has_failed = [&](mitigate::place_row const& p) {
+            return p.node != detail::no_index &&
+                   detail::has_failed(loop_.nodes(), task.job, task.task, p.node);
+        };
+        if (std::any_of(places_.begin(), places_.end(), [&](mitigate::place_row const& p) {
+                return p.free > 0 && p.state != node_state::excluded && !has_failed(p);
+            }))
+            places_.erase(std::remove_if(places_.begin(), places_.end(), has_failed), places_.end());
     }
 
     NodePart blank_nodes_; // that have seen nothing

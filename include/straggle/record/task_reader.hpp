@@ -162,7 +162,10 @@ class task_reader {
     [[nodiscard]] read_running_row read_waiting(Running const& r, KindOf&& kind_of) const {
         read_running_row out;
         auto const& job = project(fields_.job, r);
-        if (is_present(job)) out.job = key_of(unwrap(job), key_);
+        if (is_present(job)) {
+            out.job = key_of(unwrap(job), key_);
+            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task_key);
+        }
         read_work(r, kind_of, out);
         return out;
     }

@@ -9,8 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/size.hpp>
-#include <straggle/base/span_of.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/record/attempt_event.hpp>
 
@@ -20,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
@@ -27,6 +26,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // What a node has failed.
 struct node_failures {
     double failed = 0, succeeded = 0; // since the evidence began
+    double proven = 0;                // of the failed: tasks that ended well later
     std::uint32_t consecutive = 0;
     double failing_since = 0;                            // start of the first of these
     double longest = 0;                                  // that one of these took
@@ -45,6 +45,16 @@ struct failed_task {
     bool withdrawn = false;
 };
 
+// What ended well of a job: in all, and on the first nodes it did so on.
+struct ended_job {
+    struct on_node {
+        std::uint32_t node = 0, ended = 0;
+    };
+    std::uint64_t key = 0, seen = 0; // when last, counted in attempts; 0: no job
+    std::uint32_t ended = 0;
+    std::array<on_node, 4> at{};
+};
+
 // How often a node fails that fails half, or nearly all, of its tasks, where others fail at the `usual` rate.
 [[nodiscard]] constexpr double failing_rate(std::size_t which, double usual) noexcept {
     return (std::max)(which == 0 ? 0.5 : 0.95, (1 + usual) / 2);
@@ -56,14 +66,14 @@ struct failed_task {
 // A node that lately did nothing but fail is a suspect. As long as suspects are few, what they do is no part
 // of what is usual, and that a task failed on them says nothing against the task: else several such nodes
 // would excuse one another.
-template <class Void = void>
-class basic_failure_watch {
+class failure_watch {
   public:
     // The evidence is the likelihood ratio of failing half, or nearly all, of one's tasks against failing
     // twice as often as others, at least one in twenty; it starts anew where it would fall below 1.
     void observe(ended_attempt const& a) {
         if (record::was_stopped(a.as)) return;
         if (a.node >= nodes_.size()) nodes_.resize(std::size_t{a.node} + 1);
+        if (ended_.empty()) ended_.resize(max_jobs);
         node_failures& n = nodes_[a.node];
         ++n.attempts;
         ++all_attempts_;
@@ -76,6 +86,7 @@ class basic_failure_watch {
                 suspect(n, false);
             }
             all_succeeded_ += 1;
+            count_ended(a.job, a.node);
             resolve(a);
         } else {
             if (n.consecutive == 0) {
@@ -99,7 +110,7 @@ class basic_failure_watch {
         }
         if (n.failed > 0 && !(evidence(a.node) > 0)) {
             if (n.is_suspect) apart_ = (std::max)(0.0, apart_ - n.failed);
-            n.failed = n.succeeded = 0;
+            n.failed = n.succeeded = n.proven = 0;
             ++n.trial;
         }
         if (n.failed == 0) n.succeeded = 0;
@@ -127,7 +138,8 @@ class basic_failure_watch {
     }
     // Whether a node does nothing but fail, and long enough: the same few tasks, which come back to it as it
     // is free again at once. That they fail there once more is no evidence by itself; but nothing is lost
-    // without such a node, and elsewhere they show which of the two it was. One task is never enough.
+    // without such a node, and elsewhere they show which of the two it was: so that is not for who decides
+    // but once. One task is never enough.
     [[nodiscard]] bool does_nothing_else(std::uint32_t node) const noexcept {
         if (node >= nodes_.size() || !nodes_[node].is_suspect) return false;
         std::size_t const nodes = (std::max)(known_, nodes_.size());
@@ -155,9 +167,32 @@ class basic_failure_watch {
         double const failed = all_failed_ + bad_;
         return (failed + 0.2) / (failed + all_succeeded_ + more + 10);
     }
+    // Attempts of a job that ended well, as far as they are remembered; on other nodes than that.
+    [[nodiscard]] std::uint32_t ended_well(std::uint64_t job) const noexcept {
+        ended_job const* const j = find_job(job);
+        return j == nullptr ? 0 : j->ended;
+    }
+    [[nodiscard]] std::uint32_t ended_elsewhere(std::uint64_t job, std::uint32_t node) const noexcept {
+        ended_job const* const j = find_job(job);
+        if (j == nullptr) return 0;
+        for (ended_job::on_node const& on : j->at)
+            if (on.node == node && on.ended != 0) return j->ended - on.ended;
+        return j->ended;
+    }
+    // Attempts that ended well on other nodes.
+    [[nodiscard]] double succeeded_but(std::uint32_t node) const noexcept {
+        node_failures const& n = nodes_[node];
+        return static_cast<double>(all_attempts_ - all_failures_ - (n.attempts - n.failures));
+    }
+    // Whether a task that has not ended well since has failed on a node. O(1)
+    [[nodiscard]] bool has_failed(std::uint64_t job, std::uint64_t task, std::uint32_t node) const noexcept {
+        failed_task const* const t = find(job, task);
+        return t != nullptr && std::any_of(t->at.begin(), t->at.begin() + t->nodes,
+                                           [node](failed_on const& f) { return f.node == node; });
+    }
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] node_failures const& operator[](std::uint32_t node) const noexcept { return nodes_[node]; }
-    [[nodiscard]] std::span<failed_task const> tasks() const noexcept { return span_of(tasks_); }
+    [[nodiscard]] std::span<failed_task const> tasks() const noexcept { return tasks_; }
     // Whether what the node does is no part of what is usual.
     [[nodiscard]] bool is_apart(std::uint32_t node) const noexcept {
         return node < nodes_.size() && nodes_[node].is_suspect && are_few_suspects();
@@ -177,7 +212,7 @@ class basic_failure_watch {
         if (node >= nodes_.size()) return;
         node_failures& n = nodes_[node];
         suspect(n, false);
-        n.failed = n.succeeded = 0;
+        n.failed = n.succeeded = n.proven = 0;
         n.consecutive = 0;
         ++n.trial;
     }
@@ -188,14 +223,39 @@ class basic_failure_watch {
         all_failures_ -= nodes_[node].failures;
         nodes_[node] = {.trial = nodes_[node].trial + 1};
     }
+    // Jobs of which more tasks have failed than ended well, most failures first.
+    void failing_jobs(std::vector<blacklist::failing_job>& out) const {
+        out.clear();
+        std::vector<failed_task> tasks;
+        for (failed_task const& t : tasks_)
+            if (t.nodes != 0) tasks.push_back(t);
+        std::sort(tasks.begin(), tasks.end(), [](failed_task const& a, failed_task const& b) {
+            return a.job != b.job ? a.job < b.job : a.key < b.key;
+        });
+        std::vector<std::uint32_t> nodes;
+        for (auto t = tasks.begin(); t != tasks.end();) {
+            blacklist::failing_job job{.job = t->job};
+            nodes.clear();
+            for (; t != tasks.end() && t->job == job.job; ++t, ++job.failed)
+                for (std::size_t k = 0; k < t->nodes; ++k) nodes.push_back(t->at[k].node);
+            job.ended_well = ended_well(job.job);
+            std::sort(nodes.begin(), nodes.end());
+            job.nodes = static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
+            if (job.failed > job.ended_well) out.push_back(job);
+        }
+        std::sort(out.begin(), out.end(), [](auto const& a, auto const& b) {
+            return a.failed != b.failed ? a.failed > b.failed : a.job < b.job;
+        });
+    }
     // All that was ever seen, for reports.
     [[nodiscard]] blacklist::failure_rate totals(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return {};
         node_failures const& n = nodes_[node];
         blacklist::failure_rate r{
             .attempts = n.attempts, .failed = n.failures, .tasks = n.tasks, .consecutive = n.consecutive};
-        if (std::uint64_t const others = all_attempts_ - n.attempts; others != 0)
-            r.elsewhere = static_cast<double>(all_failures_ - n.failures) / static_cast<double>(others);
+        r.others = all_attempts_ - n.attempts;
+        if (r.others != 0)
+            r.elsewhere = static_cast<double>(all_failures_ - n.failures) / static_cast<double>(r.others);
         if (n.attempts == 0) return r;
         constexpr double z = 1.959963984540054, zz = z * z;
         auto const all = static_cast<double>(n.attempts);
@@ -208,11 +268,121 @@ class basic_failure_watch {
         return r;
     }
 
-    void write(byte_writer& out) const;
-    status read(byte_reader& in, std::uint32_t max_nodes);
+    void write(byte_writer& out) const {
+        out.real(all_failed_);
+        out.real(all_succeeded_);
+        out.real(bad_);
+        out.real(lately_failed_);
+        out.real(lately_);
+        out.u64(known_);
+        out.count(nodes_.size());
+        for (node_failures const& n : nodes_) {
+            out.real(n.failed);
+            out.real(n.succeeded);
+            out.real(n.proven);
+            out.u32(n.consecutive);
+            out.real(n.failing_since);
+            out.real(n.longest);
+            out.u64(n.attempts);
+            out.u64(n.failures);
+            out.u64(n.tasks);
+            out.u32(n.trial);
+            out.flag(n.is_suspect);
+        }
+        out.count(ended_.size());
+        for (ended_job const& j : ended_) {
+            out.u64(j.seen);
+            if (j.seen == 0) continue;
+            out.u64(j.key);
+            out.u32(j.ended);
+            for (ended_job::on_node const& on : j.at) {
+                out.u32(on.node);
+                out.u32(on.ended);
+            }
+        }
+        out.count(tasks_.size());
+        for (failed_task const& t : tasks_) {
+            out.u8(t.nodes);
+            if (t.nodes == 0) continue;
+            out.u64(t.key);
+            out.u64(t.job);
+            out.flag(t.withdrawn);
+            for (std::size_t k = 0; k < t.nodes; ++k) {
+                out.u32(t.at[k].node);
+                out.u32(t.at[k].trial);
+            }
+        }
+    }
+    status read(byte_reader& in, std::uint32_t max_nodes) {
+        all_failed_ = in.real();
+        all_succeeded_ = in.real();
+        bad_ = in.real();
+        in.expect(all_failed_ >= 0 && all_succeeded_ >= 0 && bad_ >= 0 &&
+                  all_failed_ + all_succeeded_ + bad_ < 1e5);
+        lately_failed_ = in.real();
+        lately_ = in.real();
+        in.expect(lately_failed_ >= 0 && lately_ >= lately_failed_ && lately_ < 1e5);
+        std::uint64_t const known = in.u64();
+        if (!in.expect(known <= max_nodes)) return in.reason();
+        known_ = to_size(known);
+        std::size_t const nodes = in.count(73);
+        if (!in.expect(nodes <= max_nodes)) return in.reason();
+        nodes_.resize(nodes);
+        for (node_failures& n : nodes_) {
+            n.failed = in.real();
+            n.succeeded = in.real();
+            n.proven = in.real();
+            n.consecutive = in.u32();
+            n.failing_since = in.real();
+            n.longest = in.real();
+            n.attempts = in.u64();
+            n.failures = in.u64();
+            n.tasks = in.u64();
+            n.trial = in.u32();
+            in.expect(n.failures <= n.attempts && n.tasks <= n.failures);
+            all_attempts_ += n.attempts;
+            all_failures_ += n.failures;
+            in.expect(n.failed >= 0 && n.failed < 1e15 && n.succeeded >= 0 && n.succeeded < 1e15 &&
+                      n.proven >= 0 && n.proven < 1e15);
+            n.is_suspect = in.flag();
+            if (!n.is_suspect) continue;
+            ++suspects_;
+            apart_ += n.failed;
+        }
+        std::size_t const jobs = in.count(8);
+        if (!in.expect(jobs == 0 || jobs == max_jobs)) return in.reason();
+        ended_.resize(jobs);
+        for (ended_job& j : ended_) {
+            j.seen = in.u64();
+            if (j.seen == 0) continue;
+            j.key = in.u64();
+            j.ended = in.u32();
+            for (ended_job::on_node& on : j.at) {
+                on.node = in.u32();
+                on.ended = in.u32();
+                in.expect(on.ended <= j.ended);
+            }
+        }
+        std::size_t const tasks = in.count(1);
+        if (!in.expect(tasks == 0 || tasks == max_tasks)) return in.reason();
+        tasks_.resize(tasks);
+        for (failed_task& t : tasks_) {
+            t.nodes = in.u8();
+            if (!in.expect(t.nodes <= t.at.size())) return in.reason();
+            if (t.nodes == 0) continue;
+            t.key = in.u64();
+            t.job = in.u64();
+            t.withdrawn = in.flag();
+            for (std::size_t k = 0; k < t.nodes; ++k) {
+                t.at[k] = {in.u32(), in.u32()};
+                in.expect(t.at[k].node < nodes_.size());
+            }
+        }
+        return in.reason();
+    }
 
   private:
-    static constexpr std::size_t max_tasks = 4096;
+    static constexpr std::size_t max_tasks = 4096, max_jobs = 1024;
     static constexpr std::uint32_t long_run = 5; // failures: one more than engines try a task
 
     [[nodiscard]] double usual_rate(node_failures const& apart, double bad = 0) const noexcept {
@@ -247,29 +417,36 @@ class basic_failure_watch {
         apart_ = (std::max)(0.0, apart_ + moved);
         all_failed_ = (std::max)(0.0, all_failed_ - moved);
     }
-    static std::uint64_t key_of(ended_attempt const& a) noexcept { return spread(spread(a.job) ^ a.task); }
+    static std::uint64_t key_of(std::uint64_t job, std::uint64_t task) noexcept {
+        return spread(spread(job) ^ task);
+    }
     // Two places each; the older failure gives way.
     static std::array<std::size_t, 2> places(std::uint64_t key) noexcept {
         return {detail::to_size(key % max_tasks), detail::to_size((key >> 32) % max_tasks)};
     }
-    [[nodiscard]] failed_task* find(ended_attempt const& a) noexcept {
-        if (a.task == no_task || tasks_.empty()) return nullptr;
-        std::uint64_t const key = key_of(a);
+    [[nodiscard]] failed_task const* find(std::uint64_t job, std::uint64_t task) const noexcept {
+        if (task == no_task || tasks_.empty()) return nullptr;
+        std::uint64_t const key = key_of(job, task);
         for (std::size_t const at : places(key))
             if (tasks_[at].nodes != 0 && tasks_[at].key == key) return &tasks_[at];
         return nullptr;
     }
+    [[nodiscard]] failed_task* find(std::uint64_t job, std::uint64_t task) noexcept {
+        return const_cast<failed_task*>(std::as_const(*this).find(job, task)); // NOLINT: what is ours
+    }
     // Whether a failure counts for its node.
     bool is_charged(ended_attempt const& a) {
         is_known_ = false;
-        if (a.task == no_task) return true;
         if (tasks_.empty()) tasks_.resize(max_tasks);
         failed_on const here{a.node, nodes_[a.node].trial};
-        failed_task* const t = find(a);
+        failed_task* const t = find(a.job, a.task);
         if (t == nullptr) {
-            auto const [first, second] = places(key_of(a));
+            // Attempts of tasks that are not known are remembered for their job.
+            std::uint64_t const key =
+                a.task == no_task ? spread(spread(a.job) + all_failures_) : key_of(a.job, a.task);
+            auto const [first, second] = places(key);
             tasks_[tasks_[first].nodes != 0 && tasks_[second].nodes == 0 ? second : first] = {
-                key_of(a), a.job, {here}, 1, false};
+                key, a.job, {here}, 1, false};
             return true;
         }
         for (std::size_t k = 0; k < t->nodes; ++k)
@@ -294,6 +471,28 @@ class basic_failure_watch {
         if (is_remembered) t->at[t->nodes++] = here;
         return !t->withdrawn && is_remembered;
     }
+    [[nodiscard]] ended_job const* find_job(std::uint64_t key) const noexcept {
+        if (ended_.empty()) return nullptr;
+        for (std::size_t const at : places(spread(key)))
+            if (ended_[at % max_jobs].seen != 0 && ended_[at % max_jobs].key == key)
+                return &ended_[at % max_jobs];
+        return nullptr;
+    }
+    void count_ended(std::uint64_t key, std::uint32_t node) {
+        auto const [i, k] = places(spread(key));
+        ended_job &first = ended_[i % max_jobs], &second = ended_[k % max_jobs];
+        bool const is_second = second.key == key || (first.key != key && second.seen < first.seen);
+        ended_job& job = is_second ? second : first;
+        if (job.key != key) job = {.key = key};
+        job.seen = all_attempts_;
+        if (job.ended != ~std::uint32_t{0}) ++job.ended;
+        for (ended_job::on_node& on : job.at) {
+            if (on.ended != 0 && on.node != node) continue;
+            on.node = node;
+            if (on.ended != ~std::uint32_t{0}) ++on.ended;
+            break;
+        }
+    }
     // Another node is a suspect: what failed on suspects only may be no bad task.
     void reconsider() noexcept {
         if (!are_few_suspects()) return;
@@ -311,12 +510,14 @@ class basic_failure_watch {
     // A task has succeeded: it is not a bad one. What it adds is no part of what is usual, or nodes that fail
     // the same tasks would excuse one another.
     void resolve(ended_attempt const& a) noexcept {
-        failed_task* const t = find(a);
+        failed_task* const t = find(a.job, a.task);
         if (t == nullptr) return;
         if (t->withdrawn) {
             for (std::size_t k = 0; k < t->nodes; ++k) (void)charge(t->at[k], 1);
             bad_ = (std::max)(0.0, bad_ - 1);
         }
+        for (std::size_t k = 0; k < t->nodes; ++k)
+            if (is_current(t->at[k])) nodes_[t->at[k].node].proven += 1;
         *t = {};
     }
     bool charge(failed_on const& f, double times) noexcept {
@@ -327,8 +528,9 @@ class basic_failure_watch {
         return true;
     }
 
-    when_used<Void, std::vector<node_failures>> nodes_;
-    when_used<Void, std::vector<failed_task>> tasks_;
+    std::vector<node_failures> nodes_;
+    std::vector<failed_task> tasks_;
+    std::vector<ended_job> ended_;              // by key: two places each, as for tasks
     double all_failed_ = 0, all_succeeded_ = 0; // what is usual
     double bad_ = 0;                            // tasks that failed on two nodes, and ended on none
     double apart_ = 0;                          // failures of suspects
@@ -338,6 +540,181 @@ class basic_failure_watch {
     bool is_known_ = false;                             // the last failure was of a task that failed there
 };
 
-using failure_watch = basic_failure_watch<>;
+// Compares the failures of nodes within jobs, as times are compared. A failure counts against its node only
+// as far as attempts elsewhere show that it is not the job: siblings that ended well there, or have run there
+// for longer than the failures took. Of a job of which nothing is known elsewhere all failures count as one,
+// since a bad job fails all of its tasks; but no node meets bad jobs only, so several such jobs add up.
+class failure_audit {
+  public:
+    // Weighs what is held against the nodes that `seems` names, by all that runs.
+    template <class Seems>
+    void look(double now, std::span<running_attempt const> running, failure_watch const& watch,
+              Seems&& seems) {
+        nodes_.clear();
+        for (std::uint32_t n = 0; n < watch.size(); ++n)
+            if (seems(n))
+                nodes_.push_back({.node = n, .since = watch[n].failing_since, .took = watch[n].longest});
+        if (nodes_.empty()) return;
+        read_tasks(watch);
+        read_running(now, running);
+        for (node_facts& n : nodes_) weigh(n, watch);
+    }
+    // The logarithm of the evidence that a node fails its tasks; 0 for one that was not looked at.
+    [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
+        node_facts const* const n = find(nodes_, node);
+        return n ? n->evidence : 0.0;
+    }
+    // The same if nothing but failing counts, for a node that does nothing else.
+    [[nodiscard]] double evidence_of_all(std::uint32_t node) const noexcept {
+        node_facts const* const n = find(nodes_, node);
+        return n ? n->evidence_of_all : 0.0;
+    }
+
+  private:
+    struct node_facts {
+        std::uint32_t node = 0;
+        double since = 0, took = 0; // its last failures: since when, the longest
+        double survivors = 0;       // began there later, and have run for longer than those
+        bool is_apart = false;      // its failures do not excuse those of others
+        double evidence = 0, evidence_of_all = 0;
+    };
+    struct job_facts {
+        std::uint64_t job = 0;
+        std::size_t first = 0, last = 0; // among the failures
+        double took = 0;                 // the longest failure of a node that is looked at
+        double failed = 0;               // attempts on nodes that are not set apart
+        double not_suspect = 0;          // attempts on nodes that are no suspects
+        double runs_well = 0;            // have run for longer than `took` on nodes that are not looked at
+    };
+    struct failure {
+        std::uint64_t job = 0;
+        std::uint32_t node = 0;
+        bool is_charged = false;
+    };
+
+    template <class Nodes>
+    [[nodiscard]] static auto find(Nodes& nodes, std::uint32_t node) noexcept -> decltype(nodes.data()) {
+        auto const at = std::lower_bound(nodes.begin(), nodes.end(), node,
+                                         [](node_facts const& f, std::uint32_t n) { return f.node < n; });
+        return at != nodes.end() && at->node == node ? &*at : nullptr;
+    }
+    [[nodiscard]] job_facts* job_of(std::uint64_t key) noexcept {
+        auto const at = std::lower_bound(jobs_.begin(), jobs_.end(), key,
+                                         [](job_facts const& f, std::uint64_t k) { return f.job < k; });
+        return at != jobs_.end() && at->job == key ? &*at : nullptr;
+    }
+
+    void read_tasks(failure_watch const& watch) {
+        failures_.clear();
+        jobs_.clear();
+        for (failed_task const& t : watch.tasks())
+            for (std::size_t k = 0; k < t.nodes; ++k)
+                failures_.push_back({t.job, t.at[k].node, !t.withdrawn && watch.is_current(t.at[k])});
+        std::sort(failures_.begin(), failures_.end(), [](failure const& a, failure const& b) {
+            return a.node != b.node ? a.node < b.node : a.job < b.job;
+        });
+        // A suspect is set apart once it has failed tasks of two jobs, before that it may be the job; or
+        // while it does nothing else.
+        for (node_facts& n : nodes_) n.is_apart = watch.does_nothing_else(n.node);
+        for (std::size_t i = 1; i < failures_.size(); ++i)
+            if (failures_[i].node == failures_[i - 1].node && failures_[i].job != failures_[i - 1].job)
+                if (node_facts* const n = find(nodes_, failures_[i].node))
+                    n->is_apart = n->is_apart || watch.is_apart(n->node);
+        std::sort(failures_.begin(), failures_.end(), [](failure const& a, failure const& b) {
+            return a.job != b.job ? a.job < b.job : a.node < b.node;
+        });
+        for (std::size_t i = 0; i < failures_.size(); ++i) {
+            failure const& f = failures_[i];
+            if (jobs_.empty() || jobs_.back().job != f.job) jobs_.push_back({.job = f.job, .first = i});
+            job_facts& j = jobs_.back();
+            j.last = i + 1;
+            node_facts const* const n = find(nodes_, f.node);
+            if (n == nullptr || !n->is_apart) j.failed += 1;
+            if (!watch.is_apart(f.node)) j.not_suspect += 1;
+            if (n != nullptr) j.took = (std::max)(j.took, n->took);
+        }
+    }
+    void read_running(double now, std::span<running_attempt const> running) {
+        double took = 0;
+        for (node_facts const& n : nodes_) took = (std::max)(took, n.took);
+        elsewhere_ = 0;
+        for (running_attempt const& a : running) {
+            double const age = now - a.start;
+            if (node_facts* const n = find(nodes_, a.node)) {
+                if (age > n->took && !(a.start < n->since)) n->survivors += 1;
+                continue;
+            }
+            if (age > took) elsewhere_ += 1;
+            if (job_facts* const j = job_of(a.job); j && age > j->took) j->runs_well += 1;
+        }
+    }
+    void weigh(node_facts& n, failure_watch const& watch) const {
+        node_failures const& f = watch[n.node];
+        // Where nothing went well elsewhere, there is nothing to compare with.
+        if (!(watch.succeeded_but(n.node) + elsewhere_ > 0)) return;
+        double const usual = watch.usual_rate_but(n.node);
+        double const rare = watch.rare_rate(elsewhere_);
+        // What ended well elsewhere failed because of the node, or by chance.
+        std::array<double, 2> logs{};
+        for (std::size_t k = 0; k < logs.size(); ++k)
+            logs[k] = f.proven * std::log(failing_rate(k, usual) / usual);
+        double all = f.proven * std::log(0.95 / rare);
+        for (job_facts const& j : jobs_) {
+            auto const [first, last] = of_node(j, n.node);
+            double here = 0;
+            for (std::size_t i = first; i < last; ++i) here += failures_[i].is_charged ? 1 : 0;
+            if (!(here > 0)) continue;
+            auto const own = static_cast<double>(last - first);
+            double const failed = n.is_apart ? j.failed : (std::max)(0.0, j.failed - own);
+            double const well = j.runs_well + watch.ended_elsewhere(j.job, n.node);
+            double const as_usual = blame_job(here, failed, well, usual, usual);
+            for (std::size_t k = 0; k < logs.size(); ++k)
+                logs[k] += here * std::log(failing_rate(k, usual)) - as_usual;
+            // As rare as anything until it has failed elsewhere.
+            double const others =
+                watch.is_apart(n.node) ? j.not_suspect : (std::max)(0.0, j.not_suspect - own);
+            double const rate = (0.025 + others) / (1 + others + well);
+            all += std::log(0.95 / rare) + (here - 1) * std::log(0.95 / (std::max)(rare, rate));
+        }
+        double best = -1e300, sum = 0;
+        for (std::size_t k = 0; k < logs.size(); ++k) {
+            logs[k] += (f.succeeded + n.survivors) * std::log((1 - failing_rate(k, usual)) / (1 - usual));
+            best = (std::max)(best, logs[k]);
+        }
+        for (double const l : logs) sum += std::exp(l - best);
+        n.evidence = best + std::log(sum / static_cast<double>(logs.size()));
+        n.evidence_of_all = n.survivors > 0 ? 0.0 : all;
+    }
+    // The logarithm of the probability that `here` tasks of a job fail on a node that is as any other, where
+    // `failed` failed on others and `well` did not. Most jobs fail at the usual rate; a share of them is
+    // `bad`: half of these fail nearly always, half at any rate.
+    static double blame_job(double here, double failed, double well, double usual, double bad) noexcept {
+        return (std::min)(0.0, job_log(failed + here, well, usual, bad) - job_log(failed, well, usual, bad));
+    }
+    static double job_log(double failed, double well, double usual, double bad) noexcept {
+        double const good = std::log(1 - bad) + failed * std::log(usual) + well * std::log(1 - usual);
+        double const always = std::log(bad / 2) + failed * std::log(0.95) + well * std::log(0.05);
+        // The beta function: failed! well! / (failed + well + 1)!
+        double any = std::log(bad / 2) - std::log(well + 1);
+        for (double i = 1; i <= failed; ++i) any += std::log(i / (well + 1 + i));
+        double const best = (std::max)({good, always, any});
+        return best + std::log(std::exp(good - best) + std::exp(always - best) + std::exp(any - best));
+    }
+    [[nodiscard]] std::array<std::size_t, 2> of_node(job_facts const& j, std::uint32_t node) const {
+        auto const begin = failures_.begin() + static_cast<std::ptrdiff_t>(j.first),
+                   end = failures_.begin() + static_cast<std::ptrdiff_t>(j.last);
+        auto const at =
+            std::lower_bound(begin, end, node, [](failure const& f, std::uint32_t n) { return f.node < n; });
+        auto behind = at;
+        while (behind != end && behind->node == node) ++behind;
+        return {static_cast<std::size_t>(at - failures_.begin()),
+                static_cast<std::size_t>(behind - failures_.begin())};
+    }
+
+    std::vector<node_facts> nodes_; // that are looked at
+    std::vector<job_facts> jobs_;   // of which something failed
+    std::vector<failure> failures_; // by job and node
+    double elsewhere_ = 0; // attempts on nodes that are not looked at, longer than any of the failures took
+};
 
 } // namespace straggle::detail

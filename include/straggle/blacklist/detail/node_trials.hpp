@@ -8,7 +8,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/blacklist/detail/exclusion_record.hpp>
-#include <straggle/blacklist/detail/failure_audit.hpp>
 #include <straggle/blacklist/detail/failure_watch.hpp>
 #include <straggle/blacklist/detail/load_watch.hpp>
 #include <straggle/blacklist/detail/machine_classes.hpp>
@@ -104,17 +103,21 @@ class basic_node_trials {
 
     // What is held against each node now. Three kinds of evidence share the errors that are allowed; slow
     // nodes are what is hard to tell, so they have most of them.
-    void weigh(std::span<blacklist::node_row const> rows, std::span<running_attempt const> running) {
+    void weigh(std::span<blacklist::node_row const> rows, std::span<running_attempt const> running,
+               bool is_first) {
         auto const nodes = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
         double const plain = std::log(1.25 * options_.windows_per_error * nodes);
         double const same_tasks = std::log(1.25 * options_.windows_per_error);
         double const threshold = std::log(10 * options_.windows_per_error * nodes);
-        audit_.look(
-            now_, running, failures_,
-            [&](std::uint32_t node) {
-                return failures_.evidence(node) > threshold || failures_.does_nothing_else(node);
-            },
-            [this](std::uint64_t job) { return evidence_.attempts_of(job); });
+        audit_.look(now_, running, failures_, [&](std::uint32_t node) {
+            // Of a node that has been named already its own evidence decides when it is cleared.
+            bool const is_named =
+                node < records_.size() && (records_[node].state == node_state::on_probation ||
+                                           blacklist::has(records_[node].causes, cause::failing));
+            return failures_.evidence(node) > (is_named ? 0.0 : threshold) ||
+                   failures_.does_nothing_else(node) ||
+                   (failures_.consecutive(node) >= 3 && failures_.distinct(node) >= 2);
+        });
         for (blacklist::node_row const& row : rows) {
             if (row.node >= records_.size()) continue;
             record& r = records_[row.node];
@@ -146,7 +149,8 @@ class basic_node_trials {
             bool const is_same = failures_.consecutive(row.node) >= 7 && failures_.distinct(row.node) <= 3;
             double const asked = is_same ? same_tasks : plain;
             if (audit_.evidence(row.node) > threshold ||
-                (audit_.evidence_of_all(row.node) > asked && failures_.does_nothing_else(row.node)))
+                (!is_first && audit_.evidence_of_all(row.node) > asked &&
+                 failures_.does_nothing_else(row.node)))
                 accuse(row.node, cause::failing, s,
                        {failures_.rate(row.node), failures_.usual_rate(), failures_.usual_rate() / 2,
                         "failures"});
@@ -193,7 +197,8 @@ class basic_node_trials {
             evidence_.end_trial(node, now_);
         }
         if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
-        if (blacklist::has(r.causes, cause::failing) && !(failures_.evidence(node) > 0))
+        if (blacklist::has(r.causes, cause::failing) && !(audit_.evidence(node) > 0) &&
+            !failures_.does_nothing_else(node))
             r.acquit(cause::failing);
         if (r.causes == 0) weigh_verdict(r, false);
     }
@@ -244,8 +249,7 @@ class basic_node_trials {
         double const against = (std::max)(evidence_.evidence(row.node), races),
                      in_favour = evidence_.restored_evidence(row.node);
         double const tasks = evidence_.tasks_of(row.node), window = evidence_.window_length();
-        bool const fails =
-            failures_.evidence(row.node) > relief || failures_.evidence_of_run(row.node) > relief;
+        bool const fails = audit_.evidence(row.node) > relief || failures_.evidence_of_run(row.node) > relief;
         // What hung before and still runs is no good sign, even if nothing new was tried.
         double const stuck = evidence_.stuck_for(row.node);
         bool const hung_before = blacklist::has(r.causes, cause::hung);
@@ -312,8 +316,8 @@ class basic_node_trials {
 
     node_decisions_options options_;
     slowdown_evidence evidence_;
-    basic_failure_watch<Void> failures_;
-    basic_failure_audit<Void> audit_;
+    failure_watch failures_;
+    failure_audit audit_;
     basic_load_watch<Void> load_;
     basic_machine_classes<Void> classes_;
     std::vector<record> records_;

@@ -109,7 +109,11 @@ class mitigation_loop {
                       is_fit && left != 0 && !effects_.is_stopped(mitigate::action_kind::exclusion));
         write_nodes(facts, is_fit, left, out);
         make_places(facts);
-        copies_.plan(guard_.now(), rows_, places_, facts.load, can_run);
+        copies_.plan(guard_.now(), rows_, places_, facts.load, [&](std::uint32_t task, std::uint32_t node) {
+            // Where it has failed it fails again.
+            return !has_failed(nodes_, rows_[task].job, rows_[task].task, places_[node].node) &&
+                   can_run(task, node);
+        });
         write_copies(facts, is_fit, left, out);
         judge(out);
         last_round_ = guard_.now();
@@ -127,9 +131,9 @@ class mitigation_loop {
             for (mitigate::place_row const& p : places)
                 if (p.free > 0 && p.fails == fails && is_in_service(p)) out.push_back({p.row, 0});
     }
-    // For a job that is left alone: nodes drawn at random, as if none were known to be slow. The idle slots of
-    // nodes that are out for being slow count only as far as slots are free elsewhere: in service, these nodes
-    // would be as busy as the others.
+    // For a job that is left alone: nodes drawn at random, as if none were known to be slow. The idle slots
+    // of nodes that are out for being slow count only as far as slots are free elsewhere: in service, these
+    // nodes would be as busy as the others.
     void draw(std::span<mitigate::place_row const> places, std::vector<assign::ranked_place>& out) {
         out.clear();
         double free = 0, slots = 0;
@@ -146,7 +150,8 @@ class mitigation_loop {
             double const weight = share * p.free;
             if (!(weight > 0)) continue;
             // Exponential clocks: each node comes first with a chance in proportion to its weight.
-            out.push_back({p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
+            out.push_back(
+                {p.row, -std::log(unit_from(mixed(p.row, draws_))) / weight + (p.fails ? 1e300 : 0.0)});
         }
         std::sort(out.begin(), out.end(), [](assign::ranked_place const& a, assign::ranked_place const& b) {
             return a.end < b.end || (!(b.end < a.end) && a.row < b.row);
@@ -409,8 +414,7 @@ class mitigation_loop {
         }
         if (is_stopped) return;
         for (auto const& k : copies_.kills())
-            if (!facts.running[k.task_row].left_alone)
-                out.kills().push_back({facts.running[k.task_row].row});
+            if (!facts.running[k.task_row].left_alone) out.kills().push_back({facts.running[k.task_row].row});
     }
 
     // Does it help?

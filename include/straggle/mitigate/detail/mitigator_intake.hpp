@@ -92,7 +92,7 @@ class mitigator_intake {
     // A task that does not run yet.
     [[nodiscard]] mitigate::new_task waiting_task(Running const& task) {
         auto const read = tasks_.read_waiting(task, [this](auto const& name) { return this->kind_of(name); });
-        return {.job = read.job, .kind = read.kind, .input = read.input};
+        return {.job = read.job, .task = read.task, .kind = read.kind, .input = read.input};
     }
 
     template <class Job>

@@ -41,6 +41,15 @@ template <class Part>
         return {};
 }
 
+// Whether a task has failed on a node, where such a part remembers.
+template <class Part>
+[[nodiscard]] bool has_failed(Part const& part, std::uint64_t job, std::uint64_t task,
+                              std::uint32_t node) noexcept {
+    if constexpr (requires { part.has_failed(job, task, node); })
+        return part.has_failed(job, task, node);
+    else
+        return false;
+}
 // Whether what ended last on a node has failed, where such a part tells.
 template <class Part>
 [[nodiscard]] bool only_fails(Part const& part, std::uint32_t node) noexcept {
