@@ -2,7 +2,7 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Shared part of `predict/detail/id_places.hpp`, `rank/detail/censored_times.hpp` and
+/// Shared part of `rank/detail/censored_times.hpp` and
 /// `assign/detail/summed_times.hpp`: a search among sorted rows of which nobody can guess in which half the
 /// answer is.
 #pragma once

@@ -113,7 +113,7 @@ class slowdown_evidence {
                (store_.jobs().size() >= options_.max_jobs &&
                 store_.jobs().find(attempt.job) == detail::job_memory::none)) {
             ++counts_.closed_early;
-            store_.close(store_.jobs().idlest(), true);
+            store_.close_idlest();
         }
         store_.add(attempt, length);
         if (store_.attempts_of(attempt.job) >= options_.max_stretch)

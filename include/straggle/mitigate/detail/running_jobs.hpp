@@ -19,14 +19,20 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 struct running_job {
     std::uint64_t job;
     double seen, longest; // when last, and its longest attempt
+    bool is_over = false;
 };
 
 template <class Void = void>
 class basic_running_jobs {
   public:
+    // In a round, in ascending order of jobs.
     void seen(std::uint64_t job, double now, double longest) {
-        auto at = place_of(job);
-        if (at == jobs_.end() || at->job != job) at = jobs_.insert(at, {job, now, longest});
+        auto const at = place_of(job);
+        if (at == jobs_.end() || at->job != job) {
+            new_.push_back({job, now, longest});
+            return;
+        }
+        if (at->is_over) *at = {job, now, longest};
         at->seen = now;
         at->longest = (std::max)(at->longest, longest);
     }
@@ -34,21 +40,26 @@ class basic_running_jobs {
     void finish(std::uint64_t job) {
         count_job();
         auto const at = place_of(job);
-        if (at != jobs_.end() && at->job == job) jobs_.erase(at);
+        if (at != jobs_.end() && at->job == job) at->is_over = true;
     }
-    // So is one of which nothing was seen for long. Calls end(job) for each.
+    // Ends a round: one of which nothing was seen for long is over, too. Calls end(job) for each.
     template <class End>
     void finish_idle(double now, double usual, End&& end) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < jobs_.size(); ++i) {
-            if (now - jobs_[i].seen > 2 * (std::max)(jobs_[i].longest, usual)) {
-                end(jobs_[i].job);
+        next_.clear();
+        auto fresh = new_.begin();
+        for (running_job const& j : jobs_) {
+            while (fresh != new_.end() && fresh->job < j.job) next_.push_back(*fresh++);
+            if (j.is_over) continue;
+            if (now - j.seen > 2 * (std::max)(j.longest, usual)) {
+                end(j.job);
                 count_job();
             } else {
-                jobs_[kept++] = jobs_[i];
+                next_.push_back(j);
             }
         }
-        jobs_.resize(kept);
+        next_.insert(next_.end(), fresh, new_.end());
+        jobs_.swap(next_);
+        new_.clear();
     }
 
     // Tasks that ended and jobs that are over tell how many tasks a job has.
@@ -72,7 +83,7 @@ class basic_running_jobs {
         tasks_ /= 2;
     }
 
-    when_used<Void, std::vector<running_job>> jobs_{}; // by number
+    when_used<Void, std::vector<running_job>> jobs_{}, new_{}, next_{}; // by number
     double tasks_ = 0, over_ = 0;
 };
 using running_jobs = basic_running_jobs<>;

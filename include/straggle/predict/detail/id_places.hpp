@@ -6,8 +6,11 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/leading_count.hpp>
+#include <straggle/base/grow.hpp>
+#include <straggle/base/idle_order.hpp>
+#include <straggle/base/interner.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,64 +21,58 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class State>
 class id_places {
   public:
-    struct entry {
-        std::uint64_t id;
-        std::uint32_t place;
-    };
-
     [[nodiscard]] State* find(std::uint64_t id) noexcept {
-        std::size_t const at = lower(id);
-        return at != ids_.size() && ids_[at].id == id ? &states_[ids_[at].place] : nullptr;
+        std::uint32_t const at = ids_.find(id);
+        return at == ids_.none ? nullptr : &states_[at];
     }
     [[nodiscard]] State const* find(std::uint64_t id) const noexcept {
-        std::size_t const at = lower(id);
-        return at != ids_.size() && ids_[at].id == id ? &states_[ids_[at].place] : nullptr;
+        std::uint32_t const at = ids_.find(id);
+        return at == ids_.none ? nullptr : &states_[at];
     }
-    // The state of an id, made if it has none. If there are too many, the one not seen for longest is told to
+    // The state of an id, made if it has none. If there are too many, the one not seen for longest is passed to
     // `leaves` and goes.
     template <class Leaves>
     State& get(std::uint64_t id, std::size_t most, Leaves&& leaves) {
         if (State* const there = find(id)) return *there;
-        if (ids_.size() >= most && !ids_.empty()) {
-            entry out = ids_.front();
-            for (entry const& e : ids_)
-                if (states_[e.place].seen < states_[out.place].seen) out = e;
-            leaves(states_[out.place]);
-            erase(out.id);
+        if (ids_.size() >= most && ids_.size() != 0) {
+            std::uint64_t const out = idle_.oldest([this](std::uint64_t of) {
+                State const* const there = find(of);
+                return there == nullptr ? nullptr : &there->seen;
+            });
+            leaves(*find(out));
+            erase(out);
         }
-        if (free_.empty()) {
-            free_.reserve(states_.size() + 1);
-            states_.emplace_back();
-            free_.push_back(static_cast<std::uint32_t>(states_.size() - 1));
-        }
-        ids_.insert(ids_.begin() + static_cast<std::ptrdiff_t>(lower(id)), {id, free_.back()});
-        State& state = states_[free_.back()];
-        free_.pop_back();
-        return state;
+        idle_.make_room(ids_.size(), [this](auto&& visit) {
+            for (std::uint32_t at = 0; at < ids_.bound(); ++at)
+                if (ids_.contains(at)) visit(ids_[at], states_[at].seen);
+        });
+        make_room_for_one(states_);
+        std::uint32_t const at = ids_.insert(id);
+        if (at == states_.size()) states_.emplace_back();
+        idle_.add(id, states_[at].seen);
+        return states_[at];
     }
     void erase(std::uint64_t id) {
-        std::size_t const at = lower(id);
-        if (at == ids_.size() || ids_[at].id != id) return;
-        states_[ids_[at].place] = State{};
-        free_.push_back(ids_[at].place);
-        ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(at));
+        std::uint32_t const at = ids_.find(id);
+        if (at == ids_.none) return;
+        states_[at] = State{};
+        ids_.erase(at);
     }
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
     // In ascending order of the ids.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (entry const& e : ids_) visit(e.id, states_[e.place]);
+        std::vector<std::uint64_t> order;
+        for (std::uint32_t at = 0; at < ids_.bound(); ++at)
+            if (ids_.contains(at)) order.push_back(ids_[at]);
+        std::sort(order.begin(), order.end());
+        for (std::uint64_t const id : order) visit(id, *find(id));
     }
 
   private:
-    // The first that is not below `id`. Ids are hashes: which half it is in nobody can predict.
-    [[nodiscard]] std::size_t lower(std::uint64_t id) const noexcept {
-        return leading_count(ids_.size(), [&](std::size_t i) { return ids_[i].id < id; });
-    }
-
-    std::vector<entry> ids_{}; // by id
-    std::vector<State> states_{};
-    std::vector<std::uint32_t> free_{};
+    interner<std::uint64_t> ids_{};
+    std::vector<State> states_{}; // by index
+    idle_order<std::uint64_t> idle_{};
 };
 
 } // namespace straggle::detail

@@ -56,7 +56,7 @@ inline void evidence_store::write(byte_writer& out) const {
         out.count(g.cells);
         for (std::size_t const end = c + g.cells; c < end; ++c) {
             out.u32(cells_[c].node);
-            out.real(cells_[c].tasks);
+            out.real(this->is_void(c) ? 0.0 : cells_[c].tasks);
             out.real(cells_[c].deviation);
         }
     }
@@ -147,9 +147,9 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
     for (std::size_t k = 0; k < jobs && in.ok(); ++k) {
         std::uint64_t const key = in.u64();
         if (!in.expect(jobs_.find(key) == job_memory::none)) break;
-        std::uint32_t const j = jobs_.insert(key, 0);
-        jobs_[j].opened = real();
-        jobs_[j].last_seen = real();
+        double const opened = real(), last_seen = real();
+        std::uint32_t const j = jobs_.insert(key, last_seen);
+        jobs_[j].opened = opened;
         jobs_[j].longest = real();
         jobs_[j].weighed = real();
         jobs_[j].fresh = true;

@@ -19,6 +19,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
                                   double later, std::uint32_t max_nodes, std::size_t max_attempts,
                                   std::size_t max_jobs) {
     solver_.forget();
+    this->empty_void_cells();
     auto const here = [&](std::uint32_t node) {
         return node < node_of.size() && node_of[node] < max_nodes ? node_of[node] : nobody;
     };
@@ -37,6 +38,7 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
         g.cells = 0;
         for (; c < end; ++c) {
             effect_cell cell = other.cells_[c];
+            if (other.is_void(c)) cell.tasks = 0;
             cell.node = here(cell.node);
             if (cell.node == nobody) continue;
             cells_.push_back(cell);

@@ -187,8 +187,9 @@ class evidence_state {
         std::uint32_t running = 0;     // attempts that are no copies and can be compared
         std::uint32_t company = 0;     // attempts
         std::uint32_t batches = 0;
-        bool outrun = false;      // by a copy
-        bool is_slow_now = false; // as counted
+        std::size_t void_cells = 0; // those of it before this one are
+        bool outrun = false;        // by a copy
+        bool is_slow_now = false;   // as counted
 
         // An attempt that did not end took so many times as long as its copy, which did.
         void lose(double log_times) noexcept {
@@ -205,7 +206,7 @@ class evidence_state {
     void room_for_node(std::uint32_t node) {
         if (node < nodes_.size()) return;
         std::size_t const size = std::size_t{node} + 1;
-        nodes_.reserve((std::max)(size, nodes_.size() * 2));
+        if (size > nodes_.capacity()) nodes_.reserve((std::max)(size, nodes_.size() * 2));
         beliefs_.reserve(nodes_.capacity());
         effects_.reserve(nodes_.capacity());
         nodes_.resize(size);
@@ -214,10 +215,22 @@ class evidence_state {
     }
     void wipe(std::uint32_t node) {
         nodes_[node] = {};
+        nodes_[node].void_cells = cells_.size();
         effects_[node] = {};
         solver_.forget();
-        for (effect_cell& c : cells_)
-            if (c.node == node) c.tasks = 0;
+        has_void_cells_ = true;
+    }
+    // Whether a cell is of what a node did before it was wiped.
+    [[nodiscard]] bool is_void(std::size_t cell) const noexcept {
+        return has_void_cells_ && cell < nodes_[cells_[cell].node].void_cells;
+    }
+    // One pass for all nodes that were wiped, before cells are read or move.
+    void empty_void_cells() noexcept {
+        if (!has_void_cells_) return;
+        for (std::size_t c = 0; c < cells_.size(); ++c)
+            if (is_void(c)) cells_[c].tasks = 0;
+        for (node_watch& n : nodes_) n.void_cells = 0;
+        has_void_cells_ = false;
     }
 
     // Of the last few hundred attempts, in the mean.
@@ -351,6 +364,7 @@ class evidence_state {
     tail_index far_tail_, near_tail_; // from the leads of the longest, and from spacings of the longest tenth
     job_memory jobs_;
     std::vector<node_watch> nodes_;
+    bool has_void_cells_ = false;
     std::vector<node_belief> beliefs_;
     std::vector<node_effect> effects_;
     std::vector<effect_group> groups_; // of jobs that are over, oldest first

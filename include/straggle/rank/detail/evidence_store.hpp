@@ -52,6 +52,8 @@ class evidence_store : public evidence_state {
         if (!censored && !a.copy) learn_usual(ticks * nats_per_tick);
     }
 
+    // The job of which nothing was seen for longest is over. @pre there is one
+    void close_idlest() { close(jobs_.idlest(), true); }
     // What a job says is final: keeps that, and forgets its attempts; the job itself, too, if it is over.
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
@@ -79,6 +81,7 @@ class evidence_store : public evidence_state {
     void update(double now, std::span<running_attempt const> running, std::span<std::uint32_t const> slots,
                 std::uint32_t max_nodes) {
         sort_running(now, running, max_nodes);
+        this->empty_void_cells();
         close_old(now);
         if (!running.empty()) seen_ = seen_in_window_ = true;
         idle_ = !seen_ && now > updated_ ? now - updated_ : 0.0;

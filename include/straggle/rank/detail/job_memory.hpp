@@ -8,6 +8,7 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/base/idle_order.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/record/attempt_event.hpp>
@@ -55,6 +56,10 @@ class job_memory {
     // The job, new if need be. Strong guarantee.
     std::uint32_t insert(std::uint64_t key, double now) {
         std::size_t const before = keys_.size();
+        idle_.make_room(before, [this](auto&& visit) {
+            for (std::uint32_t j = 0; j < bound(); ++j)
+                if (keys_.contains(j)) visit(keys_[j], jobs_[j].last_seen);
+        });
         if (keys_.bound() >= jobs_.size()) {
             make_room_for_one(jobs_);
             jobs_.resize(keys_.bound() + 1);
@@ -67,6 +72,7 @@ class job_memory {
             fresh.longest = 0;
             fresh.weighed = live_job::never;
             fresh.fresh = false;
+            idle_.add(key, now);
         }
         return job;
     }
@@ -87,17 +93,18 @@ class job_memory {
         jobs_[job].attempts.clear();
         keys_.erase(job);
     }
-    // The job of which nothing was seen for longest.
-    [[nodiscard]] std::uint32_t idlest() const noexcept {
-        std::uint32_t best = none;
-        for (std::uint32_t j = 0; j < bound(); ++j)
-            if (keys_.contains(j) && (best == none || jobs_[j].last_seen < jobs_[best].last_seen)) best = j;
-        return best;
+    // The job of which nothing was seen for longest. @pre there is one
+    [[nodiscard]] std::uint32_t idlest() noexcept {
+        return find(idle_.oldest([this](std::uint64_t of) -> double const* {
+            std::uint32_t const j = find(of);
+            return j == none ? nullptr : &jobs_[j].last_seen;
+        }));
     }
 
   private:
     interner<std::uint64_t> keys_;
     std::vector<live_job> jobs_; // by index
+    idle_order<double> idle_;
     std::size_t attempts_ = 0;
 };
 

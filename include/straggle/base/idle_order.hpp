@@ -1,0 +1,65 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Shared part of `predict/detail/id_places.hpp` and `rank/detail/job_memory.hpp`: which of the ids that come
+/// and go was not seen for longest, where seeing one again costs nothing.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/grow.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// A heap of rows that may be out of date: the id was seen since, or is gone. That is put right when a row
+// comes to the top. Each id has a row whose time is not later than when it was seen.
+template <class Seen>
+class idle_order {
+  public:
+    // Room for one row more, made before anything changes. `live`: how many ids there are; `visit_all(f)`
+    // calls f(id, seen) for each.
+    template <class VisitAll>
+    void make_room(std::size_t live, VisitAll&& visit_all) {
+        if (rows_.size() > 2 * live + 8) {
+            rows_.clear();
+            visit_all([this](std::uint64_t id, Seen seen) { rows_.push_back({seen, id}); });
+            std::make_heap(rows_.begin(), rows_.end(), later);
+        }
+        make_room_for_one(rows_);
+    }
+    // @pre make_room() was called
+    void add(std::uint64_t id, Seen seen) noexcept {
+        rows_.push_back({seen, id});
+        std::push_heap(rows_.begin(), rows_.end(), later);
+    }
+    // The id not seen for longest. `seen_of(id)` points to when it was seen, or to nothing where it is gone.
+    // @pre there is one
+    template <class SeenOf>
+    [[nodiscard]] std::uint64_t oldest(SeenOf&& seen_of) noexcept {
+        for (;;) {
+            row const top = rows_.front();
+            Seen const* const seen = seen_of(top.id);
+            if (seen != nullptr && !(*seen > top.seen)) return top.id;
+            std::pop_heap(rows_.begin(), rows_.end(), later);
+            rows_.pop_back();
+            if (seen != nullptr) add(top.id, *seen);
+        }
+    }
+
+  private:
+    struct row {
+        Seen seen;
+        std::uint64_t id;
+    };
+    static bool later(row const& a, row const& b) noexcept {
+        return a.seen > b.seen || (!(b.seen > a.seen) && a.id > b.id);
+    }
+    std::vector<row> rows_{};
+};
+
+} // namespace straggle::detail
