@@ -67,8 +67,12 @@ namespace straggle::inline STRAGGLE_ABI {
 /// records: `auto m = mitigator_of<attempt, task, host>(fields...);`
 ///
 /// Call `observe` for every attempt that ends, in any order; `decide` at each heartbeat, with all that runs
-/// and all nodes; `rank_places` for a new task where you like. `now` comes from one clock, the one that
-/// starts and ends are told by.
+/// and all nodes; `rank_places` for a new task where you like.
+///
+/// `now` is the scheduler's own clock, the one that stamps starts. Ends that nodes stamp may be off by the
+/// slack: a tenth of the longest attempt of late, or a step between decisions if that is more. Within it the
+/// clock stands still and nothing is lost; beyond it the attempts of that node are counted as `other_clock`
+/// and not used, and a note of the plan says so.
 ///
 /// What to do with a plan: see `node_state`; to a node on probation go as many attempts as its `probe_slots`.
 /// Launch the copies, best first, kill what is named. A plan is advice: what you do not do costs nothing.

@@ -74,6 +74,7 @@ enum class plan_note : std::uint8_t {
     empty_fleet,          ///< there is no node, or none with a slot
     clock_went_back,      ///< the clock jumped back: attempts from before it are not used
     clock_jumped,         ///< the clock jumped ahead: attempts from before it are not used
+    node_clock_ahead,     ///< attempts ended later than it is: their node's clock is ahead, they are not used
     stale_feed,           ///< nothing was told for long although tasks run: nothing new is decided
     old_state,            ///< what was restored is old: nothing new is decided yet
     action_limit,         ///< the cap of actions is reached
@@ -86,16 +87,18 @@ enum class plan_note : std::uint8_t {
     placement_stopped,    ///< placing by predicted time did not help: it is stopped
 };
 /// How many notes there are.
-inline constexpr std::size_t plan_note_count = 15;
+inline constexpr std::size_t plan_note_count = 16;
 
 /// The name of a note as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(plan_note note) noexcept {
-    constexpr std::array<std::string_view, plan_note_count> names{
-        "switched_off",    "not_the_decider",      "empty_fleet",
-        "clock_went_back", "clock_jumped",         "stale_feed",
-        "old_state",       "action_limit",         "storm",
-        "fail_open",       "progress_not_trusted", "exclusion_stopped",
-        "copy_stopped",    "cooldown_stopped",     "placement_stopped"};
+    constexpr std::array<std::string_view, plan_note_count> names{"switched_off",      "not_the_decider",
+                                                                  "empty_fleet",       "clock_went_back",
+                                                                  "clock_jumped",      "node_clock_ahead",
+                                                                  "stale_feed",        "old_state",
+                                                                  "action_limit",      "storm",
+                                                                  "fail_open",         "progress_not_trusted",
+                                                                  "exclusion_stopped", "copy_stopped",
+                                                                  "cooldown_stopped",  "placement_stopped"};
     return names[static_cast<std::size_t>(note)];
 }
 

@@ -131,6 +131,8 @@ inline void append_reason(std::string& out, action_kind kind, effect const& e) {
         return "the clock went back: attempts from before are not used, nothing new is decided yet";
     case plan_note::clock_jumped:
         return "the clock jumped ahead: attempts from before are not used, nothing new is decided yet";
+    case plan_note::node_clock_ahead:
+        return "attempts ended later than it is: the clock of their node is ahead, and they are not used";
     case plan_note::stale_feed:
         return "no news for long although tasks run: nothing new is decided, exclusions expire";
     case plan_note::old_state:

@@ -64,7 +64,7 @@ class attempt_reader {
     // False, and counted, for what cannot be used. `node_of(name)` gives the index of a node, or none.
     // `guard` says which points of time may be used, and how.
     template <class Line, class Guard, class NodeOf>
-    bool read(Attempt const& attempt, Line const& line, Guard const& guard, race_book const& races,
+    bool read(Attempt const& attempt, Line const& line, Guard& guard, race_book const& races,
               attempt_counts& counts, std::uint64_t& other_clock, read_ended& to, NodeOf&& node_of) const {
         auto const reject = [&](rejection why) {
             ++counts.rejected[static_cast<std::size_t>(why)];
@@ -77,7 +77,13 @@ class attempt_reader {
         ended_attempt& out = to.attempt;
         double const raw_now = guard.now() - guard.at(0);
         if (!read_times(line, fields_, attempt, raw_now, out.start, out.end, counts)) return false;
-        if (!guard.trusts(out.start) || guard.is_ahead(out.end)) {
+        if (!guard.trusts(out.start)) {
+            ++other_clock;
+            return false;
+        }
+        out.node = node_of(unwrap(name));
+        if (out.node == no_index) return false;
+        if (guard.is_ahead(out.end, out.node)) {
             ++other_clock;
             return false;
         }
@@ -87,8 +93,6 @@ class attempt_reader {
             out.start -= out.end - guard.now();
             out.end = guard.now();
         }
-        out.node = node_of(unwrap(name));
-        if (out.node == no_index) return false;
         out.job = key_of(unwrap(job), key_);
         out.task = no_task_key;
         if constexpr (has_task<Fields>) out.task = read_key(fields_.task, attempt, out.job, no_task_key);

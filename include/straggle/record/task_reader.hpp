@@ -123,8 +123,11 @@ class task_reader {
             }
             read_running_row out{.row = row, .start = guard.at(start)};
             if (out.start > guard.now()) {
-                reject(record::running_rejection::not_started);
-                continue;
+                if (out.start - guard.now() > guard.slack()) {
+                    reject(record::running_rejection::not_started);
+                    continue;
+                }
+                out.start = guard.now(); // its node's clock is a little ahead
             }
             out.node = node_of(unwrap(node));
             if (out.node == no_index) continue;
@@ -196,8 +199,9 @@ class task_reader {
             order_, dealt_, [](place const& p) { return p.task; },
             [this](place const& a, place const& b) {
                 if (a.task != b.task) return a.task < b.task;
-                double const x = rows_[a.at].start, y = rows_[b.at].start;
-                return x != y ? x < y : a.at < b.at;
+                read_running_row const &x = rows_[a.at], &y = rows_[b.at];
+                if (x.start != y.start) return x.start < y.start;
+                return x.node != y.node ? x.node < y.node : a.at < b.at;
             });
         races_.begin_round();
         for (std::size_t i = 0; i < order_.size();) {

@@ -89,7 +89,8 @@ class blacklist_clock {
     // As the readers of records ask; nothing is known of jumps here.
     [[nodiscard]] double at(double raw) const noexcept { return raw; }
     [[nodiscard]] bool trusts(double) const noexcept { return true; }
-    [[nodiscard]] bool is_ahead(double) const noexcept { return false; }
+    [[nodiscard]] bool is_ahead(double, std::uint32_t) const noexcept { return false; }
+    [[nodiscard]] double slack() const noexcept { return 0; }
 
     void write(byte_writer& out) const {
         line_.write(out);

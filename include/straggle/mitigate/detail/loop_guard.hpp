@@ -14,6 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
@@ -27,36 +29,27 @@ class basic_loop_guard {
     clock_step begin(double now) noexcept {
         clock_step step = clock_step::usual;
         wild_ = 0;
-        if (rounds_ != 0) {
-            double const gap = now - raw_;
-            if (gap < 0) {
-                // Threads that tell the time out of order are no jump of the clock.
-                // Nor is it one tick that was ahead, unless it stays so.
-                if (-gap > slack() || ++behind_ >= patience) {
-                    step = clock_step::back;
-                    behind_ = 0;
-                    if (-gap <= slack()) set_gaps({}); // which that one spoiled
-                    // What began before the jump began by another clock; after a large one none of that
-                    // runs any more by the time when this clock reads what the other one did.
-                    trusted_from_ = -gap > 10 * longest() ? now : raw_;
-                    shift_ += -gap;
-                    raw_ = now;
-                }
+        is_one_ahead_ = false;
+        if (rounds_ == 0) {
+            raw_ = decided_ = begun_ = now;
+        } else if (double const back = decided_ - now; back > slack()) {
+            step = clock_step::back;
+            // What began before the jump began by another clock; after a large one none of that
+            // runs any more by the time when this clock reads what the other one did.
+            trusted_from_ = back > 10 * longest() ? now : raw_;
+            shift_ += raw_ - now;
+            raw_ = decided_ = begun_ = now;
+        } else if (!(back > 0)) { // else threads read the clock out of order, and it stands still
+            if (is_jump(now - raw_)) {
+                step = clock_step::forward;
+                trusted_from_ = now;
             } else {
-                behind_ = 0;
-                if (is_jump(gap)) {
-                    step = clock_step::forward;
-                    trusted_from_ = now;
-                }
-                raw_ = now;
-                if (step == clock_step::usual) {
-                    auto gaps = gaps_;
-                    gaps[detail::to_size(rounds_ % gaps.size())] = gap;
-                    set_gaps(gaps);
-                }
+                auto gaps = gaps_;
+                gaps[detail::to_size(rounds_ % gaps.size())] = -back;
+                set_gaps(gaps);
             }
-        } else {
-            raw_ = now;
+            decided_ = now;
+            if (raw_ < now) raw_ = now; // else nodes are ahead, and it stands still
         }
         ++rounds_;
         if (step != clock_step::usual) quiet_until_ = this->now() + longest();
@@ -81,8 +74,9 @@ class basic_loop_guard {
     // From now on the caller's time counts from a new origin; the library's goes on.
     void rebase() noexcept {
         shift_ = now();
-        raw_ = trusted_from_ = 0;
-        wild_ = behind_ = 0;
+        raw_ = decided_ = begun_ = trusted_from_ = 0;
+        wild_ = 0;
+        is_one_ahead_ = false;
         quiet_until_ = news_ = now();
         quiet_until_ += longest();
     }
@@ -95,12 +89,39 @@ class basic_loop_guard {
         return !(raw_start < trusted_from_) && !is_wild(raw_start);
     }
 
-    // The caller told the time between two decisions. A jump is left to the next decision.
+    // The time that comes with an end between two decisions. It may be a node's, so alone it moves the clock
+    // on by no more than a usual step.
     void tick(double raw) noexcept {
-        if (!is_wild(raw) && raw > raw_ && !is_jump(raw - raw_)) raw_ = raw;
+        if (is_wild(raw) || !(raw > raw_)) return;
+        double const most = latest();
+        raw_ = raw < most ? raw : most;
     }
-    // An end so far ahead was told by another clock; what is less is a node's clock that is a little fast.
-    [[nodiscard]] bool is_ahead(double raw) const noexcept { return rounds_ != 0 && raw - raw_ > slack(); }
+    // How much one clock of the cluster may be ahead of another: a tenth of the longest attempt of late, or
+    // the longest of the last steps between decisions, if that is more.
+    [[nodiscard]] double slack() const noexcept {
+        double const g = usual_gap(), l = longest() / 10;
+        return g > l ? g : l;
+    }
+    // Whether a record of a node ends later than it can be now. If those of two nodes say so, one after the
+    // other, and the earlier of both is no jump, the next decision is late, and the clock goes on.
+    bool is_ahead(double raw, std::uint32_t node) noexcept {
+        if (!(raw - latest() > slack())) {
+            is_one_ahead_ = false;
+            return false;
+        }
+        if (is_one_ahead_ && ahead_node_ != node) {
+            double const both = raw < ahead_to_ ? raw : ahead_to_;
+            if (is_wild(both) || is_far(both - raw_)) return has_ahead_ = true;
+            raw_ = both;
+        }
+        is_one_ahead_ = true;
+        ahead_node_ = node;
+        ahead_to_ = raw;
+        if (!(raw - latest() > slack())) return false;
+        return has_ahead_ = true;
+    }
+    // Whether there was such a record; asked once.
+    [[nodiscard]] bool take_ahead() noexcept { return std::exchange(has_ahead_, false); }
     void ended(double duration) noexcept {
         news_ = now();
         if (!(duration >= 0)) return;
@@ -133,7 +154,7 @@ class basic_loop_guard {
 
     void write(byte_writer& out) const {
         for (double const x :
-             {raw_, shift_, trusted_from_, news_, quiet_until_, longest_now_, longest_before_})
+             {raw_, decided_, shift_, trusted_from_, news_, quiet_until_, longest_now_, longest_before_})
             out.real(x);
         for (double const x : gaps_) out.real(x);
         out.varint(rounds_);
@@ -141,8 +162,8 @@ class basic_loop_guard {
         out.flag(was_busy_);
     }
     void read(byte_reader& in) {
-        for (double* const x :
-             {&raw_, &shift_, &trusted_from_, &news_, &quiet_until_, &longest_now_, &longest_before_}) {
+        for (double* const x : {&raw_, &decided_, &shift_, &trusted_from_, &news_, &quiet_until_,
+                                &longest_now_, &longest_before_}) {
             *x = in.real();
             in.expect(is_finite(*x) || x == &trusted_from_);
         }
@@ -153,6 +174,7 @@ class basic_loop_guard {
             in.expect(is_finite(x) && x >= 0);
         }
         set_gaps(gaps);
+        begun_ = decided_;
         rounds_ = in.varint();
         ended_ = in.varint();
         was_busy_ = in.flag();
@@ -162,6 +184,11 @@ class basic_loop_guard {
     [[nodiscard]] bool is_jump(double gap) const noexcept {
         return was_busy_ && rounds_ >= gaps_.size() && gap > 20 * usual_gap() && gap > 3 * longest();
     }
+    // Ahead by more than nodes may agree on. Before the first attempt has ended: by more than there was time.
+    [[nodiscard]] bool is_far(double gap) const noexcept {
+        double const l = longest();
+        return gap > 20 * usual_gap() && gap > (l > 0 ? 3 * l : decided_ - begun_);
+    }
     [[nodiscard]] double usual_gap() const noexcept { return usual_gap_; }
     // The longest gap is looked for when they change: every attempt asks for it.
     void set_gaps(std::array<double, 8> const& gaps) noexcept {
@@ -169,22 +196,30 @@ class basic_loop_guard {
         usual_gap_ = 0;
         for (double const g : gaps_) usual_gap_ = g > usual_gap_ ? g : usual_gap_;
     }
-    [[nodiscard]] double slack() const noexcept {
-        double const g = usual_gap(), l = longest() / 10;
-        return g > l ? g : l;
+    // The latest that it can be before the next decision, if that does not come late.
+    [[nodiscard]] double latest() const noexcept {
+        if (rounds_ == 0) return (std::numeric_limits<double>::max)();
+        double const step = rounds_ > 1 ? usual_gap() : longest(), most = decided_ + step;
+        if (rounds_ == 1 && !(step > 0)) return (std::numeric_limits<double>::max)();
+        return raw_ > most ? raw_ : most;
     }
 
     static constexpr std::uint32_t patience = 4; // rounds
 
     double raw_ = 0, shift_ = 0;
+    double decided_ = 0; // of the caller's clock, at the last decision
+    double begun_ = 0;   // and at the first since it jumped; not stored
     double trusted_from_ = -1e300;
     double news_ = 0, quiet_until_ = -1e300;
     double longest_now_ = 0, longest_before_ = 0;
     std::array<double, 8> gaps_{}; // set by set_gaps alone
     double usual_gap_ = 0;
     std::uint64_t rounds_ = 0, ended_ = 0;
-    std::uint32_t wild_ = 0, behind_ = 0; // such rounds, one after the other; not stored
+    std::uint32_t wild_ = 0; // such rounds, one after the other; not stored
     bool was_busy_ = false;
+    bool is_one_ahead_ = false, has_ahead_ = false; // not stored
+    std::uint32_t ahead_node_ = 0;
+    double ahead_to_ = 0;
 };
 using loop_guard = basic_loop_guard<>;
 

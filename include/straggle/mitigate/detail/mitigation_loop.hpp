@@ -240,6 +240,7 @@ class mitigation_loop {
                 if (age > 20 * guard_.longest()) withdraw();
             }
         }
+        if (guard_.take_ahead()) out.note(mitigate::plan_note::node_clock_ahead);
         bool is_fit = true;
         auto const unfit = [&](bool holds, mitigate::plan_note why) {
             if (!holds) return;
