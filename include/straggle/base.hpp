@@ -11,6 +11,7 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/frame.hpp>
 #include <straggle/base/grow.hpp>
+#include <straggle/base/idle_order.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/leading_count.hpp>
 #include <straggle/base/library_version.hpp>
