@@ -58,16 +58,16 @@ struct host {
 };
 template <class Id>
 constexpr straggle::attempt_fields ended_fields{.job = &ended<Id>::job,
+                                                .task = &ended<Id>::task,
                                                 .node = &ended<Id>::node,
                                                 .start = &ended<Id>::start,
-                                                .end = &ended<Id>::end,
-                                                .task = &ended<Id>::task};
+                                                .end = &ended<Id>::end};
 template <class Id>
 constexpr straggle::running_fields running_fields{.job = &running<Id>::job,
                                                   .task = &running<Id>::task,
                                                   .node = &running<Id>::node,
-                                                  .progress = &running<Id>::progress,
-                                                  .start = &running<Id>::start};
+                                                  .start = &running<Id>::start,
+                                                  .progress = &running<Id>::progress};
 template <class Id>
 constexpr straggle::node_fields host_fields{
     .node = &host<Id>::name, .slots = &host<Id>::slots, .busy = &host<Id>::busy};

@@ -34,10 +34,10 @@ auto make_mitigator() {
     options.effects.left_alone = 0;
     return straggle::mitigator(
         straggle::attempt_fields{.job = &ended::job,
+                                 .task = &ended::task,
                                  .node = &ended::node,
                                  .start = &ended::start,
-                                 .end = &ended::end,
-                                 .task = &ended::task},
+                                 .end = &ended::end},
         straggle::running_fields{
             .job = &running::job, .task = &running::task, .node = &running::node, .start = &running::start},
         straggle::node_fields{.node = &host::name, .slots = &host::slots}, options);
