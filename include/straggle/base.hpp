@@ -6,6 +6,7 @@
 /// Begin with `outcome`, `interner`, `published`.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>

@@ -346,6 +346,14 @@ using straggle::assign::ranked_place;
 using straggle::assign::rank_places;
 }
 
+// straggle/base/archive.hpp
+namespace base {
+using straggle::base::writing_archive;
+using straggle::base::reading_archive;
+using straggle::base::write_fields;
+using straggle::base::read_fields;
+}
+
 // straggle/base/library_version.hpp
 using straggle::version;
 using straggle::library_version;

@@ -6,7 +6,7 @@
 /// and widens or narrows the ranges to come until they do.
 #pragma once
 
-#include <straggle/base/bytes.hpp>
+#include <straggle/base/archive.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
@@ -205,29 +205,30 @@ class calibration {
     void clear() noexcept { restart(); }
 
     /// Appends what has been recorded, but neither what was asked for nor the options.
-    void write(byte_writer& out) const {
-        for (std::uint64_t const n : {recorded_, too_short_, too_long_}) out.varint(n);
-        out.real(below_);
-        out.real(above_);
-    }
+    void write(byte_writer& out) const { base::write_fields(out, *this); }
     /// Replaces what has been recorded by what `write` has appended.
     /// @return the reason of the reader; `status::corrupt` for numbers that no records make; nothing has
     /// changed then
     status restore(byte_reader& in) {
-        std::uint64_t const recorded = in.varint(), too_short = in.varint(), too_long = in.varint();
-        double const below = in.real(), above = in.real();
-        if (!in.expect(is_level(below) && is_level(above) && too_short <= recorded &&
-                       too_long <= recorded - too_short))
-            return in.reason();
-        recorded_ = recorded;
-        too_short_ = too_short;
-        too_long_ = too_long;
-        below_ = below;
-        above_ = above;
-        return status::ok;
+        auto read = *this;
+        base::read_fields(in, read);
+        if (in.ok()) *this = read;
+        return in.reason();
     }
 
   private:
+    friend class base::writing_archive;
+    friend class base::reading_archive;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a.varint(self.recorded_);
+        a.varint(self.too_short_);
+        a.varint(self.too_long_);
+        a(self.below_, self.above_);
+        a.expect(is_level(self.below_) && is_level(self.above_));
+        a.expect(self.too_short_ <= self.recorded_ && self.too_long_ <= self.recorded_ - self.too_short_);
+    }
     // From the median on; the other end is for truths that cannot be reached, such as times above a range of
     // zeros, so that they can be forgotten.
     static constexpr double highest_level = 100;

@@ -6,6 +6,7 @@
 /// and gives progress the weight that it has earned, no more.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
@@ -127,22 +128,22 @@ class basic_progress_trust {
 
     /// Appends what was learned.
     void write(byte_writer& out) const {
-        all_.write(out);
+        base::write_fields(out, all_);
         out.count(kinds_.size());
         for (entry const& e : kinds_) {
             out.u32(e.kind);
-            tables_[e.place].write(out);
+            base::write_fields(out, tables_[e.place]);
         }
     }
     /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
     void read(byte_reader& in) {
-        all_.read(in);
+        base::read_fields(in, all_);
         kinds_.clear();
         tables_.clear();
         for (std::size_t n = in.count(4 + 24 * progress_track::parts); n > 0 && in.ok(); --n) {
             std::uint32_t const kind = in.u32();
             table t;
-            t.read(in);
+            base::read_fields(in, t);
             if (!in.expect(kinds_.empty() || kinds_.back().kind < kind)) return;
             if (kinds_.size() >= most_kinds_) continue;
             kinds_.push_back({kind, static_cast<std::uint32_t>(tables_.size())});

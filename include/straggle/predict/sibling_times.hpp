@@ -6,6 +6,7 @@
 /// progress and no profile: the durations of a job, of its kind and of the cluster are enough.
 #pragma once
 
+#include <straggle/base/archive.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/predict/detail/id_places.hpp>
@@ -150,22 +151,22 @@ class basic_sibling_times {
     /// Appends what was learned of kinds and of the cluster; jobs that are not over are left out.
     void write(byte_writer& out) const {
         detail::kind_times::write(out, all_);
-        all_input_.write(out);
+        base::write_fields(out, all_input_);
         out.count(kinds_.size());
         kinds_.for_each([&](std::uint64_t id, detail::kind_times const& k) {
             out.u64(id);
-            k.write(out);
+            base::write_fields(out, k);
         });
     }
     /// Reads what `write` has appended; the reader says if it is not that, and this is then of no use.
     void read(byte_reader& in) {
         ++learned_;
         detail::kind_times::read(in, all_);
-        all_input_.read(in);
+        base::read_fields(in, all_input_);
         for (std::size_t n = in.count(8); n > 0 && in.ok(); --n) {
             std::uint64_t const id = in.u64();
             detail::kind_times k;
-            k.read(in);
+            base::read_fields(in, k);
             k.seen = ++clock_;
             if (in.ok()) kind_of(id) = k;
         }

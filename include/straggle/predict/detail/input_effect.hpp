@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cmath>
-#include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
 
@@ -51,13 +50,11 @@ class input_effect {
     void add(input_effect const& other) noexcept {
         add({.n = other.n_, .xx = other.xx_, .xy = other.xy_, .yy = other.yy_});
     }
-    void write(byte_writer& out) const {
-        for (double const x : {n_, xx_, xy_, yy_}) out.real(x);
-    }
-    void read(byte_reader& in) {
-        for (double* const x : {&n_, &xx_, &xy_, &yy_}) *x = in.real();
-        in.expect(n_ >= 0 && is_finite(n_) && xx_ >= 0 && is_finite(xx_) && is_finite(xy_) && yy_ >= 0 &&
-                  is_finite(yy_));
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.n_, self.xx_, self.xy_, self.yy_);
+        for (double const square : {self.n_, self.xx_, self.yy_}) a.expect(square >= 0 && is_finite(square));
+        a.expect(is_finite(self.xy_));
     }
     // Joined with what others show, which counts as one witness that differs as kinds do.
     [[nodiscard]] input_effect over(input_effect const& others) const noexcept {

@@ -126,17 +126,15 @@ struct kind_times {
         if (!(weight > 0)) level_input = other.level_input;
         weight = (std::min)(all, 20.0);
     }
-    void write(byte_writer& out) const {
-        write(out, shape);
-        input.write(out);
-        for (double const x : {level, weight, spread, level_input}) out.real(x);
-    }
-    void read(byte_reader& in) {
-        read(in, shape);
-        input.read(in);
-        for (double* const x : {&level, &weight, &spread, &level_input}) *x = in.real();
-        in.expect(is_finite(level) && is_finite(level_input) && weight >= 0 && weight <= 20 && spread >= 0 &&
-                  is_finite(spread));
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        if constexpr (Archive::reads)
+            read(a.bytes(), self.shape);
+        else
+            write(a.bytes(), self.shape);
+        a(self.input, self.level, self.weight, self.spread, self.level_input);
+        a.expect(is_finite(self.level) && is_finite(self.level_input));
+        a.expect(self.weight >= 0 && self.weight <= 20 && self.spread >= 0 && is_finite(self.spread));
     }
     // Bins that are not empty.
     static void write(byte_writer& out, log_counts const& counts) {

@@ -35,6 +35,14 @@ struct part_errors {
         n = (std::min)(all, 200.0);
     }
     [[nodiscard]] double square() const noexcept { return n * variance; }
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.n, self.mean, self.variance);
+        constexpr double most = 1500; // no logarithm of a ratio of two times is larger
+        a.expect(self.n >= 0 && self.n <= 200 && std::fabs(self.mean) <= most);
+        a.expect(self.variance >= 0 && self.variance <= most * most);
+    }
 };
 
 struct progress_errors {
@@ -79,22 +87,10 @@ struct progress_errors {
         return (together.variance + slight) / (other.together.variance + slight);
     }
 
-    template <class Writer>
-    void write(Writer& out) const {
-        for (part_errors const& e : parts)
-            for (double const x : {e.n, e.mean, e.variance}) out.real(x);
-    }
-    template <class Reader>
-    void read(Reader& in) {
-        for (part_errors& e : parts) {
-            e.n = in.real();
-            e.mean = in.real();
-            e.variance = in.real();
-            constexpr double most = 1500; // no logarithm of a ratio of two times is larger
-            in.expect(e.n >= 0 && e.n <= 200 && std::fabs(e.mean) <= most && e.variance >= 0 &&
-                      e.variance <= most * most);
-        }
-        settle();
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& a) {
+        a(self.parts);
+        if constexpr (Archive::reads) self.settle();
     }
 };
 

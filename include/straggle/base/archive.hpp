@@ -1,0 +1,132 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// One list of fields per class, from which it is written and read: what is written in one order cannot be
+/// read in another.
+///
+///     struct spread {
+///         double mean = 0, variance = 0;
+///
+///         template <class Self, class Archive>
+///         static void fields(Self& self, Archive& a) {
+///             a(self.mean, self.variance);
+///             a.expect(is_finite(self.mean) && self.variance >= 0);
+///         }
+///     };
+///
+///     base::write_fields(out, spread);
+///     base::read_fields(in, spread);
+#pragma once
+
+#include <straggle/base/bytes.hpp>
+#include <straggle/base/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace straggle::inline STRAGGLE_ABI::base {
+
+/// Appends the fields of a class to a payload.
+/// @par Cost
+/// see `byte_writer`
+class writing_archive {
+  public:
+    /// Whether fields are assigned to.
+    static constexpr bool reads = false;
+
+    /// @param out outlives this
+    explicit writing_archive(byte_writer& out) noexcept : out_(&out) {}
+
+    /// Appends fields: a number or a flag in its own width, an array item by item, a class by its `fields`.
+    template <class... Fields>
+    void operator()(Fields const&... fields) {
+        (put(fields), ...);
+    }
+    /// Appends a number in as few bytes as it needs.
+    void varint(std::uint64_t number) { out_->varint(number); }
+    /// Does nothing: what is held makes sense.
+    static constexpr void expect(bool) noexcept {}
+    /// For what is not a plain field.
+    [[nodiscard]] byte_writer& bytes() const noexcept { return *out_; }
+
+  private:
+    void put(double x) { out_->real(x); }
+    void put(bool x) { out_->flag(x); }
+    void put(std::uint8_t x) { out_->u8(x); }
+    void put(std::uint32_t x) { out_->u32(x); }
+    void put(std::uint64_t x) { out_->u64(x); }
+    void put(std::int64_t x) { out_->i64(x); }
+    template <class T, std::size_t N>
+    void put(std::array<T, N> const& items) {
+        for (T const& item : items) put(item);
+    }
+    template <class T>
+        requires std::is_class_v<T>
+    void put(T const& object) {
+        T::fields(object, *this);
+    }
+
+    byte_writer* out_;
+};
+
+/// Reads what a `writing_archive` has appended. Failures stick, as in `byte_reader`.
+/// @par Cost
+/// see `byte_reader`
+class reading_archive {
+  public:
+    /// Whether fields are assigned to.
+    static constexpr bool reads = true;
+
+    /// @param in outlives this
+    explicit reading_archive(byte_reader& in) noexcept : in_(&in) {}
+
+    /// Reads fields.
+    template <class... Fields>
+    void operator()(Fields&... fields) {
+        (get(fields), ...);
+    }
+    /// Reads a number that was written in as few bytes as it needs.
+    void varint(std::uint64_t& number) { number = in_->varint(); }
+    /// Fails with `status::corrupt` unless what was read makes sense.
+    void expect(bool holds) { in_->expect(holds); }
+    /// For what is not a plain field.
+    [[nodiscard]] byte_reader& bytes() const noexcept { return *in_; }
+
+  private:
+    void get(double& x) { x = in_->real(); }
+    void get(bool& x) { x = in_->flag(); }
+    void get(std::uint8_t& x) { x = in_->u8(); }
+    void get(std::uint32_t& x) { x = in_->u32(); }
+    void get(std::uint64_t& x) { x = in_->u64(); }
+    void get(std::int64_t& x) { x = in_->i64(); }
+    template <class T, std::size_t N>
+    void get(std::array<T, N>& items) {
+        for (T& item : items) get(item);
+    }
+    template <class T>
+        requires std::is_class_v<T>
+    void get(T& object) {
+        T::fields(object, *this);
+    }
+
+    byte_reader* in_;
+};
+
+/// Appends the fields of an object.
+template <class T>
+void write_fields(byte_writer& out, T const& object) {
+    writing_archive a(out);
+    a(object);
+}
+
+/// Reads the fields of an object. Once `in.ok()` is false, the object is of no use.
+template <class T>
+void read_fields(byte_reader& in, T& object) {
+    reading_archive a(in);
+    a(object);
+}
+
+} // namespace straggle::base
