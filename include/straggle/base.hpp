@@ -16,6 +16,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/leading_count.hpp>
 #include <straggle/base/library_version.hpp>
+#include <straggle/base/no_index.hpp>
 #include <straggle/base/outcome.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/projection.hpp>

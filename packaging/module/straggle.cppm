@@ -729,8 +729,6 @@ using straggle::mitigate::copy_planner_options;
 
 // straggle/mitigate/copy_rows.hpp
 namespace mitigate {
-using straggle::mitigate::not_known;
-using straggle::mitigate::unnamed_task;
 using straggle::mitigate::running_row;
 using straggle::mitigate::place_row;
 using straggle::mitigate::new_task;

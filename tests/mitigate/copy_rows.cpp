@@ -11,7 +11,7 @@ using namespace straggle::mitigate;
 
 TEST_CASE("copy_rows: what is not told is not known, and hurts nobody") {
     running_row const t;
-    CHECK(t.kind == not_known);
+    CHECK(t.kind == straggle::detail::no_index);
     CHECK(std::isnan(t.progress));
     CHECK(std::isnan(t.reported));
     CHECK(std::isnan(t.input));
@@ -22,6 +22,6 @@ TEST_CASE("copy_rows: what is not told is not known, and hurts nobody") {
     CHECK(p.free == 0);
     CHECK(p.state == straggle::node_state::healthy);
     CHECK_FALSE(p.slow.is_known());
-    CHECK(ended_row{}.how == attempt_status::success);
+    CHECK(ended_row{}.how == straggle::attempt_status::success);
     CHECK(copy_notes{} == copy_notes{});
 }

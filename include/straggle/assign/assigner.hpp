@@ -15,6 +15,7 @@
 #include <straggle/assign/profit.hpp>
 #include <straggle/assign/suspect_fields.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/no_index.hpp>
 #include <straggle/base/ranges.hpp>
 
 #include <concepts>
@@ -185,7 +186,7 @@ class assigner {
   private:
     using limit_row = std::conditional_t<sizeof...(Limits) == 0, detail::limit_row<copies_per_task>,
                                          detail::limit_row<Limits...>>;
-    static constexpr std::uint32_t none = detail::no_place;
+    static constexpr std::uint32_t none = detail::no_index;
 
     // What is kept of a straggler while the plan is made.
     struct draft {

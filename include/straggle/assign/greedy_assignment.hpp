@@ -10,6 +10,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/no_index.hpp>
 #include <straggle/base/span_of.hpp>
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -65,8 +65,6 @@ concept assignment_solver =
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-inline constexpr std::uint32_t no_place = (std::numeric_limits<std::uint32_t>::max)();
-
 // The highest bit is set where a value is not finite and more than 0: of those that are, the bits are from 1
 // up to those of infinity. For one value or several. By bits, as with -ffast-math NaN may compare as it
 // likes.
@@ -103,8 +101,8 @@ template <class Bits>
 // That the spans fit together.
 inline void expect_pairs(assign::assignable_pairs const& p) {
     std::size_t const pairs = p.column.size();
-    STRAGGLE_EXPECTS(p.value.size() == pairs && p.second.size() == pairs && pairs < no_place);
-    STRAGGLE_EXPECTS(p.rows() < no_place && (p.first.empty() ? pairs == 0 : p.first.back() <= pairs));
+    STRAGGLE_EXPECTS(p.value.size() == pairs && p.second.size() == pairs && pairs < no_index);
+    STRAGGLE_EXPECTS(p.rows() < no_index && (p.first.empty() ? pairs == 0 : p.first.back() <= pairs));
 }
 inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::uint32_t const> room) {
     expect_pairs(p);
@@ -129,13 +127,13 @@ inline void expect_assignable(assign::assignable_pairs const& p, std::span<std::
     return a < b;
 }
 
-// The best pair of a row whose column has room; no_place if there is none.
+// The best pair of a row whose column has room; no_index if there is none.
 [[nodiscard]] inline std::uint32_t best_open_pair(assign::assignable_pairs const& p, std::uint32_t row,
                                                   std::span<std::uint32_t const> room) {
-    std::uint32_t best = no_place;
+    std::uint32_t best = no_index;
     for (std::uint32_t i = p.first[row]; i < p.first[row + 1]; ++i) {
         if (room[p.column[i]] == 0) continue;
-        if (best == no_place || is_better_pair(p, i, best)) best = i;
+        if (best == no_index || is_better_pair(p, i, best)) best = i;
     }
     return best;
 }
@@ -166,7 +164,7 @@ class assignment_in_turn {
         room_.assign(room.begin(), room.end());
         for (std::uint32_t row = 0; row < pairs.rows(); ++row) {
             std::uint32_t const best = detail::best_open_pair(pairs, row, detail::span_of(room_));
-            if (best == detail::no_place || !admit(row)) continue;
+            if (best == detail::no_index || !admit(row)) continue;
             --room_[pairs.column[best]];
             out.push_back({row, best});
         }
@@ -224,7 +222,7 @@ class greedy_assignment {
     };
     void wish(assignable_pairs const& p, std::uint32_t row) {
         std::uint32_t const best = detail::best_open_pair(p, row, detail::span_of(room_));
-        if (best == detail::no_place) return;
+        if (best == detail::no_index) return;
         wishes_.push_back({row, best});
         std::push_heap(wishes_.begin(), wishes_.end(), worse{p});
     }

@@ -11,6 +11,7 @@
 #include <straggle/assign/detail/open_places.hpp>
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/no_index.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -78,7 +79,7 @@ class optimal_assignment {
 
   private:
     using edge = detail::best_pairs::edge;
-    static constexpr std::uint32_t none = detail::no_place;
+    static constexpr std::uint32_t none = detail::no_index;
     // The price of a column that never has room.
     static constexpr double no_price = (std::numeric_limits<double>::max)();
 

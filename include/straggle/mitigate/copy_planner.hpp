@@ -69,7 +69,7 @@ class basic_copy_planner {
     /// An attempt ended. In any order.
     /// @return false for what is no time: nothing is learnt
     bool observe_ended(ended_row const& e) {
-        detail::task_note* const n = e.task == unnamed_task ? nullptr : book_.find(e.job, e.task);
+        detail::task_note* const n = e.task == no_task ? nullptr : book_.find(e.job, e.task);
         bool const over = e.how == attempt_status::success;
         if (n) observe_race(*n, e);
         if (over) scan_.count_task();

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <straggle/base/config.hpp>
+#include <straggle/base/no_index.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/attempt_status.hpp>
 #include <straggle/record/comparison.hpp>
 #include <straggle/record/node_state.hpp>
@@ -17,17 +19,12 @@
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// A kind, or a node, that is not known.
-inline constexpr std::uint32_t not_known = (std::numeric_limits<std::uint32_t>::max)();
-/// A task that has no name: it is taken for a task of its own, whose copies cannot be told from others.
-inline constexpr std::uint64_t unnamed_task = (std::numeric_limits<std::uint64_t>::max)();
-
 /// An attempt that runs now. Originals and copies have a row each, with the same job and task.
 struct running_row {
-    std::uint32_t row = 0;                                      ///< the caller's, handed back
-    std::uint64_t job = 0;                                      ///< siblings are tasks of one job
-    std::uint64_t task = 0;                                     ///< within the job
-    std::uint32_t kind = not_known;                             ///< jobs of the same work
+    std::uint32_t row = 0;  ///< the caller's, handed back
+    std::uint64_t job = 0;  ///< siblings are tasks of one job
+    std::uint64_t task = 0; ///< within the job; `no_task`: a task of its own, whose copies are not known
+    std::uint32_t kind = detail::no_index;                      ///< jobs of the same work
     std::uint32_t node = 0;                                     ///< as in `place_row`
     double start = 0;                                           ///< on the caller's clock
     double progress = std::numeric_limits<double>::quiet_NaN(); ///< in [0, 1]; NaN: not known
@@ -55,8 +52,8 @@ struct place_row {
 /// A task that waits for a place.
 struct new_task {
     std::uint64_t job = 0;                                   ///< as in `running_row`
-    std::uint64_t task = unnamed_task;                       ///< as in `running_row`
-    std::uint32_t kind = not_known;                          ///< as in `running_row`
+    std::uint64_t task = no_task;                            ///< as in `running_row`
+    std::uint32_t kind = detail::no_index;                   ///< as in `running_row`
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`
     bool only_here = false;    ///< no node can run it but those that are told, the full ones among them
     bool queue_is_now = false; ///< the load is of now; else it is of the last plan, and what came is guessed
@@ -65,7 +62,7 @@ struct new_task {
 /// An attempt that ended.
 struct ended_row {
     std::uint64_t job = 0, task = 0;                         ///< as in `running_row`
-    std::uint32_t kind = not_known;                          ///< as in `running_row`
+    std::uint32_t kind = detail::no_index;                   ///< as in `running_row`
     std::uint32_t node = 0;                                  ///< as in `running_row`
     double start = 0, end = 0;                               ///< on the caller's clock
     double input = std::numeric_limits<double>::quiet_NaN(); ///< as in `running_row`

@@ -94,8 +94,8 @@ class attempt_reader {
             out.end = guard.now();
         }
         out.job = key_of(unwrap(job), key_);
-        out.task = no_task_key;
-        if constexpr (has_task<Fields>) out.task = read_key(fields_.task, attempt, out.job, no_task_key);
+        out.task = no_task;
+        if constexpr (has_task<Fields>) out.task = read_key(fields_.task, attempt, out.job, no_task);
         if constexpr (has_input<Fields>) to.input = read_number(fields_.input, attempt);
         if (!(to.input > 0) || !is_finite(to.input)) to.input = unknown;
         judge(attempt, races, out);

@@ -12,16 +12,13 @@
 #include <straggle/base/finite.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
+#include <straggle/base/no_index.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace straggle::inline STRAGGLE_ABI::detail {
-
-// What stands for a name that is not known.
-inline constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
 
 // Names as indices. An index is given away again only after `erase`.
 template <class Id>

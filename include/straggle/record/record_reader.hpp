@@ -12,6 +12,7 @@
 #include <straggle/base/interner.hpp>
 #include <straggle/base/projection.hpp>
 #include <straggle/record/attempt.hpp>
+#include <straggle/record/attempt_event.hpp>
 #include <straggle/record/field.hpp>
 #include <straggle/record/id_table.hpp>
 #include <straggle/record/node.hpp>
@@ -27,8 +28,6 @@
 namespace straggle::inline STRAGGLE_ABI::detail {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-// A task that has no name: it is nobody's copy.
-inline constexpr std::uint64_t no_task_key = ~std::uint64_t{0};
 
 constexpr std::uint64_t mixed(std::uint64_t h, std::uint64_t key) noexcept {
     h ^= key * 0x9E3779B97F4A7C15u;
@@ -46,7 +45,7 @@ std::uint64_t key_of(Id const& id, std::uint64_t key) {
     else
         h = std::hash<Id>{}(id);
     h = mixed(h, key + 1);
-    return h == no_task_key ? 0 : h;
+    return h == no_task ? 0 : h;
 }
 
 // Fields that only some aggregates have.
@@ -86,7 +85,7 @@ concept has_busy = requires { requires given<decltype(Fields::busy)>; };
 // An attempt that runs.
 struct read_running_row {
     std::uint32_t row = 0, node = no_index, kind = no_index;
-    std::uint64_t job = 0, task = no_task_key;
+    std::uint64_t job = 0, task = no_task;
     double start = 0, progress = unknown, reported = unknown, input = unknown;
     std::uint32_t attempts = 0; // 0: not told
     bool is_copy = false, knows_copy = false, may_copy = true, left_alone = false;

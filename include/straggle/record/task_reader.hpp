@@ -133,7 +133,7 @@ class task_reader {
             if (out.node == no_index) continue;
             out.job = key_of(unwrap(job), key_);
             out.left_alone = left_alone(out.job);
-            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task_key);
+            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task);
             read_work(r, kind_of, out);
             if constexpr (has_progress<Fields>) {
                 out.progress = read_number(fields_.progress, r);
@@ -153,7 +153,7 @@ class task_reader {
                 out.knows_copy = is_present(flag);
                 out.is_copy = out.knows_copy && unwrap(flag);
             }
-            if (out.task == no_task_key) out.may_copy = false; // nobody could tell whose copy it is
+            if (out.task == no_task) out.may_copy = false; // nobody could tell whose copy it is
             rows_.push_back(out);
             ++counts.used;
         }
@@ -167,7 +167,7 @@ class task_reader {
         auto const& job = project(fields_.job, r);
         if (is_present(job)) {
             out.job = key_of(unwrap(job), key_);
-            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task_key);
+            if constexpr (has_task<Fields>) out.task = read_key(fields_.task, r, out.job, no_task);
         }
         read_work(r, kind_of, out);
         return out;
@@ -194,7 +194,7 @@ class task_reader {
     void group() {
         order_.clear();
         for (std::uint32_t i = 0; i < rows_.size(); ++i)
-            if (rows_[i].task != no_task_key) order_.push_back({rows_[i].task, i});
+            if (rows_[i].task != no_task) order_.push_back({rows_[i].task, i});
         spread_sort(
             order_, dealt_, [](place const& p) { return p.task; },
             [this](place const& a, place const& b) {

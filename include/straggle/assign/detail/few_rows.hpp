@@ -10,6 +10,7 @@
 
 #include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/base/config.hpp>
+#include <straggle/base/no_index.hpp>
 #include <straggle/base/simd.hpp>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ class few_rows {
             if (!admit(first)) continue;
             raise_prices();
             move_along();
-            out[assigned++] = {first, no_place};
+            out[assigned++] = {first, no_index};
         }
         out.resize(assigned);
         for (assign::assigned_pair& a : out) a.pair = pair_of(p, a.row, column_of_[a.row]);
@@ -67,12 +68,12 @@ class few_rows {
             has_room_[j] = room_[j] > 0 ? ~std::uint64_t{0} : 0;
             is_open_[j] = 0;
             price_[j] = 0;
-            holder_[j] = no_place;
+            holder_[j] = no_index;
         }
         waiting_count_ = 0;
         knows_most_second_ = false;
         for (std::uint32_t row = 0; row < rows; ++row) {
-            column_of_[row] = next_holder_[row] = no_place;
+            column_of_[row] = next_holder_[row] = no_index;
             if (p.first[row] == p.first[row + 1]) continue;
             if (!lay_out(p, row, room.size())) return false;
             waiting_[waiting_count_++] = row;
@@ -172,7 +173,7 @@ class few_rows {
 
     bool find_best_path() noexcept {
         passed_count_ = 0;
-        end_ = no_place;
+        end_ = no_index;
         lanes best = simd::splat_short(0.0), open = simd::splat_short(0.0);
         for (std::size_t j = 0; j < width_; j += step) {
             lanes const gain = simd::load_short(most_waiting_ + j) - simd::load_short(price_ + j);
@@ -210,7 +211,7 @@ class few_rows {
         alignas(64) static constexpr std::uint64_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
         static_assert(step <= 8);
         lanes const wanted = simd::splat_short(most);
-        best_columns best{no_place, true};
+        best_columns best{no_index, true};
         for (std::size_t begin = 0; begin < width; begin += 64) {
             lane_mask place, found{};
             std::memcpy(&place, places, sizeof place);
@@ -223,8 +224,8 @@ class few_rows {
             }
             std::uint64_t const bits = simd::any_bits(found);
             if (bits == 0) continue;
-            best.is_only = best.first == no_place && (bits & (bits - 1)) == 0;
-            if (best.first == no_place)
+            best.is_only = best.first == no_index && (bits & (bits - 1)) == 0;
+            if (best.first == no_index)
                 best.first =
                     static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(std::countr_zero(bits));
         }
@@ -245,7 +246,7 @@ class few_rows {
         passed_gain_[passed_count_] = gain;
         passed_[passed_count_++] = column;
         double most = 0;
-        for (std::uint32_t row = holder_[column]; row != no_place; row = next_holder_[row])
+        for (std::uint32_t row = holder_[column]; row != no_index; row = next_holder_[row])
             most = reach_from(row, gain - (values_[row * width_ + column] - price_[column]));
         return most;
     }
@@ -272,8 +273,8 @@ class few_rows {
     // The row at the begin of the path, which is known in full from here on. Ties go as in
     // `greedy_assignment`: to the larger second, then the first row, then the first column.
     [[nodiscard]] std::uint32_t row_at_begin(assign::assignable_pairs const& p) noexcept {
-        std::uint32_t row = no_place, column = end_;
-        if (column == no_place) {
+        std::uint32_t row = no_index, column = end_;
+        if (column == no_index) {
             // Columns with room have no price.
             auto const [first, is_only] = columns_with(has_room_, most_waiting_, found_, width_);
             std::tie(row, column) = is_only ? std::pair{best_waiting(p, first), first} : best_direct(p);
@@ -288,7 +289,7 @@ class few_rows {
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t>
     best_direct(assign::assignable_pairs const& p) noexcept {
         if (!knows_most_second_) find_most_second(p);
-        std::pair<std::uint32_t, std::uint32_t> best{no_place, no_place};
+        std::pair<std::uint32_t, std::uint32_t> best{no_index, no_index};
         double most_second = missing;
         for (std::size_t i = 0; i < waiting_count_; ++i) {
             std::size_t const begin = waiting_[i] * width_;
@@ -299,7 +300,7 @@ class few_rows {
             for (std::uint32_t j = 0; j < width_; ++j) {
                 if (values_[begin + j] != found_ || has_room_[j] == 0) continue;
                 double const second = second_of(p, waiting_[i], j);
-                if (best.first != no_place && !(second > most_second)) continue;
+                if (best.first != no_index && !(second > most_second)) continue;
                 best = {waiting_[i], j};
                 most_second = second;
             }
@@ -323,11 +324,11 @@ class few_rows {
     }
     [[nodiscard]] std::uint32_t best_waiting(assign::assignable_pairs const& p,
                                              std::uint32_t column) const noexcept {
-        std::uint32_t best = no_place;
+        std::uint32_t best = no_index;
         for (std::size_t i = 0; i < waiting_count_; ++i) {
             std::uint32_t const row = waiting_[i];
             if (values_[row * width_ + column] != most_waiting_[column]) continue;
-            if (best == no_place || second_of(p, row, column) > second_of(p, best, column)) best = row;
+            if (best == no_index || second_of(p, row, column) > second_of(p, best, column)) best = row;
         }
         return best;
     }
@@ -344,11 +345,11 @@ class few_rows {
         for (std::uint32_t column = end_;;) {
             auto const row = static_cast<std::uint32_t>(via_[column]);
             std::uint32_t const before = column_of_[row];
-            if (before != no_place) let_go(before, row);
+            if (before != no_index) let_go(before, row);
             column_of_[row] = column;
             next_holder_[row] = holder_[column];
             holder_[column] = row;
-            if (before == no_place) return;
+            if (before == no_index) return;
             column = before;
         }
     }
@@ -374,6 +375,6 @@ class few_rows {
     bool knows_most_second_ = false;
     // Of the path that is looked for: what it adds, and where it ends if it is not a single pair.
     double found_ = 0;
-    std::uint32_t end_ = no_place;
+    std::uint32_t end_ = no_index;
 };
 } // namespace straggle::detail

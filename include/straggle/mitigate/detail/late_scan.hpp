@@ -197,7 +197,7 @@ class basic_late_scan {
         for (std::size_t i = 0; i < rows.size();) {
             std::size_t end = i + 1;
             while (end < rows.size() && rows[end].task == rows[i].task &&
-                   rows[i].task != mitigate::unnamed_task)
+                   rows[i].task != no_task)
                 ++end;
             next = (std::max)(
                 next, look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book));
@@ -218,7 +218,7 @@ class basic_late_scan {
         copies_running_ += copies;
         ++tasks_;
         task_note* note = nullptr;
-        if (t.task != mitigate::unnamed_task) {
+        if (t.task != no_task) {
             note = &book.turn_to(t.job, t.task);
             read_note(*note, now, t, running, rows);
         }

@@ -81,7 +81,7 @@ class mitigation_loop {
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
             attempt.as == attempt_status::success ? log_type::ended(*job, attempt.start, attempt.end)
                                                   : log_type::ran(*job, attempt.start, attempt.end);
-        if (attempt.as == attempt_status::success && attempt.task != no_task_key)
+        if (attempt.as == attempt_status::success && attempt.task != no_task)
             jobs_.task_ended(attempt.task, attempt.end, effects_);
         return used;
     }
@@ -308,7 +308,7 @@ class mitigation_loop {
                 log_type::ran(*job, r.start, guard_.now());
                 if (excluded_ != 0) log_type::expose(*job, mitigate::action_kind::exclusion);
             }
-            if (r.task != no_task_key) jobs_.task_runs(r.task, guard_.now());
+            if (r.task != no_task) jobs_.task_runs(r.task, guard_.now());
         }
         for (node_memory& m : memory_)
             if (m.is_allowed && !m.is_charged && m.newest_start <= m.since && newest > m.since) {

@@ -25,7 +25,7 @@ struct task_note {
     predict::progress_track track{};
     assign::race_claim claim{}; // of the last copy advised
     double copy_start = 0;
-    std::uint32_t kind = mitigate::not_known;
+    std::uint32_t kind = no_index;
     std::uint32_t round = 0;    // seen last
     std::uint16_t launched = 0; // copies seen
     bool advised = false, racing = false, counted = false, over = false;
