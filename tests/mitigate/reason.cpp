@@ -28,7 +28,14 @@ TEST_CASE("reason: where a node stands") {
     n.causes = 2 | 4 | 8;
     n.why = {};
     CHECK(reason(n) == "excluded: the operator denies it; its tasks do not end; its tasks fail");
-    CHECK(reason(mitigate::planned_node{}) == "healthy: not known well enough, 0 tasks");
+    CHECK(reason(mitigate::planned_node{}) == "healthy: nothing is held against it");
+    n = {.state = node_state::last_resort,
+         .slow = {1.31, 1.24, 1.39, 116},
+         .causes = static_cast<std::uint8_t>(blacklist::cause::slow),
+         .spared_by = blacklist::spared::by_limit};
+    CHECK(reason(n) ==
+          "last_resort: takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks; in service, "
+          "since too many slots would be out");
 }
 
 TEST_CASE("reason: why a task has a copy") {

@@ -65,6 +65,7 @@ json node_json(mitigate::planned_node const& n, std::string const& name, double 
             {"probe_slots", n.probe_slots},
             {"since", now - finite(n.lasted, 0)},
             {"until", ends ? json(now + n.left) : json()},
+            {"spared_by", straggle::blacklist::to_string(n.spared_by)},
             {"reason", mitigate::reason(n)}};
 }
 
@@ -73,7 +74,8 @@ json nodes_json(plan_line const& line, text_map<char>& listed) {
     text_map<char> next;
     for (mitigate::planned_node const& n : line.plan.nodes()) {
         std::string const& name = line.told.nodes()[n.row].name;
-        bool const is_healthy = n.state == straggle::node_state::healthy;
+        bool const is_healthy =
+            n.state == straggle::node_state::healthy && n.spared_by == straggle::blacklist::spared::no;
         if (!is_healthy) next.try_emplace(name);
         if (line.lists_all || !is_healthy || listed.contains(name))
             nodes.push_back(node_json(n, name, line.now));

@@ -34,6 +34,7 @@ struct planned_node {
     std::uint32_t probe_slots = 0;          ///< attempts that may run there at a time; 0 if out of service
     double lasted = 0;                      ///< for how long the state has held, in the unit of the times
     double left = 0; ///< how much longer it holds at most, unless something new is seen
+    blacklist::spared spared_by = blacklist::spared::no; ///< why it is in service nevertheless
 };
 
 /// A range of times: one time in ten is below `low`, one in ten above `high`.

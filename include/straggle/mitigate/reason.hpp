@@ -83,10 +83,23 @@ inline void append_reason(std::string& out, planned_node const& n) {
     say(blacklist::cause::failing, "its tasks fail");
     if ((n.causes & static_cast<std::uint8_t>(blacklist::cause::slow)) != 0 || !said) {
         if (said) detail::append(out, "; ");
-        append_reason(out, n.slow);
+        if (n.slow.is_known() || n.causes != 0)
+            append_reason(out, n.slow);
+        else
+            detail::append(out, "nothing is held against it");
     }
     if (!n.why.rule.empty())
         detail::append(out, " (", n.why.rule, ": ", two{n.why.value}, " against ", two{n.why.threshold}, ")");
+    constexpr std::array<std::string_view, 8> spared{"",
+                                                     "too many slots would be out",
+                                                     "the others could not carry its tasks",
+                                                     "it is the last of its failure domain",
+                                                     "the operator pins it",
+                                                     "too many nodes were excluded lately",
+                                                     "too many nodes look bad to believe it",
+                                                     "no new exclusions were asked for"};
+    if (n.spared_by != blacklist::spared::no)
+        detail::append(out, "; in service, since ", spared[static_cast<std::size_t>(n.spared_by)]);
 }
 
 /// Appends why a task is to have a copy.

@@ -359,8 +359,10 @@ class mitigation_loop {
                 if (state == node_state::excluded || state == node_state::on_probation) ++excluded_;
             }
             n.state = state;
-            if (state == node_state::healthy) continue;
+            n.spared_by = v.spared_by;
+            if (state == node_state::healthy && v.spared_by == blacklist::spared::no) continue;
             n.why = v.why;
+            if (state == node_state::healthy) continue;
             n.causes = v.causes;
             n.strikes = v.strikes;
             n.probe_slots = state == node_state::on_probation  ? v.probe_slots
