@@ -101,7 +101,7 @@ inline double bimodal(engine& g) {
 
 // For a planner that prices every late task, at nothing.
 inline straggle::mitigate::copy_planner_options all_priced() {
-    return {.least_win = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1, .price = {.least = 0}};
+    return {.least_win = 0, .slot_price = 0, .most_copies = 1, .storm = 1, .copies_per_task = 1};
 }
 
 // Each prints a table, and returns 0 where all that is claimed holds.

@@ -336,7 +336,6 @@ using straggle::assign::copy_case;
 using straggle::assign::copy_worth;
 using straggle::assign::worth_of;
 using straggle::assign::claim_of;
-using straggle::assign::job_gain;
 }
 
 // straggle/assign/rank_places.hpp

@@ -22,7 +22,7 @@ TEST_CASE("copy_planner_options: reach the parts that they are for") {
 TEST_CASE("copy_planner_options: defaults are shares and factors, none is a time") {
     copy_planner_options const o;
     CHECK(o.straggler_threshold > 1);
-    for (double const share : {o.least_win, o.most_copies, o.storm, o.races.of_task, o.price.reserve}) {
+    for (double const share : {o.least_win, o.most_copies, o.storm, o.races.of_task, o.slot_price}) {
         CHECK(share > 0);
         CHECK(share < 1);
     }

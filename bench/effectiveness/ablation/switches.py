@@ -29,14 +29,8 @@ POINTS = [
     ("running", "blacklist/node_decisions.hpp",
      "evidence_.update(now, running,",
      "evidence_.update(now, OFF ? std::span<running_attempt const>{{}} : running,"),
-    ("crowding", "mitigate/detail/late_scan.hpp",
-     "double company_on(std::uint32_t node) const noexcept {\n", "{0}        if (OFF) return -1;\n"),
     ("hung", "blacklist/detail/node_trials.hpp",
      "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
-    ("sharing", "mitigate/detail/copy_offers.hpp",
-     "        return saved > 0 ? assign::job_gain", "        if (OFF) return 1;\n{0}"),
-    ("price", "assign/slot_price.hpp",
-     "        double const w = (std::min)(share_, 1.0);\n", "        if (OFF) return options_.least;\n{0}"),
 ]
 
 

@@ -28,7 +28,7 @@ std::unique_ptr<policy> make_free(setup const&) {
     o.copies.least_win = 0;
     o.copies.most_copies = 0.5;
     o.copies.storm = 1;
-    o.copies.price = {.least = 0, .memory = 1e-3};
+    o.copies.slot_price = 0;
     return std::make_unique<library>(parts{}, o);
 }
 

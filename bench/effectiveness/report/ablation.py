@@ -19,17 +19,14 @@ RESAMPLES = 2000
 HARM = 0.02
 # What a mechanism consists of, where it has files of its own.
 FILES = {
-    "progress": ["predict/progress_trust.hpp", "predict/smoothed_progress.hpp", "mitigate/detail/soon_tasks.hpp"],
+    "progress": ["predict/progress_trust.hpp", "predict/smoothed_progress.hpp"],
     "races": ["assign/race_record.hpp"],
     "load_watch": ["blacklist/detail/load_watch.hpp"],
     "slow_now": ["mitigate/detail/place_odds.hpp"],
     "classes": ["blacklist/detail/machine_classes.hpp"],
-    "crowding": ["predict/crowding.hpp"],
     "hung": ["rank/detail/evidence_hung.hpp"],
-    "effect": ["mitigate/effect.hpp", "mitigate/detail/job_log.hpp"],
     "exclusions": ["blacklist/node_decisions.hpp", "blacklist/detail/node_trials.hpp", "blacklist/detail/exclusion_record.hpp",
                    "blacklist/detail/load_watch.hpp"],
-    "price": ["assign/slot_price.hpp"],
     "placement": ["assign/rank_places.hpp"],
 }
 

@@ -85,8 +85,7 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// would never win on a node as fast. `of_task` weighs the cases; `race_record` learns it, and `apart`.
 ///
 /// Source: Zheng et al. 2014, section 6 (the first case alone, uncapped); G. Ananthanarayanan et al., Mantri
-/// (2010): at price 1 only what saves slot time is worth it. Ours: the second case, and the gain of late
-/// tasks of one job, which is had only if all of them are helped, in equal shares.
+/// (2010): at price 1 only what saves slot time is worth it. Ours: the second case.
 /// @pre both spans are not empty, ascending and finite
 /// @par Cost
 /// O(left (there / 16 + 1) + 8 left / 16), each a search among sixteen
@@ -148,59 +147,6 @@ namespace straggle::inline STRAGGLE_ABI::assign {
             .relative = c.relative,
             .place = guess(c.there, 0, 1),
             .task = guess(c.left, c.age, c.relative)};
-}
-
-/// By how much a job can be expected to end earlier if all of its late tasks get a copy: the expectation of
-/// the last of them, without and with copies.
-///
-/// One late task of ten is not worth a copy by itself, as the job waits for the other nine; all ten are.
-/// @param tasks the late ones
-/// @param next what the rest of the job still takes
-/// @pre the times of the tasks are as for `worth_of`
-/// @par Cost
-/// O(200 tasks)
-[[nodiscard]] inline double job_gain(std::span<copy_case const> tasks, double next) noexcept {
-    constexpr std::size_t steps = 32;
-    double last = next;
-    for (copy_case const& c : tasks) last = (std::max)(last, c.left.back());
-    double const step = (last - next) / static_cast<double>(steps);
-    if (!(step > 0)) return 0;
-    double const per_step = 1 / step, most = static_cast<double>(steps);
-    // How many are over at each of the times, and not before.
-    using counts = std::array<std::uint32_t, steps + 1>;
-    auto const count = [&](counts& out, double time) {
-        double const place = (time - next) * per_step + 0.5;
-        ++out[static_cast<std::size_t>((std::max)(0.0, (std::min)(most, place)))];
-    };
-    std::array<double, steps> without{}, with{}; // chances that all are done by then
-    without.fill(1);
-    with.fill(1);
-    for (copy_case const& c : tasks) {
-        detail::attempt_luck const luck(c.apart);
-        counts left{}, there{}, both{}; // `both`: pairs of a time and a luck
-        for (double const r : c.left) count(left, r);
-        for (double const x : c.there) count(there, x);
-        for (double const factor : luck.factors()) {
-            double const relative = c.relative * factor, ahead = c.age * relative;
-            for (double const r : c.left) count(both, (std::min)(r, r * relative + ahead));
-        }
-        double const possible = static_cast<double>(c.left.size() * luck.factors().size());
-        double const each = c.of_task / possible;
-        double const of_left = static_cast<double>(c.left.size()),
-                     of_place = (1 - c.of_task) / static_cast<double>(c.there.size());
-        double still = of_left, still_there = static_cast<double>(c.there.size()), too_long = possible;
-        for (std::size_t i = 0; i < steps; ++i) {
-            still -= left[i];
-            still_there -= there[i];
-            too_long -= both[i];
-            double const share = still / of_left;
-            without[i] *= 1 - share;
-            with[i] *= 1 - (of_place * share * still_there + each * too_long);
-        }
-    }
-    double gain = 0;
-    for (std::size_t i = 0; i < steps; ++i) gain += with[i] - without[i];
-    return gain * step;
 }
 
 } // namespace straggle::assign

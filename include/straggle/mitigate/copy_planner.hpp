@@ -7,7 +7,6 @@
 
 #include <straggle/assign/race_record.hpp>
 #include <straggle/assign/rank_places.hpp>
-#include <straggle/assign/slot_price.hpp>
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/span_of.hpp>
@@ -44,8 +43,9 @@ struct runs_anywhere {
 /// that has proved to be trusted, will more likely than not take longer than `straggler_threshold` times the
 /// usual time and longer than the spread of its job explains.
 ///
-/// **A copy** is launched where what the job can be expected to gain exceeds the slot time that others lose,
-/// at the price of slot time: see `assign::worth_of`, `assign::slot_price`, `assign::race_record`. It goes to
+/// **A copy** is launched where what the task can be expected to gain exceeds the slot time that others lose,
+/// at the price of slot time; while no slot idles, only one that gives back more slot time than it takes: see
+/// `assign::worth_of`, `assign::race_record`. It goes to
 /// the free healthy node where it ends first, never where the task runs.
 ///
 /// **A probe** is a copy on a node on probation. It takes no slot that other work could have and needs no
@@ -64,7 +64,7 @@ class basic_copy_planner {
   public:
     /// @param options shares and factors; the defaults are meant to be used
     explicit basic_copy_planner(copy_planner_options options = {})
-        : options_(options), scan_(options), offers_(options), price_(options.price), races_(options.races) {}
+        : options_(options), scan_(options), offers_(options), races_(options.races) {}
 
     /// An attempt ended. In any order.
     /// @return false for what is no time: nothing is learnt
@@ -84,7 +84,7 @@ class basic_copy_planner {
     /// @param now of the caller's clock
     /// @param running all attempts that run
     /// @param places all nodes
-    /// @param load of the cluster; `waiting` is read: tasks that wait make the price
+    /// @param load of the cluster; `waiting` is read: slots that tasks wait for are no idle ones
     /// @param can_run `(task_row, node_row) -> bool`, asked only for what would be launched
     template <class CanRun = runs_anywhere>
     void plan(double now, std::span<running_row const> running, std::span<place_row const> places,
@@ -100,13 +100,12 @@ class basic_copy_planner {
             slots += p.state != node_state::away ? p.slots : 0;
             healthy_.add(p);
         }
-        price_.observe(now, load.waiting, slots, supply.free, scan_.usual(), scan_.tasks_per_job());
-        supply.price = price_.price();
+        supply.price = options_.slot_price;
         supply.most_copies = options_.most_copies * static_cast<double>(slots);
         std::size_t const nodes = static_cast<std::size_t>(std::count_if(
             places.begin(), places.end(),
             [](place_row const& p) { return p.slots > 0 && !p.hung && p.state != node_state::away; }));
-        note(now, supply.price, nodes);
+        note(now, nodes);
         if (!notes_.storm)
             offers_.launch(scan_, running, places, supply, races_, book_, can_run, copies_, notes_);
         // A probe is compared with its original: against one that is well on its way it could only lose.
@@ -229,13 +228,12 @@ class basic_copy_planner {
         return supply;
     }
 
-    void note(double now, double price, std::size_t nodes) {
+    void note(double now, std::size_t nodes) {
         double const passed = begun_ && now > now_ ? now - now_ : 0.0, usual = scan_.usual();
         recent_ = (usual > 0 ? recent_ * std::exp(-passed / usual) : 0.0) + just_ended_;
         just_ended_ = 0;
         if (!begun_ || now > now_) now_ = now;
         begun_ = true;
-        notes_.price = price;
         notes_.tasks = scan_.tasks_;
         notes_.no_estimate = scan_.no_estimate_;
         notes_.late = static_cast<std::uint32_t>(scan_.late_.size());
@@ -253,7 +251,6 @@ class basic_copy_planner {
     copy_planner_options options_;
     detail::basic_late_scan<Void> scan_;
     detail::basic_copy_offers<Void> offers_;
-    assign::slot_price price_;
     assign::basic_race_record<Void> races_;
     detail::basic_task_book<Void> book_{};
     double recent_ = 0, just_ended_ = 0, now_ = 0; // tasks that ended; older ones fade within a usual time

@@ -107,7 +107,6 @@ struct copy_notes {
     std::uint32_t not_worth = 0;   ///< of those, gain was below cost or the copy would rather lose
     std::uint32_t over_limit = 0;  ///< of those, too many copies run already
     std::uint32_t no_place = 0;    ///< of those, no node was free or could run it
-    double price = 0;              ///< of slot time in time of jobs; see `assign::slot_price`
     friend constexpr bool operator==(copy_notes const&, copy_notes const&) = default;
 };
 

@@ -45,7 +45,6 @@ struct copy_candidate {
     std::size_t group = 0;
     double age, input_factor, slow; // of its input, of its node
     double of_node = 0;             // how likely its node is slow just now
-    double share = 0;               // gain of the job for each unit of slot time that a copy saves
     double expected = 0;            // net gain on the best node
     comparison why;
     std::uint32_t at; // among the running
@@ -56,7 +55,6 @@ inline constexpr std::size_t no_note = (std::numeric_limits<std::size_t>::max)()
 struct candidate_group {
     std::size_t first, last;    // candidates
     predict::time_points fresh; // times of a new task of the job, where the factor is 1
-    double next;                // what the rest of the job still takes
     std::uint32_t kind;
 };
 

@@ -58,7 +58,6 @@ class basic_copy_offers {
             return;
         }
         double const best = free_[order_.front()].slowdown;
-        for (candidate_group const& g : scan.groups_) share_gain(g, candidates, races);
         for (copy_candidate& c : candidates) {
             offer const o = price(c, scan.groups_[c.group], best, supply.price, races);
             c.expected = is_worth(o, supply) ? o.gain - o.cost : -1;
@@ -137,36 +136,6 @@ class basic_copy_offers {
         assign::copy_worth worth;
     };
 
-    // What a job gains by all the cases, for each unit of what they save. Their worths are then known.
-    double share_of_gain(double next) {
-        worths_.clear();
-        double saved = 0;
-        for (assign::copy_case const& c : cases_) saved += worths_.emplace_back(assign::worth_of(c)).saved;
-        return saved > 0 ? assign::job_gain(span_of(cases_), next) / saved : 0.0;
-    }
-
-    // What the job gains by copies of all its late tasks is shared by what each of them saves.
-    void share_gain(candidate_group const& group, when_used<Void, std::vector<copy_candidate>>& candidates,
-                    assign::basic_race_record<Void> const& races) {
-        cases_.clear();
-        std::size_t const size = group.last - group.first;
-        if (there_.size() < size) there_.resize(size);
-        double const of_task = races.of_task(group.kind);
-        for (std::size_t i = 0; i < size; ++i) {
-            copy_candidate const& c = candidates[group.first + i];
-            for (std::size_t k = 0; k < predict::time_points::count; ++k)
-                there_[i].at[k] = group.fresh.at[k] * c.input_factor;
-            cases_.push_back({.left = c.left.at,
-                              .there = there_[i].at,
-                              .age = c.age,
-                              .relative = 1 / c.slow,
-                              .of_task = of_task * (1 - c.of_node),
-                              .apart = races.apart()});
-        }
-        double const share = share_of_gain(group.next);
-        for (std::size_t i = group.first; i < group.last; ++i) candidates[i].share = share;
-    }
-
     [[nodiscard]] static offer price(copy_candidate const& c, candidate_group const& group, double slow,
                                      double slot, assign::basic_race_record<Void> const& races) noexcept {
         predict::time_points there = group.fresh;
@@ -179,7 +148,7 @@ class basic_copy_offers {
                                                        .apart = races.apart()});
         double const win = races.corrected(w.win_probability);
         double const trust = w.win_probability > 0 ? (std::min)(win / w.win_probability, 1.0) : 0.0;
-        return {c.share * w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
+        return {w.saved * trust, slot * (w.taken - w.saved_there() * trust), win, w};
     }
     // While tasks wait, only what gives back more slot time than it takes.
     [[nodiscard]] bool is_worth(offer const& o, slot_supply const& supply) const noexcept {
@@ -219,9 +188,6 @@ class basic_copy_offers {
 
     mitigate::copy_planner_options options_;
     std::uint64_t turn_ = 0;
-    when_used<Void, std::vector<predict::time_points>> there_{};
-    when_used<Void, std::vector<assign::copy_case>> cases_{};
-    when_used<Void, std::vector<assign::copy_worth>> worths_{};
     when_used<Void, std::vector<assign::free_place>> free_{};
     when_used<Void, std::vector<assign::ranked_place>> ranked_{};
     std::vector<std::uint32_t> order_{}; // free places, best first

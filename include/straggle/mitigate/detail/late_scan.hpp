@@ -18,7 +18,6 @@
 #include <straggle/mitigate/detail/copy_candidates.hpp>
 #include <straggle/mitigate/detail/place_odds.hpp>
 #include <straggle/mitigate/detail/running_jobs.hpp>
-#include <straggle/mitigate/detail/soon_tasks.hpp>
 #include <straggle/mitigate/detail/task_book.hpp>
 #include <straggle/predict/progress_trust.hpp>
 #include <straggle/predict/sibling_times.hpp>
@@ -78,7 +77,7 @@ class basic_late_scan {
         siblings_.finish(job);
         jobs_.finish(job);
     }
-    [[nodiscard]] double tasks_per_job() const noexcept { return jobs_.tasks_per_job(options_.price.memory); }
+    [[nodiscard]] double tasks_per_job() const noexcept { return jobs_.tasks_per_job(); }
     // The usual time of a task of the cluster; 0: not known.
     [[nodiscard]] double usual() const noexcept { return usual_; }
     // That of a task of a job on a usual node.
@@ -189,8 +188,7 @@ class basic_late_scan {
         jobs_.seen(any.job, now, longest);
         bool const known = siblings_.outlook(any.job, any.kind, span_of(sized_), outlook_);
         std::size_t const first = candidates_.size();
-        double next = 0, threshold = 0;
-        soon_.clear();
+        double threshold = 0;
         if (known)
             threshold = outlook_.usual() * (std::max)(options_.straggler_threshold,
                                                       std::exp(options_.deviations * outlook_.spread()));
@@ -199,19 +197,16 @@ class basic_late_scan {
             while (end < rows.size() && rows[end].task == rows[i].task &&
                    rows[i].task != no_task)
                 ++end;
-            next = (std::max)(
-                next, look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book));
+            look_at_task(now, running, rows.subspan(i, end - i), known, threshold, book);
             i = end;
         }
         if (candidates_.size() == first) return;
-        soon_.raise(outlook_, now, next);
-        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), next, any.kind});
+        groups_.push_back({first, candidates_.size(), outlook_.times_after(0), any.kind});
         for (std::size_t c = first; c < candidates_.size(); ++c) candidates_[c].group = groups_.size() - 1;
     }
 
-    // One task: its original, or what is left of it, and its copies. Returns how long the job waits for it
-    // at least: a candidate may get a copy.
-    double look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
+    // One task: its original, or what is left of it, and its copies.
+    void look_at_task(double now, std::span<running_row const> running, std::span<sorted_row const> rows,
                         bool known, double threshold, basic_task_book<Void>& book) {
         running_row const& t = running[rows.front().at];
         std::size_t const copies = rows.size() - (rows.front().is_copy ? 0 : 1);
@@ -227,7 +222,7 @@ class basic_late_scan {
         if (!known) {
             ++no_estimate_;
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return 0;
+            return;
         }
         double const factor = siblings_.factor(t.job, t.kind, {age, slow, t.input});
         double const limit = threshold * factor / slow, usual = outlook_.usual() * factor / slow;
@@ -240,11 +235,9 @@ class basic_late_scan {
         double chance = hung || age >= limit ? 1.0 : odds.most_of([&](double times) {
             return outlook_.survival_after(age / (factor * times), limit / (factor * times));
         });
-        double rest = -1; // as progress alone has it, where it is the better witness
         if (by_progress) {
             double const doubt = std::sqrt(worth.variance), stale = note->track.since_promise(now);
             double const promised = note->track.promise() * std::exp(-worth.bias);
-            if (doubt < outlook_.spread()) rest = (std::max)(promised - stale, 0.0);
             // Most tasks are far from late, whoever is asked.
             constexpr double unlikely = 0.1;
             if (chance < unlikely && age - stale + promised * std::exp(2 * doubt) < limit)
@@ -253,13 +246,11 @@ class basic_late_scan {
         predict::time_points left;
         if (by_progress && age < limit &&
             predict::is_soon_by_both(outlook_, factor, age, note->track, now, worth, limit - age)) {
-            soon_.add(factor, age, note->track, worth, limit - age, now);
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return 0; // `soon_` knows
+            return;
         }
         if (by_progress) {
             left = predict::left_by_both(outlook_, factor, age, note->track, now, worth);
-            rest = left.quantile(0.5);
             if (age < limit) {
                 double later = 0;
                 for (double const l : left.at) later += age + l > limit ? 1 : 0;
@@ -267,9 +258,8 @@ class basic_late_scan {
             }
         }
         if (!(chance >= 0.5)) {
-            if (rest < 0) rest = outlook_.median_after(age / factor) * factor - age;
             if (one && t.may_copy && !t.is_copy) probes_.push_back({age, rows.front().at});
-            return rest;
+            return;
         }
         if (hung) {
             ++hung_;
@@ -289,15 +279,9 @@ class basic_late_scan {
                            now - note->copy_start <
                                usual * std::exp2((std::min)(note->launched - options_.copies_per_task, 40u));
         if (!one || !t.may_copy || t.is_copy || again) {
-            rest = left.quantile(0.5);
-            if (copies > 0) { // the copy may be there first
-                running_row const& c = running[rows.back().at];
-                double const f = factor / slow * slow_of(c.node), a = (std::max)(now - c.start, 0.0);
-                rest = (std::min)(rest, outlook_.median_after(a / f) * f - a);
-                if (options_.kill_hung && hung && !t.is_copy && !hangs(c.node))
-                    kills_.push_back({t.row});
-            }
-            return rest;
+            if (copies > 0 && options_.kill_hung && hung && !t.is_copy && !hangs(running[rows.back().at].node))
+                kills_.push_back({t.row});
+            return;
         }
         candidates_.push_back({.left = left,
                                .note = note ? book.last() : no_note,
@@ -307,7 +291,6 @@ class basic_late_scan {
                                .of_node = odds.any(),
                                .why = why,
                                .at = rows.front().at});
-        return 0;
     }
     void read_note(task_note& n, double now, running_row const& t, std::span<running_row const> running,
                    std::span<sorted_row const> rows) {
@@ -336,7 +319,6 @@ class basic_late_scan {
     std::vector<sorted_row> order_{};
     when_used<Void, spread_sort_scratch<sorted_row>> dealt_{};
     when_used<Void, std::vector<predict::sized_task>> sized_{};
-    basic_soon_tasks<Void> soon_{}; // of the job that is looked at
     basic_running_jobs<Void> jobs_{};
 };
 using late_scan = basic_late_scan<>;

@@ -64,9 +64,8 @@ class basic_running_jobs {
 
     // Tasks that ended and jobs that are over tell how many tasks a job has.
     void count_task() noexcept { tasks_ += 1; }
-    // `before`: as long as nothing is known.
-    [[nodiscard]] double tasks_per_job(double before) const noexcept {
-        constexpr double as_many = 5; // jobs
+    [[nodiscard]] double tasks_per_job() const noexcept {
+        constexpr double as_many = 5, before = 20; // jobs, and their tasks as long as nothing is known
         return (tasks_ + as_many * before) / (over_ + as_many);
     }
 
