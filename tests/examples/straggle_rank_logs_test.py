@@ -99,7 +99,7 @@ class FirstScreen(unittest.TestCase):
         done = run("--from", "spark", HISTORIES / "parallel.joblog")
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"not JSON", done.stderr)
-        done = run("--from", "pbs", HISTORIES / "parallel.joblog")
+        done = run("--from", "torque", HISTORIES / "parallel.joblog")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"slurm", done.stderr)
 
