@@ -157,6 +157,10 @@ class Decisions(Watch):
         self.assertGreater(len(extra), 500)
         self.assertEqual(run(stdin=lines([{**extra, **e} for e in events])).stdout, plain)
 
+    def test_hello_is_answered(self):
+        told = self.told([{"event": "hello", "protocol": 1, "name": "x"}])
+        self.assertEqual([m["event"] for m in told], ["hello", "hello"])  # the first as it begins
+
     def test_forms_of_an_end(self):
         base = {"event": "end", "job": "a", "node": "n"}
         ends = [{"start": 5, "end": 9}, {"start": 5, "duration": 4}, {"end": 9, "duration": 4}, {"duration": 4}]
@@ -663,6 +667,7 @@ class Socket(Watch):
         deaf.flush()
         deaf.write(b'{"event": "rank_places", "job": "x"}\n')
         deaf.flush()
+        self.assertEqual(json.loads(deaf.readline())["event"], "hello")
         self.assertEqual(json.loads(deaf.readline())["event"], "places")
         engine.write(lines([{"event": "node", "node": "n1"}, {"event": "?"}, {"event": "decide", "now": 5}]))
         engine.flush()
@@ -750,6 +755,12 @@ class CommandLine(BadInput):
         self.refuses(2, "directory", "--log", "/")
         self.refuses(2, "No such", "--state", "/proc/none/x")
         self.refuses(1, "longer than", "--socket", "/tmp/" + "x" * 200)
+
+    def test_streams_that_were_closed(self):
+        for redirection, stream, status in ((">&- </dev/null", "standard output", 3), ("<&- >/dev/null", "standard input", 2)):
+            done = subprocess.run(["sh", "-c", f"exec '{PROGRAM}' {redirection}"], stderr=subprocess.PIPE, timeout=20)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(stream, done.stderr.decode())
 
     def test_a_closed_output_ends_it(self):
         process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -33,8 +33,7 @@ namespace program {
 class file_source {
   public:
     /// @param file `-` for standard input
-    explicit file_source(std::string const& file)
-        : file_(file == "-" ? stdin : std::fopen(file.c_str(), "rb")), name_(name_of(file)) {
+    explicit file_source(std::string const& file) : file_(opened(file)), name_(name_of(file)) {
         if (!file_) fail();
     }
     std::size_t operator()(char* to, std::size_t size) {
@@ -49,6 +48,15 @@ class file_source {
             if (f != stdin) std::fclose(f);
         }
     };
+    // Opening a named pipe waits for its writer: not in silence. What a shell makes of <(command) has one.
+    static std::FILE* opened(std::string const& file) {
+        if (file == "-") return stdin;
+        std::error_code unknown;
+        if (!file.starts_with("/dev/") && !file.starts_with("/proc/") &&
+            std::filesystem::is_fifo(file, unknown))
+            std::fprintf(stderr, "%s: a pipe, read as soon as a program writes to it\n", file.c_str());
+        return std::fopen(file.c_str(), "rb");
+    }
     [[noreturn]] void fail() const {
         throw failure(exit_status::bad_input, name_ + ": " + std::strerror(errno));
     }

@@ -12,11 +12,22 @@
 #include <iostream>
 #include <new>
 
+#include <fcntl.h>
+
 namespace program {
+
+/// A standard stream that was closed would be the next file that is opened. Such a stream says that it cannot
+/// be read, or written, as soon as that is tried.
+inline void occupy_closed_streams() {
+    for (int const stream : {0, 1, 2})
+        if (::fcntl(stream, F_GETFD) < 0)
+            static_cast<void>(::open("/dev/null", stream == 1 ? O_RDONLY : O_WRONLY));
+}
 
 /// Runs `work()`, which returns an exit status.
 template <class Work>
 int run(char const* name, Work&& work) {
+    occupy_closed_streams();
     std::ios::sync_with_stdio(false);
     try {
         return work();

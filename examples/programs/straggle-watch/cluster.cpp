@@ -5,6 +5,8 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
+#include <cstring>
 
 namespace straggle_watch {
 
@@ -13,16 +15,6 @@ namespace {
 std::optional<std::string_view> view(std::optional<std::string> const& s) {
     if (!s) return std::nullopt;
     return std::string_view(*s);
-}
-
-// What an attempt is known by, as one number: two lists of parts have the same only by chance.
-std::uint64_t identity(attempt_names const& names) {
-    std::uint64_t const job = hash_of(names.job);
-    if (names.attempt) return hash_of(*names.attempt, job + 1);
-    std::uint64_t const here = hash_of(names.node, job);
-    if (names.task) return hash_of(*names.task, here + 2);
-    auto const start = std::bit_cast<std::array<char, sizeof(double)>>(names.start.value_or(0));
-    return hash_of({start.data(), start.size()}, here + 3);
 }
 
 void write_text(straggle::byte_writer& out, std::optional<std::string> const& s) {
@@ -39,7 +31,9 @@ void write_real(straggle::byte_writer& out, std::optional<double> x) {
 }
 std::optional<double> read_real(straggle::byte_reader& in) {
     if (!in.flag()) return std::nullopt;
-    return in.real();
+    double const x = in.real();
+    in.expect(std::isfinite(x));
+    return x;
 }
 void write_count(straggle::byte_writer& out, std::optional<std::int64_t> n) {
     out.flag(n.has_value());
@@ -47,7 +41,9 @@ void write_count(straggle::byte_writer& out, std::optional<std::int64_t> n) {
 }
 std::optional<std::int64_t> read_count(straggle::byte_reader& in) {
     if (!in.flag()) return std::nullopt;
-    return in.i64();
+    std::int64_t const n = in.i64();
+    in.expect(n >= 0 && n <= std::int64_t{1} << 53);
+    return n;
 }
 void write_flag(straggle::byte_writer& out, std::optional<bool> yes) {
     out.u8(!yes ? 2 : *yes ? 1 : 0);
@@ -60,6 +56,32 @@ std::optional<bool> read_flag(straggle::byte_reader& in) {
 }
 
 } // namespace
+
+// Each part behind its length: no two lists of parts give the same text.
+std::string_view cluster::identity(attempt_names const& names) {
+    key_.clear();
+    auto const add = [this](std::string_view part) {
+        auto const size = static_cast<std::uint32_t>(part.size());
+        std::array<char, sizeof size> bytes{};
+        std::memcpy(bytes.data(), &size, sizeof size);
+        key_.append(bytes.data(), bytes.size()).append(part);
+    };
+    add(names.job);
+    if (names.attempt) {
+        add(*names.attempt);
+        return key_;
+    }
+    add(names.node);
+    if (names.task) {
+        key_ += 't';
+        add(*names.task);
+        return key_;
+    }
+    auto const start = std::bit_cast<std::array<char, sizeof(double)>>(names.start.value_or(0));
+    key_ += 's';
+    key_.append(start.data(), start.size());
+    return key_;
+}
 
 place& cluster::at(std::string_view node) {
     std::uint32_t const number = node_names_.insert(node);
@@ -85,7 +107,7 @@ running_attempt* cluster::find(attempt_names const& names) {
 }
 
 running_attempt* cluster::add(attempt_names const& names) {
-    std::uint64_t const key = identity(names);
+    std::string_view const key = identity(names);
     if (std::uint32_t const known = identities_.find(key); known != identities_.none) {
         running_attempt& row = running_[known];
         row.round = running_round_;
@@ -231,10 +253,12 @@ bool cluster::read(straggle::byte_reader& in) {
         std::string const job(in.text()), name(in.text());
         auto const task = read_text(in), attempt = read_text(in), kind = read_text(in);
         double const start = in.real();
+        in.expect(std::isfinite(start));
         running_attempt* const row = add({job, view(task), view(attempt), name, start});
         if (row == nullptr) return false;
         row->kind = kind;
         for (auto* const x : {&row->progress, &row->reported, &row->input}) *x = read_real(in);
+        in.expect(!row->progress || (*row->progress >= 0 && *row->progress <= 1));
         row->attempts = read_count(in);
         row->copy = read_flag(in);
         row->may_copy = read_flag(in);

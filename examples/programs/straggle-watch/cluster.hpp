@@ -15,50 +15,19 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace straggle_watch {
 
-/// A hash of text, eight bytes at a time; the same in every process.
-[[nodiscard]] inline std::uint64_t hash_of(std::string_view s, std::uint64_t seed = 0) noexcept {
-    std::uint64_t h = seed ^ (s.size() * 0x9E3779B97F4A7C15u);
-    auto const take = [&h](std::uint64_t word) {
-        h = (h ^ word) * 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    };
-    while (s.size() >= 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, s.data(), 8);
-        take(word);
-        s.remove_prefix(8);
-    }
-    std::uint64_t rest = 0; // no two of the same length have the same
-    if (s.size() >= 4) {
-        std::uint32_t low = 0, high = 0;
-        std::memcpy(&low, s.data(), 4);
-        std::memcpy(&high, s.data() + s.size() - 4, 4);
-        rest = std::uint64_t{high} << 32 | low;
-    } else if (!s.empty()) {
-        auto const byte = [s](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(s[i])}; };
-        rest = byte(0) | byte(s.size() / 2) << 8 | byte(s.size() - 1) << 16;
-    }
-    take(rest);
-    h *= 0xA0761D6478BD642Fu;
-    return h ^ h >> 29;
-}
-
-/// Lets maps of strings be asked for views.
-struct text_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept { return hash_of(s) & SIZE_MAX; }
-};
+/// By text, in its order: whatever names are made up, nothing gets slow, and what is stored depends on no
+/// hash.
 template <class Value>
-using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
+using text_map = std::map<std::string, Value, std::less<>>;
 
 /// The names that an attempt is known by.
 struct attempt_names {
@@ -72,7 +41,7 @@ struct attempt_names {
 ///
 /// @par Guarantees memory is bounded by the two numbers, and what has ended leaves its own to what begins;
 /// rows stay where they are but for removals, which put the last row in the gap: the same events give the
-/// same rows. Attempts are told apart by a hash of 64 bits, as in the mitigator
+/// same rows. Attempts are told apart by their names
 class cluster {
   public:
     cluster(std::size_t most_nodes, std::size_t most_running)
@@ -119,16 +88,18 @@ class cluster {
     bool read(straggle::byte_reader& in);
 
   private:
+    [[nodiscard]] std::string_view identity(attempt_names const& names);
     place& at(std::string_view node);
     void leave(place const& here);
     [[nodiscard]] place* find_place(std::string_view node);
     void remove_row(std::size_t row) { remove(running_[order_[row]]); }
 
     std::size_t most_nodes_, most_running_;
-    straggle::interner<std::uint64_t> identities_;
-    std::vector<running_attempt> running_; // by number of the identity
-    std::vector<std::uint32_t> rows_;      // the same
-    std::vector<std::uint32_t> order_;     // numbers by row
+    straggle::interner<std::string> identities_; // what attempts are known by, as one text
+    std::string key_;                            // of the one that is looked for
+    std::vector<running_attempt> running_;       // by number of the identity
+    std::vector<std::uint32_t> rows_;            // the same
+    std::vector<std::uint32_t> order_;           // numbers by row
     std::vector<told_node> nodes_;
     straggle::interner<std::string> node_names_;
     std::deque<place> places_; // by number of the name: addresses stay

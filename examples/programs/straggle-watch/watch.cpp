@@ -100,7 +100,7 @@ void watch::line(std::string_view text, arrival const& when) {
 void watch::event(std::string_view name, arrival const& when) {
     switch (static_cast<event_kind>(event_names.find(name))) {
     case event_kind::hello:
-        return on_hello();
+        return on_hello(when);
     case event_kind::node:
         return on_node(members_);
     case event_kind::node_gone:
@@ -146,12 +146,14 @@ void watch::say_fault(line_fault const& what) {
     append_fault(out_->reply, line_, what);
 }
 
-void watch::on_hello() {
+void watch::on_hello(arrival const& when) {
     auto const version = members_.number(member::protocol);
     if (!version) return members_.fail(fault::missing_member, member::protocol);
     if (*version != 1) return members_.fail(fault::unknown_protocol, "");
     auto const plans = members_.flag(member::plans);
-    if (members_.ok()) out_->wants_plans = plans.value_or(true);
+    if (!members_.ok()) return;
+    out_->wants_plans = plans.value_or(true);
+    out_->reply += hello(when.is_decider);
 }
 
 void watch::on_node(members& m) {

@@ -108,7 +108,7 @@ class watch {
     void event(std::string_view name, arrival const& when);
     void say_fault(line_fault const& what);
 
-    void on_hello();
+    void on_hello(arrival const& when);
     void on_node(members& m);
     void on_node_gone();
     void on_nodes();

@@ -3,6 +3,8 @@
 
 #include "watch.hpp"
 
+#include <cmath>
+
 namespace straggle_watch {
 
 namespace {
@@ -79,10 +81,14 @@ straggle::status watch::restore(std::span<std::byte const> bytes) {
     for (std::uint64_t& n : tally_.faults) n = in.varint();
     for (std::uint64_t* const n : {&load_.waiting, &load_.slots, &load_.busy, &ended_.count})
         *n = in.varint();
-    for (double* const x : {&ended_.sum, &ended_.longest, &gap_}) *x = in.real();
+    for (double* const x : {&ended_.sum, &ended_.longest, &gap_}) {
+        *x = in.real();
+        in.expect(std::isfinite(*x) && *x >= 0);
+    }
     for (auto* const x : {&now_, &decided_}) {
         bool const is_known = in.flag();
         double const value = in.real();
+        in.expect(std::isfinite(value));
         if (is_known) *x = value;
     }
     is_on_ = in.flag();
