@@ -27,7 +27,7 @@ struct history {
 void add_job(history& h, std::mt19937_64& random, std::vector<double> const& truth, std::uint64_t window) {
     std::normal_distribution<double> normal;
     std::size_t const here = 5 + random() % 40;
-    effect_group g{.window = window, .variance = 0.09};
+    effect_group g{.window = window};
     double const shift = normal(random);
     for (std::size_t i = 0; i < here; ++i) {
         auto const node = static_cast<std::uint32_t>(random() % truth.size());
@@ -121,5 +121,5 @@ TEST_CASE("sums of what is final say what solving everything says, to a quarter 
                          << compared);
     CHECK(apart * 1000 <= compared);
     CHECK(most_off < 0.25);
-    CHECK(most_variance < 0.1);
+    CHECK(most_variance < 0.15);
 }

@@ -498,7 +498,7 @@ TEST_CASE("what an update says, the next one says as well where nothing has happ
             for (std::uint32_t n = 0; n < 12; ++n) squares += std::pow(evidence.evidence(n) - first[n], 2);
             CHECK(evidence.estimate_of(2).value == doctest::Approx(told).epsilon(0.02));
         }
-        CHECK(std::sqrt(squares / (30 * 12)) < 0.25); // nats, where nine exclude a node
+        CHECK(std::sqrt(squares / (30 * 12)) < 0.35); // nats, where nine exclude a node
     }
 }
 

@@ -8,6 +8,7 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/contract.hpp>
 #include <straggle/blacklist/selection.hpp>
+#include <straggle/stats/student_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,13 +26,14 @@ namespace straggle::inline STRAGGLE_ABI::blacklist {
 /// With enough tasks every difference is beyond doubt, and most are not worth avoiding a node: a fleet whose
 /// nodes differ by one per cent has none to avoid. `dominated` asks for the proof alone.
 ///
-/// Source: ours. The interval is `ranked_node::slow`: it holds for all nodes of the ranking at once. A
-/// ranking knows neither running attempts nor failures, and forgets between windows: where attempts can be
-/// told, decide by a `dynamic_blacklist`.
+/// Source: ours. The interval is `ranked_node::slow`, of each node. Among many nodes some are off by chance,
+/// so the proof reaches further the more nodes there are (Bonferroni). A ranking knows neither running
+/// attempts nor failures, and forgets between windows: where attempts can be passed, decide by a
+/// `dynamic_blacklist`.
 ///
-/// An interval of 95 % is wrong in one ranking of twenty. To decide again and again, ask for a `margin`. A
-/// `ranked_blacklist` uses `over_windows()` by default: it also does not know whether the other nodes can
-/// carry a node's work.
+/// A ranking is wrong about one of its nodes in one case of twenty. To decide again and again, ask for a
+/// `margin`. A `ranked_blacklist` uses `over_windows()` by default: it also does not know whether the other
+/// nodes can carry a node's work.
 ///
 /// Verdict: value = lower end of the slowdown, threshold = `least_slowdown`.
 /// @par Cost
@@ -40,7 +42,7 @@ struct slower_by {
     static constexpr std::string_view name = "slower_by";
 
     double least_slowdown = 1.1; ///< at least 1
-    double margin = 1;           ///< how many times as far as the interval the proof reaches; at least 1
+    double margin = 1;           ///< how many times as far as that the proof reaches; at least 1
 
     /// What is plainly slow, window after window, at any load.
     [[nodiscard]] static constexpr slower_by over_windows() noexcept { return {1.5, 1.6}; }
@@ -52,10 +54,12 @@ struct slower_by {
         STRAGGLE_EXPECTS(least_slowdown >= 1 && margin >= 1);
         if (nodes.size() < 2) return selection_note::too_few_nodes;
         std::size_t const first = out.size();
+        double const one = 1.959964, tail = 0.025 / static_cast<double>(nodes.size());
+        double const reach = margin * stats::student_t_quantile_upper(tail, 1e9).value_or(8.0) / one;
         for (std::uint32_t i = 0; i < nodes.size(); ++i) {
             auto const& s = nodes[i].slow;
             if (!s.is_known() || !(s.low > least_slowdown)) continue;
-            double const low = margin > 1 ? s.value * std::pow(s.low / s.value, margin) : s.low;
+            double const low = s.value * std::pow(s.low / s.value, reach);
             if (low > least_slowdown) out.push_back({i, low, least_slowdown});
         }
         std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),

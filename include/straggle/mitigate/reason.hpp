@@ -55,11 +55,15 @@ void append(std::string& out, Parts const&... parts) {
 
 namespace straggle::inline STRAGGLE_ABI::mitigate {
 
-/// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks".
+/// Appends how slow a node is: "takes 1.31 times as long as elsewhere (1.24 to 1.39), 116 tasks"; where a
+/// lower bound is all that is known, "at least 2.00 times as long as elsewhere; 3 attempts still running".
 /// @par Cost
 /// allocates only where the text has no room
 inline void append_reason(std::string& out, slowdown const& s) {
     using two = detail::fixed<2>;
+    if (!s.is_known() && s.value > 1)
+        return detail::append(out, "at least ", two{s.value}, " times as long as elsewhere; ", s.tasks,
+                              s.tasks == 1 ? " attempt" : " attempts", " still running");
     if (!s.is_known())
         detail::append(out, "not known well enough, ");
     else

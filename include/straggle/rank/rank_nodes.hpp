@@ -9,12 +9,13 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/ranges.hpp>
 #include <straggle/rank/detail/batch_scorer.hpp>
+#include <straggle/rank/detail/job_effects.hpp>
 #include <straggle/rank/detail/merged_nodes.hpp>
 #include <straggle/rank/detail/score_table.hpp>
 #include <straggle/rank/performance.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
-#include <straggle/rank/relative_times.hpp>
+#include <straggle/record/slowdown.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -46,8 +47,6 @@ class node_ranker {
     using engine = detail::batch_scorer<Record, Fields, Options, false>;
     using node_scores = detail::score_moments_of<detail::reading_t<Fields, Record>>;
     using scores_type = detail::score_table<node_scores>;
-    static constexpr bool exact = std::integral<detail::reading_t<Fields, Record>>;
-    using times_type = detail::relative_times<exact>;
 
   public:
     /// How jobs are named in the ranking.
@@ -90,6 +89,7 @@ class node_ranker {
     /// has, but for the order of first appearance; else the same up to rounding
     ranking_type const& rank_shards(std::span<node_ranker const> shards) {
         merged_.clear();
+        joined_.clear();
         std::vector<job_id> names;
         std::vector<detail::scoreless_job> scoreless;
         attempt_counts counts;
@@ -109,21 +109,18 @@ class node_ranker {
                 merged_.begin_shard(nodes.slots());
                 for (std::size_t i = 0; i < nodes.size(); ++i) {
                     std::size_t const slot = nodes.slot_at(i);
-                    merged_.add(slot, nodes.id(slot), shard.scores_[slot],
-                                options_.slowdowns ? shard.times_[slot] : times_type{});
+                    merged_.add(slot, nodes.id(slot), shard.scores_[slot]);
                 }
-                shard.ranking_scratch_.slowdowns.links.for_each(
-                    [this](std::uint32_t slot, std::uint32_t other) { merged_.link(slot, other); });
+                if (options_.slowdowns) joined_.append(shard.effects_, merged_.places());
             });
         }
-        merged_.join();
+        if (options_.slowdowns) joined_.solve(merged_.size());
         detail::ranking_access::write_degenerate(next_, scoreless,
                                                  [&](std::size_t i) -> job_id const& { return names[i]; });
         write_ranking(
             merged_.size(), [&](std::size_t i) -> auto const& { return merged_.scores(i); },
             [&](std::size_t i) -> node_id const& { return merged_.id(i); },
-            [&](std::size_t i) -> times_type const& { return merged_.times(i); },
-            [&](std::size_t i) { return merged_.component(i); });
+            [&](std::size_t i) { return joined_.slowdown_of(i); });
         detail::ranking_access::account(next_, counts, scored, usable_jobs,
                                         detail::edges_of(options_.ranker));
         std::swap(ranking_, next_);
@@ -142,8 +139,7 @@ class node_ranker {
         template <class Table>
         void begin(Table const& table) {
             self.scores_.reset(table.nodes().slots());
-            self.times_.assign(self.options_.slowdowns ? table.nodes().slots() : 0, {});
-            self.ranking_scratch_.slowdowns.links.reset(table.nodes().slots());
+            self.effects_.clear();
         }
         STRAGGLE_ALWAYS_INLINE void score(std::size_t, std::size_t, std::size_t node, double score) {
             self.scores_.add(node, score);
@@ -152,18 +148,7 @@ class node_ranker {
                    rank::affine_scale<std::int64_t> const& scale) {
             self.scores_.add_group(node, durations, scale);
         }
-        STRAGGLE_ALWAYS_INLINE void times(detail::job_yardstick const& job, std::size_t node, std::uint64_t n,
-                                          double mean, double squared_deviations) {
-            self.times_[node].add(job, n, mean, squared_deviations);
-        }
-        STRAGGLE_ALWAYS_INLINE void time(detail::lone_yardstick const& job, std::size_t node,
-                                         double duration) {
-            self.times_[node].add(job, duration);
-        }
-        template <class Siblings, class Read>
-        STRAGGLE_ALWAYS_INLINE void link(Siblings const& siblings, Read read) {
-            self.ranking_scratch_.slowdowns.links.join_all(siblings, read);
-        }
+        detail::job_effects& effects() noexcept { return self.effects_; }
         template <class Table>
         void end(Table const& table) {
             self.finish(table);
@@ -177,35 +162,31 @@ class node_ranker {
             next_, engine_.scoreless,
             [&jobs = table.jobs()](std::size_t slot) -> decltype(auto) { return jobs.id(slot); });
         auto const& nodes = table.nodes();
+        if (options_.slowdowns) effects_.solve(nodes.slots());
         write_ranking(
             nodes.size(), [&](std::size_t i) -> decltype(auto) { return scores_[nodes.slot_at(i)]; },
             [&](std::size_t i) -> decltype(auto) { return nodes.id(nodes.slot_at(i)); },
-            [&](std::size_t i) -> times_type const& { return times_[nodes.slot_at(i)]; },
-            [&](std::size_t i) {
-                return ranking_scratch_.slowdowns.links.component(
-                    static_cast<std::uint32_t>(nodes.slot_at(i)));
-            });
+            [&](std::size_t i) { return effects_.slowdown_of(nodes.slot_at(i)); });
         detail::ranking_access::account(next_, engine_.counts, engine_.scored, engine_.usable_jobs,
                                         detail::edges_of(options_.ranker));
         std::swap(ranking_, next_);
     }
 
     // Of nodes by their order of first appearance.
-    template <class Scores, class Identify, class Times, class Component>
-    void write_ranking(std::size_t size, Scores const& scores, Identify const& id, Times const& times,
-                       Component const& component) {
-        detail::ranking_access::rank(
-            next_, ranking_scratch_, size, options_, scores, id,
-            [&](std::uint32_t seen) -> times_type const& { return times(seen); },
-            [&](std::uint32_t seen) { return component(seen); });
+    template <class Scores, class Identify, class Slowdowns>
+    void write_ranking(std::size_t size, Scores const& scores, Identify const& id,
+                       Slowdowns const& slowdown_of) {
+        detail::ranking_access::rank(next_, ranking_scratch_, size, options_, scores, id, [&](std::size_t i) {
+            return options_.slowdowns ? slowdown_of(i) : slowdown{};
+        });
     }
 
     Fields fields_;
     Options options_;
     engine engine_;
-    detail::merged_nodes<node_id, node_scores, times_type> merged_;
+    detail::merged_nodes<node_id, node_scores> merged_;
+    detail::job_effects effects_, joined_; // of the last `rank`, and of several rankers
     scores_type scores_;
-    std::vector<times_type> times_;
     detail::ranking_scratch<decltype(Options::ranker)> ranking_scratch_;
     ranking_type ranking_, next_;
 };

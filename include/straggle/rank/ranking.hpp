@@ -35,13 +35,13 @@ struct ranked_node {
     stats::interval ci{};    ///< of the mean
     std::uint32_t level = 0; ///< 0 is the weakest: no node is provably slower
     std::uint32_t seen = 0;  ///< place in the order of first appearance of all nodes, for breaking ties
-    /// How many times as long its tasks take as those of the middle node; unknown below 8 tasks in 3 jobs
-    /// that have siblings elsewhere.
+    /// How many times as long its tasks took as on the median node, over all attempts; unknown below 8 tasks
+    /// in 3 jobs that have siblings elsewhere.
     ///
-    /// In each job the mean of its tasks is compared with that of the others, so that its own tasks are in no
-    /// yardstick, and one job counts once, since tasks that run together share ups and downs. The middle node
-    /// is that of those it is compared with, directly or through others. The interval holds for all nodes of
-    /// the ranking at once, with 95 %: the worst may be singled out.
+    /// The estimate of `slowdown_evidence`: log time = job + node, clustered by job, since tasks that run
+    /// together share ups and downs. Killed attempts count as lower bounds. Nodes are compared with those
+    /// they share jobs with, directly or through others. The interval holds the truth of one node with 95 %.
+    /// Source: ours; docs/reference/evidence.md.
     slowdown slow{};
 };
 
@@ -158,25 +158,33 @@ struct scoreless_job {
 
 // Fills rankings; the only writer of their private parts.
 struct ranking_access {
-    // Ranks nodes whose scores are known: `scores(i)`, `id(i)` and `times(i)` are those of the i-th node in
-    // order of first appearance, `component(i)` says which others it is compared with.
+    // The same by relative times: `times(i)` are those of the i-th node, `component(i)` says which others it
+    // is compared with.
     template <class NodeId, class JobId, class Scratch, class Options, class Scores, class Identify,
               class Times, class Component>
     static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
                      Options const& options, Scores&& scores, Identify&& id, Times&& times,
                      Component&& component) {
+        solve_slowdowns(scratch, options.slowdowns ? size : 0, scores, times, component);
+        auto const& slow = scratch.slowdowns.rows;
+        rank(ranking, scratch, size, options, scores, id,
+             [&](std::size_t i) { return i < slow.size() ? slow[i].slow : slowdown{}; });
+    }
+    // Ranks nodes whose scores are known: `scores(i)`, `id(i)` and `slowdown_of(i)` are those of the i-th
+    // node in order of first appearance.
+    template <class NodeId, class JobId, class Scratch, class Options, class Scores, class Identify,
+              class Slowdowns>
+    static void rank(node_ranking<NodeId, JobId>& ranking, Scratch& scratch, std::size_t size,
+                     Options const& options, Scores&& scores, Identify&& id, Slowdowns&& slowdown_of) {
         scratch.low.clear();
         scratch.high.clear();
         scratch.known.clear();
-        solve_slowdowns(scratch, options.slowdowns ? size : 0, scores, times, component);
-        auto const& slow = scratch.slowdowns.rows;
         std::size_t unranked = 0;
         for (std::size_t i = 0; i < size; ++i) {
             auto const& node_scores = scores(i);
             std::uint64_t const n = node_scores.count();
             rank::node_sample const sample{n, n == 0 ? 0.0 : node_scores.mean(),
-                                           node_scores.sum_of_squared_deviations(),
-                                           i < slow.size() ? slow[i].slow : slowdown{}};
+                                           node_scores.sum_of_squared_deviations(), slowdown_of(i)};
             if (outcome<rank::node_performance> const p = options.estimator.estimate(sample)) {
                 scratch.low.push_back(p->ci.low);
                 scratch.high.push_back(p->ci.high);
@@ -192,8 +200,7 @@ struct ranking_access {
         }
         ranking.unranked_.resize(unranked);
         write_levels(ranking, scratch, id);
-        for (auto& node : ranking.nodes_)
-            node.slow = node.seen < slow.size() ? slow[node.seen].slow : slowdown{};
+        for (auto& node : ranking.nodes_) node.slow = slowdown_of(node.seen);
     }
 
     // Ranks the nodes whose intervals the scratch holds: low, high, and known in order of first appearance.

@@ -30,6 +30,7 @@ struct evidence_counts {
     std::uint64_t failed = 0;       ///< attempts that broke: nothing is known of their length
     std::uint64_t rejected = 0;     ///< a time that is no number, an end before the start, no length at all
     std::uint64_t over_nodes = 0;   ///< attempts on a node beyond `max_nodes`
+    std::uint64_t not_compared = 0; ///< used ones whose job was over before a sibling ended elsewhere
     std::uint64_t closed_early = 0; ///< jobs that made room for others before they were over
     std::uint64_t forgotten_early = 0; ///< comparisons that were dropped for room while they still counted
 
@@ -57,7 +58,8 @@ struct slowdown_evidence_options {
 /// Evidence of how slow nodes are.
 ///
 /// A job's attempts are remembered one by one until `finish_job`, or until nothing of it was seen for three
-/// times its longest attempt. A job without end is cut into stretches of at least eight times its usual time.
+/// times its longest attempt; what was running then and ends later is compared with what the job said. A job
+/// without end is cut into stretches of at least eight times its usual time.
 /// Attempts that run count as far as their age tells something; cancelled ones are known to take at least
 /// their age. What a job says of a node is then kept as one number and forgotten gradually.
 ///
@@ -133,7 +135,12 @@ class slowdown_evidence {
 
     /// How many times as long its tasks take as on the reference node; unknown below 8 tasks in 3 jobs.
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept { return store_.slowdown_of(node); }
-    /// The same from as little as there is; unknown without any sibling elsewhere.
+    /// The same of all jobs that are remembered. `slowdown_of` says how slow a node is now: of one that has
+    /// changed, what its latest jobs say. See docs/reference/evidence.md.
+    [[nodiscard]] slowdown whole_slowdown_of(std::uint32_t node) const noexcept {
+        return store_.whole_slowdown_of(node);
+    }
+    /// The same as now from as little as there is; unknown without any sibling elsewhere.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept { return store_.estimate_of(node); }
     /// How many jobs with siblings elsewhere tell of a node.
     [[nodiscard]] std::uint32_t jobs_of(std::uint32_t node) const noexcept { return store_.groups_of(node); }
@@ -165,8 +172,17 @@ class slowdown_evidence {
     [[nodiscard]] bool is_hung(std::uint32_t node, double threshold) const noexcept {
         return store_.is_hung(node, threshold);
     }
+    /// The logarithm of the evidence that attempts on a node are killed, while siblings of theirs end
+    /// elsewhere.
+    [[nodiscard]] double killed_evidence(std::uint32_t node) const noexcept {
+        return store_.killed_evidence(node);
+    }
+    /// How many attempts were killed on a node since one ended there.
+    [[nodiscard]] double killed_in_a_row(std::uint32_t node) const noexcept {
+        return store_.killed_in_a_row(node);
+    }
     /// How many times the usual length of their siblings the attempts that run on a node have reached, by
-    /// their median; 0 without any.
+    /// their median, or, if that is more, those that were killed there, by their mean; 0 without any.
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept { return store_.stuck_for(node); }
     /// How many attempts run on a node that can be compared with siblings.
     [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
@@ -232,7 +248,11 @@ class slowdown_evidence {
     /// The slowdown that is tolerated: `least_slowdown`, and more in a fleet whose nodes differ anyway.
     [[nodiscard]] double tolerated() const noexcept { return store_.tolerated(); }
     /// What became of all attempts.
-    [[nodiscard]] rank::evidence_counts counts() const noexcept { return counts_; }
+    [[nodiscard]] rank::evidence_counts counts() const noexcept {
+        rank::evidence_counts all = counts_;
+        all.not_compared = store_.uncompared();
+        return all;
+    }
     /// Nodes there is something about are numbered below this.
     [[nodiscard]] std::uint32_t node_bound() const noexcept { return store_.node_bound(); }
 

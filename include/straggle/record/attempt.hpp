@@ -350,15 +350,10 @@ concept has_plain_ticks =
     has_duration<Fields, Record> &&
     std::signed_integral<std::remove_cvref_t<projected_t<decltype(Fields::duration), Record>>>;
 
-// Takes one record through the filter and the checks. Calls `use(job, node, value)` for an attempt that is
-// evidence and counts every other one; `seen` and `used` are left to the caller, whose loop knows them.
+// Takes one record through the checks, however it ended: calls `use(job, node, value)`, or counts why not.
 template <class Fields, class Record, class Use>
-STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record const& record,
+STRAGGLE_ALWAYS_INLINE constexpr void check_attempt(Fields const& fields, Record const& record,
                                                     attempt_counts& counts, Use&& use) {
-    if (attempt_status const status = read_status(fields, record); status != attempt_status::success) {
-        ++(record::was_stopped(status) ? counts.killed : counts.failed);
-        return;
-    }
     auto const reject = [&](rejection r) { ++counts.rejected[r]; };
     auto&& job = project(fields.job, record);
     if (!is_present(job) || is_nameless(unwrap(job))) return reject(rejection::missing_job);
@@ -375,6 +370,18 @@ STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record
             return reject(time.reason);
         use(unwrap(job), unwrap(node), time.value);
     }
+}
+
+// Takes one record through the filter and the checks. Calls `use(job, node, value)` for an attempt that is
+// evidence and counts every other one; `seen` and `used` are left to the caller, whose loop knows them.
+template <class Fields, class Record, class Use>
+STRAGGLE_ALWAYS_INLINE constexpr void judge_attempt(Fields const& fields, Record const& record,
+                                                    attempt_counts& counts, Use&& use) {
+    if (attempt_status const status = read_status(fields, record); status != attempt_status::success) {
+        ++(record::was_stopped(status) ? counts.killed : counts.failed);
+        return;
+    }
+    check_attempt(fields, record, counts, use);
 }
 
 // The same for one record at a time, counting everything.

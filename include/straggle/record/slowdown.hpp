@@ -15,7 +15,8 @@ namespace straggle::inline STRAGGLE_ABI {
 /// How many times as long a node's tasks take as those of its siblings elsewhere, and how sure that is.
 ///
 /// 1.31 means 31 % longer. Without enough evidence the interval is all there is: from 0 to infinity, and
-/// `value` says 1, which is what a scheduler assumes of a node that it does not know.
+/// `value` says 1, which is what a scheduler assumes of a node that it does not know. A value above 1 without
+/// an interval is a lower bound, by `tasks` attempts that still run.
 struct slowdown {
     double value = 1;                                      ///< best estimate, above 0
     double low = 0;                                        ///< lower end of the interval

@@ -144,6 +144,9 @@ class basic_node_trials {
             if (double const long_enough = hung_from(row.node); hangs && stuck > long_enough)
                 accuse(row.node, cause::hung, at_least(stuck, row.node), {stuck, long_enough, 1, "hung"},
                        evidence_.is_one_batch(row.node));
+            if (double const killed = evidence_.killed_in_a_row(row.node);
+                killed >= least_killed && evidence_.killed_evidence(row.node) > threshold)
+                accuse(row.node, cause::hung, s, {killed, least_killed, 0, "killed"});
             // Two or three tasks that come back as often tell no more: then as few errors for a node as else
             // for the fleet.
             bool const is_same = failures_.consecutive(row.node) >= 7 && failures_.distinct(row.node) <= 3;
@@ -168,9 +171,9 @@ class basic_node_trials {
     }
     // From how many times the usual time on: a node that is slow, and whose tasks end, does not hang.
     [[nodiscard]] double hung_from(std::uint32_t node) const noexcept { return 8 * evidence_.pace_of(node); }
-    // Attempts that still run have taken so long.
+    // Attempts that still run have taken so long: a lower bound, and no interval.
     [[nodiscard]] slowdown at_least(double stuck, std::uint32_t node) const noexcept {
-        return {stuck, stuck / 2, 2 * stuck, evidence_.running_on(node)};
+        return {.value = stuck, .tasks = evidence_.running_on(node)};
     }
     void accuse(std::uint32_t node, cause c, slowdown const& s, comparison const& why, bool batch = false) {
         record& r = records_[node];
@@ -196,7 +199,9 @@ class basic_node_trials {
             r.acquit(cause::slow);
             evidence_.end_trial(node, now_);
         }
-        if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0) r.acquit(cause::hung);
+        if (blacklist::has(r.causes, cause::hung) && evidence_.hung_evidence(node) < 0 &&
+            !(evidence_.killed_evidence(node) > 0))
+            r.acquit(cause::hung);
         if (blacklist::has(r.causes, cause::failing) && !(audit_.evidence(node) > 0) &&
             !failures_.does_nothing_else(node))
             r.acquit(cause::failing);
@@ -311,6 +316,7 @@ class basic_node_trials {
         return windows * (1 + jitter / 4) * evidence_.window_length();
     }
 
+    static constexpr double least_killed = 4;                 // attempts in a row
     static constexpr double relief = 2.995732273553991;       // ln 20: of a trial
     static constexpr double plain_relief = 5.298317366548036; // ln 200: of a detector that runs all the time
 

@@ -9,11 +9,13 @@
 #include <straggle/base/config.hpp>
 #include <straggle/rank/detail/dense_attempts.hpp>
 #include <straggle/rank/detail/hashed_attempts.hpp>
+#include <straggle/rank/detail/job_effects.hpp>
+#include <straggle/rank/detail/job_memory.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
 #include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/normalizer.hpp>
 #include <straggle/rank/rank_options.hpp>
 #include <straggle/rank/ranking.hpp>
-#include <straggle/rank/relative_times.hpp>
 #include <straggle/stats/tick_moments.hpp>
 
 #include <concepts>
@@ -54,53 +56,10 @@ struct job_tally {
     [[nodiscard]] constexpr std::uint32_t count() const noexcept { return n; }
 };
 
-// Tells the tasks that are the only ones of their job on their nodes. A row is what `read` makes of a
-// sibling.
-template <class Siblings, class Read, class Sink>
-STRAGGLE_ALWAYS_INLINE void time_alone(job_yardstick const& job, std::span<std::uint32_t const> alone,
-                                       Siblings const& siblings, Read read, Sink& sink) {
-    if (!job.compares()) return;
-    auto const lone = lone_yardstick::of(job);
-    for (std::uint32_t const i : alone) {
-        auto const& a = read(siblings[i]);
-        sink.time(lone, a.node, static_cast<double>(a.value));
-    }
-}
-
-// Welford's.
-struct running_moments {
-    std::uint64_t n = 0;
-    double mean = 0, squares = 0;
-    void add(double x) noexcept {
-        double const d = x - mean;
-        mean += d / static_cast<double>(++n);
-        squares += d * (x - mean);
-    }
-};
-
-// Brings together how long the tasks of one job took on each node, in means of the job.
-class pair_times {
-  public:
-    void prepare(std::size_t nodes) { joiner_.prepare(nodes); }
-    // Calls sink.time or sink.times for each node of the job, and sink.link for all of them.
-    template <class Siblings, class Sink>
-    void time(Siblings const& siblings, double mean, Sink& sink) {
-        auto const job = job_yardstick::of(siblings.size(), mean);
-        if (siblings.empty() || !(job.per_mean > 0)) return;
-        auto const itself = [](auto const& a) STRAGGLE_INLINE_LAMBDA -> auto const& { return a; };
-        for (std::size_t i = 0; i < siblings.size(); ++i) joiner_.note(siblings[i].node, i);
-        time_alone(job, joiner_.alone(siblings, itself), siblings, itself, sink);
-        joiner_.join(
-            siblings, itself,
-            [](running_moments& together, auto const& a) { together.add(static_cast<double>(a.value)); },
-            [&](std::size_t node, running_moments const& together) {
-                sink.times(job, node, together.n, together.mean, together.squares);
-            });
-        sink.link(siblings, itself);
-    }
-
-  private:
-    node_joiner<running_moments> joiner_;
+// The durations that one job has on one node, with their logarithms where slowdowns are wanted.
+struct pair_durations {
+    stats::tick_moments ticks;
+    log_times times;
 };
 
 // Keeps all its tables between runs. `Rows` says whether scores are handed out with the place of their
@@ -122,14 +81,16 @@ class batch_scorer {
 
     // Calls of `sink`: begin(table) when all jobs and nodes are known; then score(row, job slot, node slot,
     // score) for each scored attempt, or group(node slot, durations, scale) for all that one job has on one
-    // node; times(job yardstick, node slot, first node slot of the job, n, mean, squared deviations) for each
-    // job and node where slowdowns are wanted; then end(table).
+    // node; what jobs say of nodes goes to effects(), where slowdowns are wanted; then end(table).
     template <class Attempts, class Sink>
     void run(Attempts& attempts, Fields const& fields, Options const& options, Sink&& sink) {
         counts = {};
         bool const dedupe = given<decltype(Fields::task)> && options.counted == completions::first_of_task;
         if constexpr (dense_candidate<Attempts, Fields, Record> && !per_input) {
-            if (!dedupe && dense_.collect(attempts, fields, counts, jobs_)) {
+            attempt_counts const before = counts;
+            bool const is_dense = !dedupe && dense_.collect(attempts, fields, counts, jobs_);
+            // Killed attempts count for slowdowns: they are kept apart.
+            if (is_dense && (Rows || !options.slowdowns || counts.killed == before.killed)) {
                 bits_ = dense_.bits();
                 is_dense_ = true;
                 sink.begin(dense_);
@@ -139,6 +100,7 @@ class batch_scorer {
                 return;
             }
         }
+        counts = {};
         if (dedupe || per_input)
             hashed_.collect(attempts, fields, counts, jobs_, dedupe, per_input);
         else
@@ -176,7 +138,7 @@ class batch_scorer {
         scored = 0;
         auto const& norm = core_normalizer(options.normalizer);
         tell_times_ = options.slowdowns;
-        if (!Rows && tell_times_) pairs_.prepare(table.nodes().slots());
+        if (!Rows && tell_times_) joiner_.prepare(table.nodes().slots());
         if constexpr (grouped)
             score_by_job(table, norm, sink, walk);
         else
@@ -216,9 +178,41 @@ class batch_scorer {
         groups_.sort(table.jobs(), count, walk);
         for (std::size_t place = 0; place < table.jobs().size(); ++place) {
             std::size_t const job = table.jobs().slot_at(place);
-            if (!scales_[job].usable) continue;
-            pairs_.time(groups_.of(job, jobs_[job].count()), jobs_[job].mean(), sink);
+            time(job, groups_.of(job, jobs_[job].count()), sink);
         }
+    }
+    template <class Siblings, class Sink>
+    void time(std::size_t job, Siblings const& siblings, Sink& sink) {
+        auto const itself = [](auto const& a) STRAGGLE_INLINE_LAMBDA -> auto const& { return a; };
+        if (time_others(job, siblings, itself, sink)) return;
+        for (std::size_t i = 0; i < siblings.size(); ++i) joiner_.note(siblings[i].node, i);
+        job_effects& effects = sink.effects();
+        for (std::uint32_t const i : joiner_.alone(siblings, itself))
+            effects.add(siblings[i].node, static_cast<double>(siblings[i].value));
+        joiner_.join(
+            siblings, itself,
+            [](pair_durations& together, auto const& a) { together.times.add(static_cast<double>(a.value)); },
+            [&](std::uint32_t node, pair_durations const& together) { effects.add(node, together.times); });
+        effects.close_job();
+    }
+    // The same for a job that has other attempts than those that are scored. False if it has none.
+    template <class Siblings, class Read, class Sink>
+    [[nodiscard]] bool time_others(std::size_t job, Siblings const& siblings, Read read, Sink& sink) {
+        if (is_dense_) return false;
+        auto const others = hashed_.others_of(job);
+        if (others.empty()) return false;
+        timed_.clear();
+        auto const add = [this](std::uint32_t node, double duration, bool censored) {
+            if (duration > 1e-300)
+                timed_.push_back({.node = node, .ticks = log_ticks(duration), .censored = censored});
+        };
+        for (auto const& element : siblings) {
+            auto const& a = read(element);
+            add(a.node, static_cast<double>(a.value), false);
+        }
+        for (auto const& o : others) add(o.node, static_cast<double>(o.value), o.censored);
+        sink.effects().add_job(timed_, hashed_.nodes().slots());
+        return true;
     }
 
     template <class Table, class Sink, class Walk>
@@ -261,25 +255,33 @@ class batch_scorer {
             return a.value;
         });
         auto const fitted = norm.fit(durations);
-        if (!fitted) return fitted.reason();
-        auto const by = job_yardstick::of(durations.count(), durations.mean());
+        bool const timed = tell_times_ && !time_others(job, siblings, read, sink);
+        if (!fitted && !timed) return fitted.reason();
         auto const alone = joiner_.alone(siblings, read);
-        for (std::uint32_t const i : alone) {
-            auto const& a = read(siblings[i]);
-            sink.score(0, job, a.node, (*fitted)(a.value));
+        if (fitted)
+            for (std::uint32_t const i : alone) {
+                auto const& a = read(siblings[i]);
+                sink.score(0, job, a.node, (*fitted)(a.value));
+            }
+        if (timed) {
+            job_effects& effects = sink.effects();
+            for (std::uint32_t const i : alone) {
+                auto const& a = read(siblings[i]);
+                effects.add(a.node, static_cast<double>(a.value));
+            }
         }
-        if (tell_times_) time_alone(by, alone, siblings, read, sink);
         joiner_.join(
             siblings, read,
-            [](stats::tick_moments& together, auto const& a)
-                STRAGGLE_INLINE_LAMBDA { together.add(a.value); },
-            [&](std::size_t node, stats::tick_moments const& together) {
-                sink.group(node, together, *fitted);
-                if (tell_times_)
-                    sink.times(by, node, together.count(), together.mean(),
-                               together.sum_of_squared_deviations());
+            [timed](pair_durations& together, auto const& a) STRAGGLE_INLINE_LAMBDA {
+                together.ticks.add(a.value);
+                if (timed) together.times.add(static_cast<double>(a.value));
+            },
+            [&](std::uint32_t node, pair_durations const& together) {
+                if (fitted) sink.group(node, together.ticks, *fitted);
+                if (timed) sink.effects().add(node, together.times);
             });
-        if (tell_times_ && !siblings.empty()) sink.link(siblings, read);
+        if (timed) sink.effects().close_job();
+        if (!fitted) return fitted.reason();
         scored += siblings.size();
         return status::ok;
     }
@@ -293,6 +295,9 @@ class batch_scorer {
         scores_.resize(size);
         scratch_.resize(size);
         for (std::size_t k = 0; k < size; ++k) scores_[k] = static_cast<double>(siblings[k].value);
+        if constexpr (!Rows) {
+            if (tell_times_) time(job, siblings, sink);
+        }
         status const s = norm.normalize(std::span<double>(scores_), std::span<double>(scratch_));
         if (s != status::ok) return s;
         for (std::size_t k = 0; k < size; ++k) {
@@ -301,13 +306,6 @@ class batch_scorer {
             if constexpr (Rows) row = siblings[k].row;
             sink.score(row, job, siblings[k].node, scores_[k]);
             ++scored;
-        }
-        if constexpr (!Rows) {
-            if (tell_times_ && size != 0) {
-                double sum = 0;
-                for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(siblings[k].value);
-                pairs_.time(siblings, sum / static_cast<double>(size), sink);
-            }
         }
         return status::ok;
     }
@@ -318,8 +316,8 @@ class batch_scorer {
     std::vector<job_scale<value_type>> scales_;
     job_groups<value_type, Rows> groups_;
     packed_groups packed_;
-    node_joiner<stats::tick_moments> joiner_;
-    pair_times pairs_;
+    node_joiner<pair_durations> joiner_;
+    std::vector<timed_attempt> timed_; // of one job
     bool tell_times_ = false;
     std::uint64_t bits_ = 0;               // that any integer duration has
     bool is_dense_ = false;                // the last run was read in place

@@ -17,7 +17,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline void evidence_store::write(byte_writer& out) const {
     for (double const x :
          {usual_log_, usual_count_, usual_tasks_, jobs_closed_, variance_weight_, builder_.usual_variance,
-          builder_.tolerated, solver_.spread(), window_began_, window_length_, updated_})
+          builder_.tolerated, solver_.known_spread(), window_began_, window_length_, updated_})
         out.real(x);
     batches_.write(out);
     far_tail_.write(out);
@@ -26,7 +26,6 @@ inline void evidence_store::write(byte_writer& out) const {
     prices_.write(out);
     onsets_.write(out);
     extent_.write(out);
-    out.flag(solver_.known_spread() > 0);
     out.u64(windows_);
     out.flag(started_);
     out.flag(seen_);
@@ -36,7 +35,8 @@ inline void evidence_store::write(byte_writer& out) const {
         node_belief const& b = beliefs_[i];
         for (double const x :
              {b.log_slowdown, b.proved, b.usual, b.charge, b.pace, b.paced, b.since, nodes_[i].booked,
-              nodes_[i].races, nodes_[i].last_ended, nodes_[i].outruns, nodes_[i].outrun_log})
+              nodes_[i].races, nodes_[i].last_ended, nodes_[i].outruns, nodes_[i].outrun_log,
+              nodes_[i].given_up, nodes_[i].given_up_log, nodes_[i].killed, nodes_[i].killed_in_a_row})
             out.real(x);
         out.flag(b.probing);
         out.flag(nodes_[i].outrun);
@@ -51,13 +51,12 @@ inline void evidence_store::write(byte_writer& out) const {
     for (effect_group const& g : groups_) {
         out.u64(g.job);
         out.u64(g.window);
-        out.real(g.variance);
-        out.real(g.tasks);
+        for (double const x : {g.closed, g.variance, g.squares, g.freedom, g.shift}) out.real(x);
         out.count(g.cells);
         for (std::size_t const end = c + g.cells; c < end; ++c) {
             out.u32(cells_[c].node);
-            out.real(this->is_void(c) ? 0.0 : cells_[c].tasks);
-            out.real(cells_[c].deviation);
+            out.real(is_void(c) ? 0.0 : cells_[c].tasks);
+            out.real(cells_[c].mean);
         }
     }
     out.count(jobs_.size());
@@ -74,6 +73,7 @@ inline void evidence_store::write(byte_writer& out) const {
             out.i64(a.ticks);
             out.flag(a.censored);
             out.flag(a.copy);
+            out.flag(a.killed);
         }
     }
 }
@@ -101,46 +101,51 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
     take_prices();
     onsets_.read(in);
     extent_.read(in);
-    solver_.set_spread(spread, in.flag());
+    solver_.set_spread(spread);
     windows_ = in.u64();
     started_ = in.flag();
     seen_ = in.flag();
     seen_in_window_ = in.flag();
-    std::size_t const nodes = in.count(12 * 8 + 3 + 17 * 8);
+    std::size_t const nodes = in.count(16 * 8 + 3 + 17 * 8);
     if (!in.expect(nodes <= max_nodes)) return in.reason();
     if (nodes != 0) room_for_node(static_cast<std::uint32_t>(nodes - 1));
     for (std::size_t i = 0; i < nodes && in.ok(); ++i) {
         node_belief& b = beliefs_[i];
         for (double* const x :
              {&b.log_slowdown, &b.proved, &b.usual, &b.charge, &b.pace, &b.paced, &b.since, &nodes_[i].booked,
-              &nodes_[i].races, &nodes_[i].last_ended, &nodes_[i].outruns, &nodes_[i].outrun_log})
+              &nodes_[i].races, &nodes_[i].last_ended, &nodes_[i].outruns, &nodes_[i].outrun_log,
+              &nodes_[i].given_up, &nodes_[i].given_up_log, &nodes_[i].killed, &nodes_[i].killed_in_a_row})
             *x = real();
+        in.expect(nodes_[i].given_up >= 0 && nodes_[i].given_up <= most_outruns &&
+                  std::fabs(nodes_[i].given_up_log) <= 100 && nodes_[i].killed >= 0);
         in.expect(b.paced >= 0 && b.paced <= 32);
         in.expect(nodes_[i].outruns >= 0 && nodes_[i].outruns <= most_outruns &&
                   std::fabs(nodes_[i].outrun_log) <= 100);
         b.probing = in.flag();
         nodes_[i].outrun = in.flag();
         nodes_[i].is_slow_now = in.flag();
-        effects_[i].log_slowdown = b.log_slowdown; // where the next solution starts
         nodes_[i].slow.read(in);
         nodes_[i].now.read(in);
         nodes_[i].restored.read(in);
         nodes_[i].hung.read(in);
     }
-    std::size_t const groups = in.count(8 + 8 + 16 + 1);
+    std::size_t const groups = in.count(8 + 8 + 40 + 1);
     for (std::size_t k = 0; k < groups && in.ok(); ++k) {
         effect_group g;
         g.job = in.u64();
         g.window = in.u64();
-        g.variance = real();
-        g.tasks = real();
+        for (double* const x : {&g.closed, &g.variance, &g.squares, &g.freedom, &g.shift})
+            *x = real();
         g.cells = static_cast<std::uint32_t>(in.count(4 + 16));
-        in.expect(g.variance > 0 && g.window <= windows_ && cells_.size() + g.cells <= max_cells);
+        in.expect(g.variance > 0 && g.squares >= 0 && g.freedom >= 0 &&
+                  g.window <= windows_ && cells_.size() + g.cells <= max_cells);
         for (std::uint32_t c = 0; c < g.cells && in.ok(); ++c) {
-            effect_cell cell{.node = in.u32(), .tasks = real(), .deviation = real()};
+            effect_cell cell{.node = in.u32(), .tasks = real(), .mean = real()};
             in.expect(cell.node < nodes && cell.tasks >= 0);
             cells_.push_back(cell);
+            g.tasks += cell.tasks;
         }
+        closed_.insert(g.job);
         groups_.push_back(g);
     }
     std::size_t const jobs = in.count(8 + 32 + 1);
@@ -153,7 +158,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         jobs_[j].longest = real();
         jobs_[j].weighed = real();
         jobs_[j].fresh = true;
-        std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 2);
+        std::size_t const attempts = in.count(8 + 8 + 4 + 8 + 3);
         for (std::size_t a = 0; a < attempts && in.ok(); ++a) {
             timed_attempt t;
             t.task = in.u64();
@@ -162,6 +167,7 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
             std::int64_t const ticks = in.i64();
             t.censored = in.flag();
             t.copy = in.flag();
+            t.killed = in.flag();
             if (!in.expect(t.node < nodes && ticks > -80000000 && ticks < 80000000)) break;
             t.ticks = static_cast<std::int32_t>(ticks);
             jobs_.add(j, t);

@@ -69,6 +69,7 @@ inline void evidence_store::watch_hung(double now) {
             double const slow = builder_.slowest(b);
             n.exposed += builder_.exposure(length, a.node, slow, true) -
                          builder_.exposure(length - (a.end - before), a.node, slow, true);
+            if (a.killed) n.give_up(a.ticks * nats_per_tick - builder_.origin());
             if (a.censored) continue;
             n.ended += 1;
             n.last_ended = (std::max)(n.last_ended, a.end - length);
@@ -78,6 +79,7 @@ inline void evidence_store::watch_hung(double now) {
     for (node_watch& n : nodes_) {
         n.hung.add(n.exposed, n.ended);
         n.outruns = std::clamp(n.outruns - n.ended, 0.0, most_outruns);
+        n.given_up = std::clamp(n.given_up - n.ended, 0.0, most_outruns);
         n.exposed = n.ended = n.stuck = 0;
     }
     spread_sort(

@@ -36,17 +36,21 @@ inline void evidence_store::merge(evidence_store const& other, std::span<std::ui
     for (effect_group g : other.groups_) {
         std::size_t const end = c + g.cells;
         g.cells = 0;
+        g.tasks = 0;
         for (; c < end; ++c) {
             effect_cell cell = other.cells_[c];
             if (other.is_void(c)) cell.tasks = 0;
             cell.node = here(cell.node);
             if (cell.node == nobody) continue;
+            g.tasks += cell.tasks;
             cells_.push_back(cell);
             ++g.cells;
         }
         // As old here as it is there.
         std::uint64_t const age = other.windows_ - g.window;
         g.window = windows_ > age ? windows_ - age : 0;
+        g.closed += later;
+        closed_.insert(g.job);
         groups_.push_back(g);
     }
     for (std::uint32_t j = 0; j < other.jobs_.bound(); ++j) {

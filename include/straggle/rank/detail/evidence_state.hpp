@@ -30,17 +30,20 @@ class evidence_state {
   public:
     [[nodiscard]] job_memory const& jobs() const noexcept { return jobs_; }
     [[nodiscard]] slowdown slowdown_of(std::uint32_t node) const noexcept {
-        slowdown s;
-        if (node >= effects_.size()) return s;
+        slowdown s = estimate_of(node);
+        if (node < effects_.size() && effects_[node].is_enough()) return s;
+        return {.tasks = s.tasks};
+    }
+    // Of all jobs that are remembered, also where it has changed.
+    [[nodiscard]] slowdown whole_slowdown_of(std::uint32_t node) const noexcept {
+        if (node >= effects_.size() || !effects_[node].is_enough()) return {};
         node_effect const& e = effects_[node];
-        s.tasks = static_cast<std::uint64_t>(e.tasks + 0.5);
-        return e.tasks >= 8 && e.groups >= 3 ? estimate_of(node) : s;
+        return slowdown_from(e.whole, e.whole_variance, e.whole_freedom, e.whole_tasks);
     }
     // The same from as little as there is.
     [[nodiscard]] slowdown estimate_of(std::uint32_t node) const noexcept {
         if (node >= effects_.size() || effects_[node].groups == 0) return {};
-        node_effect const& e = effects_[node];
-        return {e.value, e.low, e.high, static_cast<std::uint64_t>(e.tasks + 0.5)};
+        return effects_[node].estimate;
     }
     [[nodiscard]] double evidence(std::uint32_t node) const noexcept {
         if (node >= nodes_.size()) return 0;
@@ -98,7 +101,17 @@ class evidence_state {
         return node < nodes_.size() ? nodes_[node].races + nodes_[node].live_races : 0.0;
     }
     [[nodiscard]] double stuck_for(std::uint32_t node) const noexcept {
-        return node < nodes_.size() ? nodes_[node].stuck : 0.0;
+        if (node >= nodes_.size()) return 0;
+        node_watch const& n = nodes_[node];
+        return n.given_up >= 2 ? (std::max)(n.stuck, std::exp(n.given_up_log)) : n.stuck;
+    }
+    // The log of the evidence that what runs there is killed, where siblings elsewhere end.
+    [[nodiscard]] double killed_evidence(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].killed : 0.0;
+    }
+    // How many were killed since one ended there.
+    [[nodiscard]] double killed_in_a_row(std::uint32_t node) const noexcept {
+        return node < nodes_.size() ? nodes_[node].killed_in_a_row : 0.0;
     }
     [[nodiscard]] std::uint32_t running_on(std::uint32_t node) const noexcept {
         return node < nodes_.size() ? nodes_[node].running : 0;
@@ -179,9 +192,14 @@ class evidence_state {
         double booked = 0;                // tasks of jobs that are over
         double races = 0, live_races = 0; // log of the evidence of races that copies ran
         double stuck = 0;
-        double exposed = 0, ended = 0; // since the last update
-        double outruns = 0;            // by how many more were outrun by a copy than ended, lately
-        double outrun_log = 0;         // by how much, in the mean
+        double exposed = 0, ended = 0;        // since the last update
+        double job_killed = 0, job_ended = 0; // of the job that is looked at
+        double outruns = 0;                   // by how many more were outrun by a copy than ended, lately
+        double outrun_log = 0;                // by how much, in the mean
+        double given_up = 0;                  // by how many more were killed than ended, lately
+        double given_up_log = 0;              // after how many times the usual time, in the mean
+        double killed = 0;                    // log of the evidence that all are killed there
+        double killed_in_a_row = 0;
         double survived = no_evidence; // log of the evidence that what began last does not end
         double last_ended = -1e300;    // when the attempt began that began last of those that ended
         std::uint32_t running = 0;     // attempts that are no copies and can be compared
@@ -191,6 +209,11 @@ class evidence_state {
         bool outrun = false;        // by a copy
         bool is_slow_now = false;   // as counted
 
+        // An attempt was killed after so many times the usual time.
+        void give_up(double log_times) noexcept {
+            given_up += 1;
+            given_up_log += (log_times - given_up_log) / given_up;
+        }
         // An attempt that did not end took so many times as long as its copy, which did.
         void lose(double log_times) noexcept {
             if (!(log_times > ln2)) return;
@@ -200,6 +223,32 @@ class evidence_state {
         }
     };
     static constexpr double most_outruns = 8;
+
+    // What was killed in a job says something where siblings elsewhere ended: a usual node kills as many as
+    // they were. One job says little, however many tasks it has.
+    void weigh_killed(live_job const& job) {
+        constexpr double killed_there = 0.95, most = 4.6; // of a node that finishes nothing; ln 100
+        double ended = 0, killed = 0;
+        for (timed_attempt const& a : job.attempts) {
+            (a.killed ? killed : ended) += a.killed || !a.censored ? 1 : 0;
+            node_watch& n = nodes_[a.node];
+            n.job_killed = n.job_ended = 0;
+        }
+        for (timed_attempt const& a : job.attempts)
+            (a.killed ? nodes_[a.node].job_killed : nodes_[a.node].job_ended) +=
+                a.killed || !a.censored ? 1 : 0;
+        for (timed_attempt const& a : job.attempts) {
+            node_watch& n = nodes_[a.node];
+            double const k = std::exchange(n.job_killed, 0.0), e = std::exchange(n.job_ended, 0.0);
+            double const others = ended + killed - k - e;
+            if (!(k + e > 0) || !(others > 0)) continue;
+            double const usual = (killed - k + 1) / (others + 2);
+            double const by =
+                k * std::log(killed_there / usual) + e * std::log((1 - killed_there) / (1 - usual));
+            n.killed = (std::max)(0.0, n.killed + std::clamp(by, -most, most));
+            n.killed_in_a_row = e > 0 ? 0.0 : n.killed_in_a_row + k;
+        }
+    }
     [[nodiscard]] double chance_slow_now(node_watch const& n) const noexcept {
         return n.now.chance(n.live.now, n.live.tasks, up_, onsets_);
     }
@@ -227,8 +276,13 @@ class evidence_state {
     // One pass for all nodes that were wiped, before cells are read or move.
     void empty_void_cells() noexcept {
         if (!has_void_cells_) return;
-        for (std::size_t c = 0; c < cells_.size(); ++c)
-            if (is_void(c)) cells_[c].tasks = 0;
+        std::size_t c = 0;
+        for (effect_group& g : groups_)
+            for (std::size_t const end = c + g.cells; c < end; ++c) {
+                if (!is_void(c)) continue;
+                g.tasks -= cells_[c].tasks;
+                cells_[c].tasks = 0;
+            }
         for (node_watch& n : nodes_) n.void_cells = 0;
         has_void_cells_ = false;
     }
@@ -322,14 +376,8 @@ class evidence_state {
 
     // Once for all who ask.
     void write_slowdowns() noexcept {
-        for (node_effect& e : effects_) {
-            if (e.groups == 0) continue;
-            // Close to Student's t.
-            double const wide = (1.96 + 2.5 / (std::max)(e.freedom, 2.0)) * std::sqrt(e.variance);
-            e.value = std::exp(e.log_slowdown);
-            e.low = std::exp(e.log_slowdown - wide);
-            e.high = std::exp(e.log_slowdown + wide);
-        }
+        for (node_effect& e : effects_)
+            if (e.groups != 0) e.estimate = slowdown_from(e.log_slowdown, e.variance, e.freedom, e.tasks);
     }
     // In a fleet whose nodes differ anyway, more is tolerated.
     void measure_scatter() {
@@ -337,7 +385,7 @@ class evidence_state {
         variances_.clear();
         for (std::size_t i = 0; i < effects_.size(); ++i) {
             node_effect const& e = effects_[i];
-            if (!(e.tasks >= 8) || e.groups < 3) continue;
+            if (!e.is_enough()) continue;
             scatter_.push_back(std::fabs(e.log_slowdown - beliefs_[i].usual));
             variances_.push_back(e.variance);
         }

@@ -8,6 +8,7 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
+#include <straggle/base/interner.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/base/spread_sort.hpp>
 #include <straggle/rank/detail/evidence_state.hpp>
@@ -41,10 +42,12 @@ class evidence_store : public evidence_state {
     void add(ended_attempt const& a, double length) {
         room_for_node(a.node);
         seen_ = seen_in_window_ = true;
-        std::uint32_t const j = jobs_.insert(a.job, a.end);
         std::int32_t const ticks = log_ticks(length);
         bool const censored = a.as != attempt_status::success;
-        jobs_.add(j, {a.task, a.end, a.node, ticks, censored, a.copy});
+        if (add_late(a, ticks * nats_per_tick, censored)) return;
+        std::uint32_t const j = jobs_.insert(a.job, a.end);
+        jobs_.add(
+            j, {a.task, a.end, a.node, ticks, censored, a.copy, a.as == attempt_status::killed && !a.copy});
         live_job& job = jobs_[j];
         job.last_seen = (std::max)(job.last_seen, a.end);
         job.longest = (std::max)(job.longest, length);
@@ -58,16 +61,22 @@ class evidence_store : public evidence_state {
     void close(std::uint32_t j, bool over) {
         live_job& job = jobs_[j];
         see_races(job, {});
+        weigh_killed(job);
         if (builder_.build(span_of(job.attempts), {}, span_of(beliefs_))) {
             cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
             groups_.push_back(builder_.group());
             groups_.back().job = jobs_.key(j);
             groups_.back().window = windows_;
+            groups_.back().closed = job.last_seen;
+            groups_.back().shift = builder_.center();
+            closed_.insert(jobs_.key(j));
             for (cell_score const& s : builder_.scores()) book(s, builder_.group().variance);
             learn_variance();
             builder_.teach(prices_);
             if (over && builder_.has_tail()) learn_tail();
             take_prices();
+        } else if (over) {
+            for (timed_attempt const& a : job.attempts) uncompared_ += a.censored ? 0u : 1u;
         }
         for (race_score const& r : builder_.races()) nodes_[r.node].races += r.log_evidence;
         if (over) {
@@ -105,7 +114,7 @@ class evidence_store : public evidence_state {
         std::uint64_t early = 0;
         while (groups < groups_.size()) {
             effect_group const& g = groups_[groups];
-            bool const old = windows_ - g.window > 6 * static_cast<std::uint64_t>(effect_solver::half_life);
+            bool const old = windows_ - g.window > effect_solver::remembered_windows;
             // A sixteenth at once: each time all is solved again.
             bool const many = cells_.size() > max_cells && cells_.size() - cells > max_cells - max_cells / 16;
             if (!old && !many) break;
@@ -115,6 +124,9 @@ class evidence_store : public evidence_state {
         }
         if (4 * cells > cells_.size() || early != 0) {
             solver_.forget();
+            for (std::size_t g = 0; g < groups; ++g)
+                if (auto const at = closed_.find(groups_[g].job); at != interner<std::uint64_t>::none)
+                    closed_.erase(at);
             groups_.erase(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(groups));
             cells_.erase(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cells));
         }
@@ -129,7 +141,58 @@ class evidence_store : public evidence_state {
     void write(byte_writer& out) const;
     status read(byte_reader& in, std::uint32_t max_nodes, std::size_t max_cells);
 
+    // Attempts that ended and had nothing to be compared with.
+    [[nodiscard]] std::uint64_t uncompared() const noexcept { return uncompared_; }
+
   private:
+    // An attempt that was running when its job was closed: it is compared with what the job said. False if it
+    // is none. A job that goes on after a pause is a new one.
+    bool add_late(ended_attempt const& a, double at, bool censored) {
+        if (a.copy || closed_.find(a.job) == interner<std::uint64_t>::none ||
+            jobs_.find(a.job) != job_memory::none || a.start < beliefs_[a.node].since)
+            return false;
+        empty_void_cells();
+        std::size_t g = groups_.size(), end = cells_.size();
+        while (g > 0 && groups_[g - 1].job != a.job) end -= groups_[--g].cells;
+        if (g == 0 || !(a.start <= groups_[g - 1].closed)) return false;
+        effect_group& group = groups_[g - 1];
+        node_belief const& b = beliefs_[a.node];
+        double const off = at - group.shift;
+        // What did not end would have taken longer: it tells nothing where others took as long.
+        if (censored && !(off > builder_.plain(b))) return true;
+        double const deviation = std::sqrt(group.variance), share = 1 / (group.tasks + 1);
+        auto const score = [&](double null) {
+            return std::clamp((off - share * (b.log_slowdown - null) - null) / deviation, -widest_score,
+                              widest_score);
+        };
+        double const tolerated = builder_.tolerated + b.usual;
+        book({.node = a.node,
+              .slow = score(tolerated),
+              .now = score(builder_.plain(b)),
+              .restored = b.charge > 0 ? -score(b.usual + b.charge) : 0.0,
+              .tasks = 1 - share},
+             group.variance);
+        if (censored) return true;
+        learn_usual(at);
+        std::size_t c = end - group.cells;
+        while (c < end && cells_[c].node != a.node) ++c;
+        if (c == end) {
+            cells_.insert(cells_.begin() + static_cast<std::ptrdiff_t>(end), effect_cell{a.node, 0, 0});
+            ++group.cells;
+        }
+        effect_cell& cell = cells_[c];
+        double const from = at - cell.mean;
+        if (cell.tasks > 0) {
+            group.squares += from * from * cell.tasks / (cell.tasks + 1);
+            group.freedom += 1;
+        }
+        cell.tasks += 1;
+        cell.mean += from / cell.tasks;
+        group.tasks += 1;
+        solver_.forget();
+        return true;
+    }
+
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
     using stale = live_cells::stale;
 
@@ -149,7 +212,7 @@ class evidence_store : public evidence_state {
             if (j == job_memory::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
-            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
+                jobs_[j].longest = (std::max)(jobs_[j].longest, age);
             running_.push_back(
                 {j, {r.node, r.task, age, r.start, r.copy, age > 0 ? log_ticks(age) : std::int32_t{0}}});
         }
@@ -311,6 +374,9 @@ class evidence_store : public evidence_state {
 
     // What runs, and for how long: which nodes hang.
     void watch_hung(double now);
+
+    interner<std::uint64_t> closed_; // jobs that have a group
+    std::uint64_t uncompared_ = 0;
 
     // Scratch.
     std::vector<running_row> running_;

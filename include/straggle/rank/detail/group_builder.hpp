@@ -53,6 +53,7 @@ class group_builder {
         find_origin();
         siblings_.fit();
         mean_ = siblings_.mean();
+        find_plain_times();
         find_variance();
         make_cells(beliefs);
         return cells_.size() >= 2;
@@ -102,6 +103,8 @@ class group_builder {
     // Whether the siblings' times are many enough to compare a single attempt with.
     [[nodiscard]] bool has_tail() const noexcept { return siblings_.events() >= 8; }
     [[nodiscard]] double origin() const noexcept { return origin_; }
+    // The mean time of all, as if nodes were equal.
+    [[nodiscard]] double center() const noexcept { return origin_ + mean_; }
     // Attempts of a node that begin within this time are a batch.
     [[nodiscard]] double together() const noexcept { return 0.1 * std::exp(origin_); }
     // By how much the longest attempt of the job surpasses the longest one elsewhere, in logarithms; below 0
@@ -119,6 +122,7 @@ class group_builder {
         double at; // log of the time
         double adjusted;
         bool ended;
+        bool killed; // or outrun
         bool copy;
         double reference; // log of the age of the original, for a copy
         double start;     // where batches are to be found
@@ -155,7 +159,7 @@ class group_builder {
             double reference = 0;
             if (a.copy && !(b.probing && !a.censored && original(ended, running, a.task, reference)))
                 continue;
-            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.copy, reference,
+            entries_.push_back({a.node, at, at - b.log_slowdown, !a.censored, a.censored, a.copy, reference,
                                 batch_counts_once ? a.end - std::exp(at) : 0.0});
             if (!a.censored && !a.copy) ++events_;
         }
@@ -163,7 +167,7 @@ class group_builder {
             node_belief const& b = beliefs[r.node];
             if (r.copy || r.start < b.since || !(r.age > 0)) continue;
             double const at = r.ticks * nats_per_tick;
-            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, 0, r.start});
+            entries_.push_back({r.node, at, at - b.log_slowdown, false, false, false, 0, r.start});
         }
     }
     // A copy that began early against its original: a node as fast as others loses a little more often than
@@ -209,6 +213,19 @@ class group_builder {
         siblings_.count_from(origin_, widest);
     }
 
+    // Times as they are: what is known of a killed attempt hangs on no belief.
+    void find_plain_times() {
+        bool any = false;
+        for (entry const& e : entries_) any = any || (e.killed && !e.copy);
+        plain_.clear();
+        if (!any) return;
+        for (entry const& e : entries_)
+            if (!e.copy && (e.ended || e.killed)) plain_.add(e.at, e.ended, e.node);
+        plain_.sort();
+        plain_origin_ = plain_.median_of_ended();
+        plain_.count_from(plain_origin_, widest);
+        plain_.fit();
+    }
     void find_variance() {
         // Nodes in order: what differs within a node says nothing of nodes.
         spread_sort(
@@ -219,8 +236,10 @@ class group_builder {
                 return a.ended && !b.ended;
             });
         double squares = 0, within = 0, censored = 0;
+        group_.squares = group_.freedom = 0;
         for (std::size_t i = 0; i < entries_.size();) {
             double sum = 0, square = 0, n = 0;
+            double const first = entries_[i].at;
             std::uint32_t const node = entries_[i].node;
             for (; i < entries_.size() && entries_[i].node == node; ++i) {
                 if (entries_[i].copy) continue;
@@ -228,7 +247,7 @@ class group_builder {
                     ++censored;
                     continue;
                 }
-                double const x = std::clamp(entries_[i].adjusted - origin_, -widest, widest);
+                double const x = entries_[i].at - first;
                 sum += x;
                 square += x * x;
                 ++n;
@@ -237,16 +256,31 @@ class group_builder {
             squares += (std::max)(0.0, square - sum * sum / n);
             within += n - 1;
         }
+        group_.squares = squares;
+        group_.freedom = within;
         auto const events = static_cast<double>(events_);
         double free = events - 1, variance = siblings_.variance() * events / free;
-        if (within >= 10 && censored <= events / 8) {
-            variance = squares / within;
-            free = within;
+        if (censored <= events / 8) {
+            // Few tasks on each node: also what all differ, which one slow node does not widen.
+            double const rest = within >= 10 ? 0.0 : free - within;
+            if (rest > 0) squares += rest * (std::min)(variance, typical_square());
+            free = within + rest;
+            variance = squares / free;
         }
         group_.variance = (variance_tasks * usual_variance + free * variance) / (variance_tasks + free);
         group_.variance = (std::max)(group_.variance, 1e-6);
         free_ = free;
         own_variance_ = variance;
+    }
+
+    // From the median of how far times are off the middle, as of a normal distribution.
+    double typical_square() {
+        from_origin_.clear();
+        for (entry const& e : entries_)
+            if (e.ended && !e.copy) from_origin_.push_back(std::fabs(e.adjusted - origin_));
+        auto const half = from_origin_.begin() + static_cast<std::ptrdiff_t>(from_origin_.size() / 2);
+        std::nth_element(from_origin_.begin(), half, from_origin_.end());
+        return 1.4826 * 1.4826 * *half * *half;
     }
 
   public:
@@ -278,10 +312,9 @@ class group_builder {
             effect_cell cell{.node = node};
             double const null = tolerated + beliefs[node].usual;
             double sum = 0;
-            for (std::size_t k = first; k < i; ++k)
-                sum += count(entries_[k], beliefs[node], null, cell.tasks);
+            for (std::size_t k = first; k < i; ++k) sum += count(entries_[k], null, cell.tasks);
             if (!(cell.tasks > 1e-3)) continue;
-            cell.deviation = sum / cell.tasks;
+            cell.mean = sum / cell.tasks;
             cells_.push_back(cell);
             scores_.push_back({.node = node, .tasks = cell.tasks});
             all += cell.tasks;
@@ -322,24 +355,26 @@ class group_builder {
             }
         return static_cast<double>(batches) / static_cast<double>(starts_.size());
     }
-    // What an attempt adds to the sum of deviations of its node; counts it.
-    double count(entry const& e, node_belief const& b, double null, double& tasks) const noexcept {
+    // What an attempt adds to the sum of times of its node; counts it.
+    double count(entry const& e, double null, double& tasks) const noexcept {
         if (e.copy) {
             // A copied task is a hard one: the original is its sibling.
             tasks += 1;
             double const usual = (std::max)(origin_ + mean_, e.reference);
-            return std::clamp(e.at - usual, -widest, widest) + mean_;
+            return std::clamp(e.at - usual, -widest, widest) + mean_ + origin_;
         }
         if (e.ended) {
             tasks += 1;
-            return std::clamp(e.adjusted - origin_, -widest, widest) + b.log_slowdown;
+            return e.at;
         }
         // As long as it takes at least: what siblings that got so far still took.
-        double const at = std::clamp(e.at - null - origin_, -widest, widest);
-        auto const longer = siblings_.beyond(at);
-        double const told = 1 - longer.share;
-        tasks += told;
-        return told * (mean_ + null) + longer.mean - mean_;
+        censored_times const& siblings = e.killed ? plain_ : siblings_;
+        double const origin = e.killed ? plain_origin_ : origin_, tested = e.killed ? 0.0 : null;
+        double const at = std::clamp(e.at - tested - origin, -widest, widest);
+        auto const longer = siblings.beyond(at);
+        double const known = 1 - longer.share, mean = siblings.mean();
+        tasks += known;
+        return known * (origin + mean + tested) + longer.mean - mean;
     }
     [[nodiscard]] double score(std::size_t first, std::size_t last, node_belief const& b, double null,
                                double share, double deviation) const noexcept {
@@ -366,9 +401,9 @@ class group_builder {
     std::vector<race_score> races_;
     std::vector<effect_cell> cells_;
     std::vector<cell_score> scores_;
-    censored_times siblings_;
+    censored_times siblings_, plain_;
     std::size_t events_ = 0;
-    double origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
+    double origin_ = 0, plain_origin_ = 0, mean_ = 0, free_ = 1, own_variance_ = 0;
 };
 
 } // namespace straggle::detail

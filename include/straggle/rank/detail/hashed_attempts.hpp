@@ -15,9 +15,11 @@
 #include <straggle/record/attempt.hpp>
 #include <straggle/record/field.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -64,6 +66,11 @@ class hashed_attempts {
         std::uint64_t bits = 0;
         std::size_t place = 0;
         for (auto const& record : attempts) {
+            if (note_killed(fields, record)) {
+                ++skipped.killed;
+                ++place;
+                continue;
+            }
             judge_attempt(
                 fields, record, skipped,
                 [&](auto const& job, auto const& node, auto value) STRAGGLE_INLINE_LAMBDA {
@@ -83,6 +90,7 @@ class hashed_attempts {
         counts += skipped;
         for (std::size_t job = 0; job < jobs_.slots(); ++job) jobs_.append(job);
         for (std::size_t node = 0; node < nodes_.slots(); ++node) nodes_.append(node);
+        place_killed();
     }
 
     // The same where attempts may be superseded by others, or need to be divided by their input first.
@@ -98,6 +106,20 @@ class hashed_attempts {
             moments_of[r.job].add(r.value);
             if constexpr (std::integral<Value>) bits_ |= static_cast<std::uint64_t>(r.value);
         }
+    }
+
+    // An attempt that is not scored, and yet says how slow its node is: it was superseded, or killed.
+    struct other {
+        std::uint32_t job, node;
+        Value value;
+        bool censored;
+    };
+    [[nodiscard]] std::span<other const> others_of(std::size_t job) const {
+        auto const first = std::lower_bound(others_.begin(), others_.end(), job,
+                                            [](other const& o, std::size_t j) { return o.job < j; });
+        auto last = first;
+        while (last != others_.end() && last->job == job) ++last;
+        return {first, last};
     }
 
     // All bits that any integer duration has.
@@ -125,6 +147,34 @@ class hashed_attempts {
         jobs_.clear();
         nodes_.clear();
         rows_.clear();
+        others_.clear();
+        killed_.clear();
+    }
+    // Whether it is a killed attempt. Its job and its node get no place by that.
+    template <class Attempt>
+    bool note_killed(Fields const& fields, Attempt const& attempt) {
+        if constexpr (Rows || !given<decltype(Fields::status)>) {
+            return false;
+        } else {
+            if (!record::was_stopped(read_status(fields, attempt))) return false;
+            attempt_counts ignored;
+            check_attempt(fields, attempt, ignored, [&](auto const& job, auto const& node, auto value) {
+                killed_.push_back({job_id(job), node_id(node), static_cast<Value>(value)});
+            });
+            return true;
+        }
+    }
+    void place_killed() {
+        for (killed_attempt const& k : killed_) {
+            std::uint32_t const job = jobs_.table.find(k.job);
+            if (job != interner<job_id>::none)
+                others_.push_back({job, nodes_.table.insert(k.node), k.value, true});
+        }
+        std::sort(others_.begin(), others_.end(), [](other const& a, other const& b) {
+            if (a.job != b.job) return a.job < b.job;
+            if (a.node != b.node) return a.node < b.node;
+            return a.value != b.value ? a.value < b.value : a.censored < b.censored;
+        });
     }
 
     template <class Range>
@@ -136,6 +186,11 @@ class hashed_attempts {
         std::size_t place_in_range = 0;
         for (auto const& record : attempts) {
             std::size_t const place = place_in_range++;
+            if (!with_input && note_killed(fields, record)) {
+                ++counts.seen;
+                ++counts.killed;
+                continue;
+            }
             read_attempt(fields, record, counts, [&](auto const& job, auto const& node, auto value) {
                 row r{jobs_.table.insert(job), nodes_.table.insert(node), static_cast<Value>(value), {}};
                 if constexpr (Rows) r.place = place;
@@ -146,6 +201,10 @@ class hashed_attempts {
                         if (known != at) {
                             --counts.used;
                             ++counts.superseded;
+                            if (!Rows && !with_input) {
+                                row const& loser = keep ? rows_[known] : r;
+                                others_.push_back({loser.job, loser.node, loser.value, false});
+                            }
                         }
                         if (!keep) return;
                         at = known;
@@ -162,6 +221,7 @@ class hashed_attempts {
             });
         }
         note_who_is_left();
+        place_killed();
     }
 
     // Divides each duration by its input in the jobs where every attempt has one.
@@ -195,9 +255,17 @@ class hashed_attempts {
         }
     }
 
+    struct killed_attempt {
+        job_id job;
+        node_id node;
+        Value value;
+    };
+
     hashed_axis<job_id> jobs_;
     hashed_axis<node_id> nodes_;
     std::vector<row> rows_;
+    std::vector<killed_attempt> killed_;
+    std::vector<other> others_; // by job
     std::uint64_t bits_ = 0;
     std::vector<double> input_;
     std::vector<unsigned char> node_seen_;

@@ -27,6 +27,7 @@ struct timed_attempt {
     std::int32_t ticks = 0; // of its length
     bool censored = false;  // it would have taken longer
     bool copy = false;
+    bool killed = false; // not because another attempt of its task was faster
 };
 
 // A job, or what ended of it since its last stretch was closed.

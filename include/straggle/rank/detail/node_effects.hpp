@@ -2,13 +2,15 @@
 // (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
 
 /// @file
-/// Private part of `rank/slowdown_evidence.hpp`: what all jobs together say of all nodes.
+/// Private part of `rank/slowdown_evidence.hpp` and `rank/rank_nodes.hpp`: what all jobs together say of all
+/// nodes.
 #pragma once
 
 #include <straggle/base/config.hpp>
-#include <straggle/base/grow.hpp>
+#include <straggle/base/finite.hpp>
 #include <straggle/base/span_of.hpp>
 #include <straggle/rank/detail/effect_past.hpp>
+#include <straggle/record/slowdown.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,164 +21,362 @@
 
 namespace straggle::inline STRAGGLE_ABI::detail {
 
-// The largest step below `steps` for which something holds that holds up to some step, from the first one
-// on. It is looked for around `guess`, where it was the last time.
-template <class Holds>
-std::uint32_t largest_step(std::uint32_t steps, std::uint32_t guess, Holds&& holds) {
-    std::uint32_t low = 0, high = steps; // it holds, it does not
-    std::uint32_t at = std::clamp(guess, 1u, steps - 1), by = 1;
-    while (high - low > 1) {
-        (holds(at) ? low : high) = at;
-        // Twice as far each time, until it lies between two.
-        if (high == steps && low + by < high)
-            at = low + by;
-        else if (low == 0 && high > by)
-            at = high - by;
-        else
-            at = low + (high - low) / 2;
-        by *= 2;
+// An effect with its 95 % interval, by Student's t.
+[[nodiscard]] inline slowdown slowdown_from(double log_slowdown, double variance, double freedom,
+                                            double tasks) noexcept {
+    slowdown s;
+    s.tasks = static_cast<std::uint64_t>(tasks + 0.5);
+    double const by = 1 / (std::max)(freedom, 0.25);
+    double const wide =
+        (1.95996 + by * (2.37227 + by * (2.82250 + by * (2.55585 + by * 1.58953)))) * std::sqrt(variance);
+    double const value = std::exp(log_slowdown), low = std::exp(log_slowdown - wide),
+                 high = std::exp(log_slowdown + wide);
+    if (variance > 0 && low > 0 && is_finite(high)) {
+        s.value = value;
+        s.low = low;
+        s.high = high;
     }
-    return low;
+    return s;
 }
 
-// Two-way model: log time = group + node, weighted least squares by alternating between both, from where the
-// last solution was. Cells of one group share its error, and a node may be slower in one group than in
-// another: `spread` is the variance of that, one for all.
+// Two-way model: log time = group + node, least squares with each task counting as much as any other, by
+// conjugate gradients.
+//
+// The variance of an effect is clustered: what the tasks of one group on one node have in common counts once.
+// As many nodes have few groups, it is drawn towards the one that all have in common, as far as nodes agree
+// as far as one can see (an empirical Bayes moderation as in Smyth 2004, doi:10.2202/1544-6115.1027); a node
+// that differs from the others beyond chance, as one that has changed, is judged by its own.
 //
 // Between two solutions of everything what is final stays in sums by node (`effect_past`), with the shifts of
 // its groups as they were: only what is live is looked at. Everything is solved again before what is final
 // has grown, aged or moved by more than a little.
 class effect_solver {
   public:
-    static constexpr double half_life = effect_past::half_life;
+    static constexpr std::uint64_t remembered_windows = 384;
 
-    // Solves for all nodes. `effects` has the last solution and takes the new one.
+    // Solves for all nodes. `effects` takes the solution.
     // @param final_groups how many of the groups are final; `forget` was called if any of these has changed
     void solve(std::span<effect_group> groups, std::size_t final_groups, std::span<effect_cell const> cells,
                std::uint64_t window, std::span<std::uint32_t const> slots,
                std::vector<node_effect>& effects) {
         value_.resize(effects.size());
-        bool const is_all = cells.size() <= cheap || !past_.follow(groups.first(final_groups), cells, window,
-                                                                   span_of(value_), spread_);
+        apart_.resize(effects.size(), 0);
+        bool const is_all = cells.size() <= cheap ||
+                            !past_.follow(groups.first(final_groups), cells, window, span_of(value_), apart_);
         std::size_t const first = is_all ? 0 : final_groups, at = is_all ? 0 : past_.cells();
         auto const open = groups.subspan(first);
         auto const open_cells = cells.subspan(at);
         if (is_all) {
             past_.clear(effects.size());
-            for (std::size_t i = 0; i < value_.size(); ++i) value_[i] = effects[i].log_slowdown;
+            // Not from where the last solution was: asked again, it says the same to the bit.
+            std::fill(value_.begin(), value_.end(), 0.0);
+            std::fill(apart_.begin(), apart_.end(), std::uint8_t{0});
+            fit(groups, cells);
         }
-        join(open, open_cells, effects.size());
-        weigh(open, open_cells, window, half_life);
-        begin_sweeps(open_cells);
-        for (int sweep = 0; sweep < 12; ++sweep)
-            if (improve(open, open_cells) < 1e-5) break;
-        for (node_effect& e : effects) e = {};
-        collect(open, open_cells, value_, effects);
-        center(slots, effects, value_);
-        shift_groups(open, open_cells);
-        adapt(open, open_cells, window, effects);
-        if (is_all) {
-            measure_spread(groups, cells, effects);
-            past_.sum_up(groups.first(final_groups), cells, window, span_of(value_), spread_);
+        links_ = past_.links();
+        links_.grow(effects.size());
+        link_groups(links_, open, open_cells);
+        if (!is_all) improve(open, open_cells);
+        add_up(open, open_cells, window);
+        settle(sums_);
+        if (is_all && set_apart()) {
+            fit(groups, cells);
+            add_up(open, open_cells, window);
+            settle(sums_);
         }
-        refine(effects, effects.size());
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            node_effect& e = effects[i] = {};
+            e.component = links_.component(static_cast<std::uint32_t>(i));
+            e.groups = sums_[i].groups;
+            e.tasks = sums_[i].tasks;
+            e.whole = e.log_slowdown = value_[i];
+            judge(sums_[i], value_[i], e.variance, e.freedom);
+        }
+        adapt(effects);
+        center(slots, effects);
+        if (!is_all) return;
+        for (std::size_t i = 0; i < value_.size(); ++i)
+            if (effects[i].groups != 0) value_[i] = effects[i].whole;
+        past_.sum_up(groups.first(final_groups), cells, window, span_of(value_), apart_);
     }
     // What was final has changed.
     void forget() noexcept { past_.forget(); }
-    // Variance of a node's effect between groups.
-    [[nodiscard]] double spread() const noexcept { return spread_; }
-    // The same, where it is known well enough to take evidence away.
-    [[nodiscard]] double known_spread() const noexcept { return is_known_ ? spread_ : 0.0; }
-    void set_spread(double spread, bool known) noexcept {
-        spread_ = spread;
-        is_known_ = known;
+    // Variance of a node's effect between groups, where it is known well enough to take evidence away.
+    [[nodiscard]] double known_spread() const noexcept { return is_known_ ? between_ : 0.0; }
+    void set_spread(double spread) noexcept {
+        between_ = spread;
+        is_known_ = spread > 0;
     }
 
   private:
-    // The components of the graph of jobs and nodes.
-    void join(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::size_t nodes) {
-        links_ = past_.links();
-        links_.grow(nodes);
-        link_groups(links_, groups, cells);
-    }
-    void weigh(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
-               double life) {
-        resize_anew(weight_, cells.size());
-        std::size_t c = 0;
-        for (effect_group const& g : groups) {
-            double const kept = kept_of(g, window, life);
-            for (std::size_t end = c + g.cells; c < end; ++c)
-                weight_[c] = kept * weight_of(g, cells[c], spread_);
-        }
-    }
-    void shift_groups(std::span<effect_group> groups, std::span<effect_cell const> cells) noexcept {
+    // Calls visit(group, its cells) for groups that compare nodes.
+    template <class Visit>
+    static void for_each_group(std::span<effect_group> groups, std::span<effect_cell const> cells,
+                               Visit&& visit) {
         std::size_t c = 0;
         for (effect_group& g : groups) {
-            double sum = 0, all = 0;
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                sum += weight_[c] * (cells[c].deviation - value_[cells[c].node]);
-                all += weight_[c];
+            if (g.cells > 1) visit(g, cells.subspan(c, g.cells));
+            c += g.cells;
+        }
+    }
+    // The normal equations of the effects, shifts eliminated: of the yardsticks, then of the other nodes.
+    void fit(std::span<effect_group> groups, std::span<effect_cell const> cells) {
+        std::size_t const nodes = value_.size();
+        diagonal_.assign(nodes, 0);
+        rest_.assign(nodes, 0);
+        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+            find_shift(g, own, value_, apart_);
+            for (effect_cell const& c : own) {
+                if (g.is_without && apart_[c.node] != 0) continue;
+                rest_[c.node] += c.tasks * (c.mean - value_[c.node] - g.shift);
+                diagonal_[c.node] += c.tasks * (1 - c.tasks / g.base);
             }
-            g.shift = all > 0 ? sum / all : 0.0;
-        }
-    }
-    // What no sweep changes: the weight of every node, and what is final of its sum, side by side.
-    void begin_sweeps(std::span<effect_cell const> cells) {
-        sum_.resize(value_.size());
-        all_.resize(value_.size());
-        moved_.resize(value_.size());
-        for (std::size_t i = 0; i < value_.size(); ++i) {
-            moved_[i] = past_[i].sum;
-            all_[i] = past_[i].all;
-        }
-        for (std::size_t c = 0; c < cells.size(); ++c) all_[cells[c].node] += weight_[c];
-    }
-    double improve(std::span<effect_group> groups, std::span<effect_cell const> cells) noexcept {
-        shift_groups(groups, cells);
-        std::copy(moved_.begin(), moved_.end(), sum_.begin());
-        std::size_t c = 0;
-        for (effect_group const& g : groups)
-            for (std::size_t end = c + g.cells; c < end; ++c)
-                sum_[cells[c].node] += weight_[c] * (cells[c].deviation - g.shift);
-        double most = 0;
-        for (std::size_t i = 0; i < value_.size(); ++i) {
-            double const next = all_[i] > 0 ? sum_[i] / all_[i] : 0.0;
-            most = (std::max)(most, std::fabs(next - value_[i]));
-            value_[i] = next;
-        }
-        return most;
-    }
-    // Value and variance of every node for the weights as they are.
-    void collect(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                 std::span<double const> values, std::vector<node_effect>& effects) {
-        for (std::size_t i = 0; i < effects.size(); ++i) {
-            sum_[i] = past_[i].squares;
-            all_[i] = past_[i].compared;
-            effects[i].tasks = past_[i].tasks;
-            effects[i].freedom = past_[i].freedom;
-            effects[i].groups = past_[i].groups;
-        }
-        std::size_t c = 0;
-        for (effect_group const& g : groups)
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                effect_cell const& cell = cells[c];
-                if (!is_compared(g, cell)) continue;
-                node_effect& e = effects[cell.node];
-                sum_[cell.node] += weight_[c] * weight_[c] * variance_of(g, cell, spread_);
-                all_[cell.node] += weight_[c];
-                e.tasks += cell.tasks;
-                e.freedom += g.tasks - 1;
-                ++e.groups;
+        });
+        // Alone in all its jobs: there is nothing to compare it with.
+        for (double& d : diagonal_) d = d > 1e-9 ? 1 / d : 0.0;
+        step_.assign(nodes, 0);
+        image_.resize(nodes);
+        double last = 0;
+        for (int round = 0; round < 200; ++round) {
+            double now = 0, most = 0;
+            for (std::size_t i = 0; i < nodes; ++i) {
+                double const z = diagonal_[i] * rest_[i];
+                now += z * rest_[i];
+                most = (std::max)(most, std::fabs(z));
             }
-        for (std::size_t i = 0; i < effects.size(); ++i) {
-            effects[i].log_slowdown = values[i];
-            effects[i].component = links_.component(static_cast<std::uint32_t>(i));
-            effects[i].variance = all_[i] > 0 ? sum_[i] / (all_[i] * all_[i]) : 0.0;
+            if (!(most > 1e-9)) break;
+            double const kept = round == 0 ? 0.0 : now / last;
+            last = now;
+            for (std::size_t i = 0; i < nodes; ++i) step_[i] = diagonal_[i] * rest_[i] + kept * step_[i];
+            std::fill(image_.begin(), image_.end(), 0.0);
+            for_each_group(groups, cells, [&](effect_group const& g, std::span<effect_cell const> own) {
+                double sum = 0;
+                for (effect_cell const& c : own)
+                    if (!(g.is_without && apart_[c.node] != 0)) sum += c.tasks * step_[c.node];
+                double const mean = sum / g.base;
+                for (effect_cell const& c : own)
+                    if (!(g.is_without && apart_[c.node] != 0))
+                        image_[c.node] += c.tasks * (step_[c.node] - mean);
+            });
+            double along = 0;
+            for (std::size_t i = 0; i < nodes; ++i) along += step_[i] * image_[i];
+            if (!(along > 0)) break;
+            double const by = now / along;
+            for (std::size_t i = 0; i < nodes; ++i) {
+                value_[i] += by * step_[i];
+                rest_[i] -= by * image_[i];
+            }
         }
     }
-    // The reference: half of the slots of a component are on nodes that are at most so slow.
-    void center(std::span<std::uint32_t const> slots, std::vector<node_effect>& effects,
-                std::vector<double>& values) {
+    // What is far from itself is no yardstick. False if that is none.
+    bool set_apart() {
+        bool any = false;
+        for (std::size_t i = 0; i < sums_.size(); ++i) {
+            effect_sums const& s = sums_[i];
+            double const expected = expected_of(s);
+            bool const is_far = s.groups >= 3 && expected > 0 &&
+                                squares_of(s, value_[i]) / expected - 1 > limit_of(freedom_of(s));
+            apart_[i] = is_far ? 1 : 0;
+            any = any || is_far;
+        }
+        return any;
+    }
+    // Beside what is final.
+    void improve(std::span<effect_group> groups, std::span<effect_cell const> cells) {
+        std::size_t const nodes = value_.size();
+        rest_.resize(nodes);
+        diagonal_.resize(nodes);
+        for (int sweep = 0; sweep < 24; ++sweep) {
+            for (std::size_t i = 0; i < nodes; ++i) {
+                rest_[i] = past_[i].all.sum;
+                diagonal_[i] = past_[i].all.tasks;
+            }
+            for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+                find_shift(g, own, value_, apart_);
+                for (effect_cell const& c : own) {
+                    if (!is_compared(own_share(g, c, apart_))) continue;
+                    rest_[c.node] += c.tasks * (c.mean - g.shift);
+                    diagonal_[c.node] += c.tasks;
+                }
+            });
+            double most = 0;
+            for (std::size_t i = 0; i < nodes; ++i) {
+                double const next = diagonal_[i] > 0 ? rest_[i] / diagonal_[i] : 0.0;
+                most = (std::max)(most, std::fabs(next - value_[i]));
+                value_[i] = next;
+            }
+            if (most < 1e-6) break;
+        }
+    }
+    void add_up(std::span<effect_group> groups, std::span<effect_cell const> cells, std::uint64_t window) {
+        sums_.resize(value_.size());
+        recent_.resize(value_.size());
+        for (std::size_t i = 0; i < value_.size(); ++i) {
+            sums_[i] = past_[i].all;
+            recent_[i] = past_[i].recent;
+        }
+        squares_ = past_.squares();
+        freedom_ = past_.freedom();
+        for_each_group(groups, cells, [&](effect_group& g, std::span<effect_cell const> own) {
+            find_shift(g, own, value_, apart_);
+            squares_ += g.squares;
+            freedom_ += g.freedom;
+            bool const lately = effect_past::is_recent(g, window);
+            for (effect_cell const& c : own) {
+                double const share = own_share(g, c, apart_);
+                if (!is_compared(share)) continue;
+                sums_[c.node].add(g, c, share);
+                if (lately) recent_[c.node].add(g, c, share);
+            }
+        });
+        // What no yardstick is told by follows from those that are.
+        for (std::size_t i = 0; i < value_.size(); ++i)
+            if (apart_[i] != 0 && sums_[i].tasks > 0) value_[i] = sums_[i].sum / sums_[i].tasks;
+    }
+
+    // As many groups of equal weight say as much as those of a node.
+    [[nodiscard]] static double freedom_of(effect_sums const& s) noexcept {
+        double const equal = s.squared_weight > 0 ? s.weight * s.weight / s.squared_weight : 0.0;
+        return equal > 1.25 ? equal - 1 : 0.25;
+    }
+    // What its squares come to, over what they should be were groups and tasks all there is.
+    [[nodiscard]] double squares_of(effect_sums const& s, double value) const noexcept {
+        double const free = freedom_of(s);
+        return s.squares_at(value) * (free + 1) / free;
+    }
+    [[nodiscard]] double expected_of(effect_sums const& s) const noexcept {
+        return within_ * s.weight + between_ * s.squared_weight;
+    }
+    // The variance of one task, that of a node's effect between groups, and how far nodes agree.
+    void settle(std::span<effect_sums const> sums) {
+        within_ = freedom_ > 0 ? squares_ / freedom_ : 0.0;
+        between_ = 0;
+        std::size_t known = 0;
+        scratch_.clear();
+        double free = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            effect_sums const& s = sums[i];
+            if (s.groups < 2 || !(s.squared_weight > 0)) continue;
+            ++known;
+            double const own = freedom_of(s);
+            free += own;
+            // The median of chi square over its mean.
+            double const low = (std::max)(1 - 2 / (9 * (std::max)(own, 1.0)), 0.75);
+            scratch_.push_back((squares_of(s, value_[i]) / (low * low * low) - within_ * s.weight) /
+                               s.squared_weight);
+        }
+        if (known == 0) {
+            is_known_ = false;
+            strength_ = 1;
+            return;
+        }
+        auto const half = scratch_.begin() + static_cast<std::ptrdiff_t>(scratch_.size() / 2);
+        std::nth_element(scratch_.begin(), half, scratch_.end());
+        between_ = (std::max)(*half, 0.0);
+        double weight = 0, squared = 0;
+        for (effect_sums const& s : sums) {
+            weight += s.weight;
+            squared += s.squared_weight;
+        }
+        is_known_ =
+            freedom_ >= 20 && free >= 20 && between_ * squared > 2 * std::sqrt(2 / free) * within_ * weight;
+        double seen = 0, all = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            effect_sums const& s = sums[i];
+            double const expected = expected_of(s);
+            if (s.groups < 2 || !(expected > 0)) continue;
+            double const own = freedom_of(s), off = squares_of(s, value_[i]) / expected - 1;
+            if (off > limit_of(own)) continue;
+            seen += own * off * off - 2;
+            all += own;
+        }
+        double const most = (std::max)(free, 4.0), excess = all > 0 ? seen / all : 0.0;
+        strength_ = excess > 0 ? std::clamp(2 / excess, 4.0, most) : most;
+    }
+    // From there on a node differs from the others beyond chance: by how much of the usual variance.
+    [[nodiscard]] static double limit_of(double freedom) noexcept {
+        return 4 * std::sqrt(2 / freedom) + 4 / freedom;
+    }
+    void judge(effect_sums const& s, double value, double& variance, double& freedom) const {
+        double const expected = expected_of(s);
+        if (s.groups == 0 || !(s.weight > 0)) return;
+        freedom = freedom_of(s);
+        double const seen = squares_of(s, value);
+        double squares = seen;
+        if (expected > 0 && seen / expected - 1 <= limit_of(freedom)) {
+            squares = (freedom * seen + strength_ * expected) / (freedom + strength_);
+            freedom += strength_;
+        }
+        variance = squares / (s.weight * s.weight);
+    }
+    // A node that has changed lately is judged by what is recent.
+    void adapt(std::vector<node_effect>& effects) {
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            node_effect& e = effects[i];
+            e.whole_variance = e.variance;
+            e.whole_freedom = e.freedom;
+            e.whole_tasks = e.tasks;
+            effect_sums const& r = recent_[i];
+            if (r.tasks < 8 || r.groups < 3 || r.groups >= e.groups || !(r.weight > 0)) continue;
+            double const value = r.sum / r.tasks;
+            double variance = 0, freedom = 0;
+            judge(r, value, variance, freedom);
+            double const change = value - e.log_slowdown;
+            if (change * change <= 9 * (variance + e.variance)) continue;
+            e.log_slowdown = value;
+            e.variance = variance;
+            e.freedom = freedom;
+            e.tasks = r.tasks;
+            e.groups = r.groups;
+            e.is_changed = true;
+        }
+    }
+    // The reference: the node up to which half of the slots of a component are on nodes that are at most so
+    // slow, or rather the mean of all that are no further from it than by chance. It alone would be off by
+    // what chance does, as where many nodes are slow it is not the middle of those that are not.
+    void center(std::span<std::uint32_t const> slots, std::vector<node_effect>& effects) {
+        for_each_component(effects, [&](std::size_t first, std::size_t last) {
+            refer(first, last, slots, effects, &node_effect::log_slowdown, &node_effect::variance);
+            refer(first, last, slots, effects, &node_effect::whole, &node_effect::whole_variance);
+        });
+    }
+    void refer(std::size_t first, std::size_t last, std::span<std::uint32_t const> slots,
+               std::vector<node_effect>& effects, double node_effect::* value,
+               double node_effect::* variance) {
+        auto const n = static_cast<double>(last - first);
+        double const from = middle(first, last, slots, effects, value);
+        auto const is_near = [&](node_effect const& e) {
+            double const off = e.*value - from;
+            return off * off < 6.25 * e.*variance;
+        };
+        double sum = 0, all = 0;
+        if (n > 3)
+            for (std::size_t k = first; k < last; ++k) {
+                node_effect const& e = effects[order_[k]];
+                if (!is_near(e)) continue;
+                double const weight = 1 / (std::max)(e.*variance, 1e-12);
+                sum += weight * (e.*value - from);
+                all += weight;
+            }
+        double const reference = all > 0 ? from + sum / all : from;
+        for (std::size_t k = first; k < last; ++k) {
+            node_effect& e = effects[order_[k]];
+            double const own = e.*variance;
+            double of_both = own; // the reference has an error of its own, which is in part that of the node
+            if (all > 0)
+                of_both = is_near(e) ? (std::max)(own - 1 / all, own / n) : own + 1 / all;
+            else if (n > 1)
+                of_both *= 1 - 2 / n + 1.5707963 / (n + 0.5708); // of a median
+            // Of two or three, the effects themselves take much of the freedom, and where one is far off the
+            // reference is not the middle of many.
+            double const few = n <= 2 ? 0.95 : n <= 3 ? 1.75 : 1 + 0.6 / n;
+            e.*variance = few * (1 - 1 / n) * of_both;
+        }
+        for (std::size_t k = first; k < last; ++k) effects[order_[k]].*value -= reference;
+    }
+    // Calls visit(first, last) for the places of each component in `order_`.
+    template <class Visit>
+    void for_each_component(std::vector<node_effect> const& effects, Visit&& visit) {
         order_.clear();
         bool is_one = true;
         for (std::uint32_t i = 0; i < effects.size(); ++i) {
@@ -193,19 +393,15 @@ class effect_solver {
             std::size_t last = first;
             std::uint32_t const component = effects[order_[first]].component;
             while (last < order_.size() && effects[order_[last]].component == component) ++last;
-            double const reference = middle(first, last, slots, effects);
-            for (std::size_t k = first; k < last; ++k) {
-                effects[order_[k]].log_slowdown -= reference;
-                values[order_[k]] -= reference;
-            }
+            visit(first, last);
             first = last;
         }
     }
     // The value up to which half of the slots of some nodes of the order are; between two, their mean.
     double middle(std::size_t first, std::size_t last, std::span<std::uint32_t const> slots,
-                  std::vector<node_effect> const& effects) {
+                  std::vector<node_effect> const& effects, double node_effect::* of) {
         auto const is_before = [&](std::uint32_t a, std::uint32_t b) {
-            double const x = effects[a].log_slowdown, y = effects[b].log_slowdown;
+            double const x = effects[a].*of, y = effects[b].*of;
             return x != y ? x < y : a < b;
         };
         auto const place = [this](std::size_t k) { return order_.begin() + static_cast<std::ptrdiff_t>(k); };
@@ -224,136 +420,24 @@ class effect_solver {
                 first = half;
             }
         }
-        double const low = effects[order_[first]].log_slowdown;
+        double const low = effects[order_[first]].*of;
         below += slots_of(order_[first], slots);
         if (2 * below != all || first + 1 == end) return low;
-        return (low + effects[*std::min_element(place(first + 1), place(end), is_before)].log_slowdown) / 2;
+        return (low + effects[*std::min_element(place(first + 1), place(end), is_before)].*of) / 2;
     }
     static std::uint64_t slots_of(std::uint32_t node, std::span<std::uint32_t const> slots) noexcept {
         return node < slots.size() && slots[node] != 0 ? slots[node] : 1;
     }
-    // A node that has changed lately is judged by what is recent.
-    void adapt(std::span<effect_group const> groups, std::span<effect_cell const> cells, std::uint64_t window,
-               std::vector<node_effect>& effects) {
-        weigh(groups, cells, window, effect_past::short_half_life);
-        recent_.assign(effects.size(), {});
-        moved_.resize(effects.size());
-        all_.resize(effects.size());
-        for (std::size_t i = 0; i < effects.size(); ++i) {
-            moved_[i] = past_[i].recent_sum;
-            all_[i] = past_[i].recent_all;
-            recent_[i].variance = past_[i].recent_squares;
-            recent_[i].tasks = past_[i].recent_tasks;
-            recent_[i].groups = past_[i].recent_groups;
-        }
-        std::size_t c = 0;
-        for (effect_group const& g : groups) {
-            // Only what weighs something makes up the number of tasks.
-            bool const lately = effect_past::is_recent(g, window);
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                effect_cell const& cell = cells[c];
-                moved_[cell.node] += weight_[c] * (cell.deviation - g.shift);
-                all_[cell.node] += weight_[c];
-                if (!is_compared(g, cell)) continue;
-                node_effect& e = recent_[cell.node];
-                e.variance += weight_[c] * weight_[c] * variance_of(g, cell, spread_);
-                if (!lately) continue;
-                e.tasks += cell.tasks;
-                ++e.groups;
-            }
-        }
-        for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] = all_[i] > 0 ? moved_[i] / all_[i] : 0.0;
-        for (std::size_t i = 0; i < effects.size(); ++i) {
-            if (!(all_[i] > 0) || recent_[i].tasks < 8 || recent_[i].groups < 3) continue;
-            double const variance = recent_[i].variance / (all_[i] * all_[i]);
-            double const change = moved_[i] - effects[i].log_slowdown;
-            if (change * change <= 9 * (variance + effects[i].variance)) continue;
-            effects[i].log_slowdown = moved_[i];
-            effects[i].variance = variance;
-            effects[i].tasks = recent_[i].tasks;
-            effects[i].groups = recent_[i].groups;
-        }
-    }
-    // By the median node instead of the mean of the others: its error is shared.
-    void refine(std::vector<node_effect>& effects, std::size_t nodes) {
-        size_.assign(nodes + 1, 0);
-        for (node_effect const& e : effects)
-            if (e.groups != 0) ++size_[e.component];
-        for (node_effect& e : effects) {
-            if (e.groups == 0) continue;
-            auto const n = static_cast<double>(size_[e.component]);
-            if (n < 2) continue;
-            double const median = 1.5707963 / (n + 0.5708);
-            // Of two or three, the effects themselves take much of the freedom, and where one is far off the
-            // reference is not the middle of many.
-            double const few = n <= 2 ? 0.95 : n <= 3 ? 1.75 : 1 + 0.6 / n;
-            e.variance *= few * (1 - 1 / n) * (1 - 2 / n + median);
-        }
-    }
-    // How much more cells of a node differ than their tasks explain: the variance for which their squares,
-    // each taken as at most 4, are what they would be by chance. Weights are not needed any more: the squares
-    // stand in their place, times the tasks, so that one division is enough.
-    void measure_spread(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                        std::span<node_effect const> effects) {
-        std::size_t used = 0, groups_used = 0, nodes_used = 0;
-        resize_anew(weight_, cells.size());
-        std::size_t c = 0;
-        for (effect_group const& g : groups) {
-            std::size_t here = 0;
-            for (std::size_t end = c + g.cells; c < end; ++c) {
-                if (!(cells[c].tasks > 0)) continue;
-                double const off = cells[c].deviation - g.shift - value_[cells[c].node];
-                weight_[used + here] = off * off * cells[c].tasks;
-                ++here;
-            }
-            used += here;
-            if (here != 0) ++groups_used;
-        }
-        for (node_effect const& e : effects) nodes_used += e.groups != 0;
-        is_known_ = used >= groups_used + nodes_used + 20;
-        if (used < groups_used + nodes_used + 4) {
-            spread_ = 0;
-            return;
-        }
-        auto const free = static_cast<double>(used - groups_used - nodes_used);
-        double const usual = 0.9205 * free;
-        double const chance = usual * std::sqrt(2 / free);
-        double const squares = clipped(groups, cells, 0, usual + 2 * chance);
-        if (squares <= usual + chance) {
-            spread_ = 0;
-            return;
-        }
-        is_known_ = is_known_ && squares > usual + 2 * chance;
-        constexpr std::uint32_t steps = 4096; // of the deviation, up to 1
-        std::uint32_t const last = static_cast<std::uint32_t>(std::sqrt((std::min)(spread_, 1.0)) * steps);
-        double const found = largest_step(steps, last, [&](std::uint32_t step) {
-            double const deviation = static_cast<double>(step) / steps;
-            return clipped(groups, cells, deviation * deviation, usual) > usual;
-        });
-        spread_ = found / steps * (found / steps);
-    }
-    // The sum, or as much of it as is above `enough`.
-    [[nodiscard]] double clipped(std::span<effect_group const> groups, std::span<effect_cell const> cells,
-                                 double spread, double enough) const noexcept {
-        double sum = 0;
-        std::size_t c = 0, k = 0;
-        for (effect_group const& g : groups) {
-            for (std::size_t end = c + g.cells; c < end; ++c)
-                if (double const tasks = cells[c].tasks; tasks > 0)
-                    sum += (std::min)(4.0, weight_[k++] / (g.variance + tasks * spread));
-            if (sum > enough) break;
-        }
-        return sum;
-    }
-
-    double spread_ = 0;
+    double within_ = 0, between_ = 0, strength_ = 1;
     bool is_known_ = false;
     static constexpr std::size_t cheap = 1024; // cells: everything is solved each time
     effect_past past_;
     node_links links_;
-    std::vector<double> weight_, value_, sum_, all_, moved_;
-    std::vector<std::uint32_t> order_, size_;
-    std::vector<node_effect> recent_;
+    double squares_ = 0, freedom_ = 0; // within nodes
+    std::vector<double> value_, diagonal_, rest_, step_, image_, scratch_;
+    apart_nodes apart_;
+    std::vector<effect_sums> sums_, recent_;
+    std::vector<std::uint32_t> order_;
 };
 
 } // namespace straggle::detail

@@ -1,0 +1,132 @@
+// Copyright the straggle authors. Distributed under the Boost Software License, Version 1.0.
+// (See accompanying file LICENSE or https://www.boost.org/LICENSE_1_0.txt)
+
+/// @file
+/// Private part of `rank/rank_nodes.hpp`: what the jobs of one history say of nodes, as `slowdown_evidence`
+/// hears it.
+#pragma once
+
+#include <straggle/base/config.hpp>
+#include <straggle/base/span_of.hpp>
+#include <straggle/rank/detail/group_builder.hpp>
+#include <straggle/rank/detail/log_ticks.hpp>
+#include <straggle/rank/detail/node_effects.hpp>
+#include <straggle/record/slowdown.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace straggle::inline STRAGGLE_ABI::detail {
+
+// Of the tasks that one job has on one node: times are logarithms.
+struct log_times {
+    std::uint32_t tasks = 0;
+    std::int64_t sum = 0;      // in ticks
+    std::uint64_t squares = 0; // of the distances from the first
+    std::int32_t first = 0;
+
+    void add(double duration) noexcept {
+        if (!(duration > 1e-300)) return;
+        std::int32_t const ticks = log_ticks(duration);
+        if (tasks++ == 0) first = ticks;
+        std::int64_t const off = std::int64_t{ticks} - first;
+        sum += off;
+        squares += static_cast<std::uint64_t>(off * off);
+    }
+    [[nodiscard]] double mean() const noexcept {
+        return (first + static_cast<double>(sum) / tasks) * nats_per_tick;
+    }
+    // Squared deviations from the mean.
+    [[nodiscard]] double spread() const noexcept {
+        auto const s = static_cast<double>(sum);
+        double const rest = static_cast<double>(squares) - s * s / tasks;
+        return rest > 0 ? rest * nats_per_tick * nats_per_tick : 0.0;
+    }
+};
+
+class job_effects {
+  public:
+    void clear() noexcept {
+        groups_.clear();
+        cells_.clear();
+        begin_ = 0;
+        open_ = {};
+    }
+    // A task that has its node to itself in the job that is open.
+    STRAGGLE_ALWAYS_INLINE void add(std::uint32_t node, double duration) {
+        if (!(duration > 1e-300)) return;
+        cells_.push_back({node, 1, log_ticks(duration) * nats_per_tick});
+    }
+    // All tasks of a node in the job that is open.
+    void add(std::uint32_t node, log_times const& times) {
+        if (times.tasks == 0) return;
+        cells_.push_back({node, static_cast<double>(times.tasks), times.mean()});
+        open_.squares += times.spread();
+        open_.freedom += times.tasks - 1;
+    }
+    void close_job() {
+        std::size_t const cells = cells_.size() - begin_;
+        if (cells < 2) {
+            cells_.resize(begin_);
+        } else {
+            for (std::size_t c = begin_; c < cells_.size(); ++c) open_.tasks += cells_[c].tasks;
+            open_.cells = static_cast<std::uint32_t>(cells);
+            groups_.push_back(open_);
+        }
+        open_ = {};
+        begin_ = cells_.size();
+    }
+    // A whole job, some of whose attempts did not end by themselves.
+    void add_job(std::span<timed_attempt const> attempts, std::size_t nodes) {
+        beliefs_.resize(nodes);
+        if (!builder_.build(attempts, {}, span_of(beliefs_))) return;
+        cells_.insert(cells_.end(), builder_.cells().begin(), builder_.cells().end());
+        groups_.push_back(builder_.group());
+        begin_ = cells_.size();
+    }
+    // What another one has been shown; `place[i]` is the number here of its node i, or `nowhere`.
+    static constexpr std::uint32_t nowhere = 0xffffffffu;
+    void append(job_effects const& other, std::span<std::uint32_t const> place) {
+        std::size_t c = 0;
+        for (effect_group g : other.groups_) {
+            std::size_t const end = c + g.cells;
+            g.cells = 0;
+            for (; c < end; ++c) {
+                effect_cell cell = other.cells_[c];
+                cell.node = place[cell.node];
+                if (cell.node == nowhere) {
+                    g.tasks -= cell.tasks;
+                    continue;
+                }
+                cells_.push_back(cell);
+                ++g.cells;
+            }
+            groups_.push_back(g);
+        }
+        begin_ = cells_.size();
+    }
+    // By node, below a number.
+    void solve(std::size_t nodes) {
+        effects_.assign(nodes, {});
+        solver_.forget();
+        solver_.solve(groups_, groups_.size(), cells_, 0, {}, effects_);
+    }
+    [[nodiscard]] slowdown slowdown_of(std::size_t node) const noexcept {
+        node_effect const& e = effects_[node];
+        return e.is_enough() ? slowdown_from(e.log_slowdown, e.variance, e.freedom, e.tasks) : slowdown{};
+    }
+
+  private:
+    std::vector<effect_group> groups_;
+    std::vector<effect_cell> cells_;
+    effect_group open_;
+    std::size_t begin_ = 0; // of its cells
+    std::vector<node_effect> effects_;
+    effect_solver solver_;
+    group_builder builder_;
+    std::vector<node_belief> beliefs_;
+};
+
+} // namespace straggle::detail
