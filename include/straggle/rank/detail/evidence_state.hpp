@@ -242,9 +242,11 @@ class evidence_state {
             double const k = std::exchange(n.job_killed, 0.0), e = std::exchange(n.job_ended, 0.0);
             double const others = ended + killed - k - e;
             if (!(k + e > 0) || !(others > 0)) continue;
-            double const usual = (killed - k + 1) / (others + 2);
+            // Where others are killed as well, it is the job.
+            double const usual = (killed - k + 1) / (others + 2), ends = ended - e;
             double const by =
                 k * std::log(killed_there / usual) + e * std::log((1 - killed_there) / (1 - usual));
+            if (by > 0 && !(ends > others / 2)) continue;
             n.killed = (std::max)(0.0, n.killed + std::clamp(by, -most, most));
             n.killed_in_a_row = e > 0 ? 0.0 : n.killed_in_a_row + k;
         }
