@@ -134,11 +134,10 @@ inline status evidence_store::read(byte_reader& in, std::uint32_t max_nodes, std
         effect_group g;
         g.job = in.u64();
         g.window = in.u64();
-        for (double* const x : {&g.closed, &g.variance, &g.squares, &g.freedom, &g.shift})
-            *x = real();
+        for (double* const x : {&g.closed, &g.variance, &g.squares, &g.freedom, &g.shift}) *x = real();
         g.cells = static_cast<std::uint32_t>(in.count(4 + 16));
-        in.expect(g.variance > 0 && g.squares >= 0 && g.freedom >= 0 &&
-                  g.window <= windows_ && cells_.size() + g.cells <= max_cells);
+        in.expect(g.variance > 0 && g.squares >= 0 && g.freedom >= 0 && g.window <= windows_ &&
+                  cells_.size() + g.cells <= max_cells);
         for (std::uint32_t c = 0; c < g.cells && in.ok(); ++c) {
             effect_cell cell{.node = in.u32(), .tasks = real(), .mean = real()};
             in.expect(cell.node < nodes && cell.tasks >= 0);

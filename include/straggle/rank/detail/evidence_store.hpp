@@ -212,7 +212,7 @@ class evidence_store : public evidence_state {
             if (j == job_memory::none) continue;
             double const age = now - r.start;
             jobs_[j].last_seen = (std::max)(jobs_[j].last_seen, now);
-                jobs_[j].longest = (std::max)(jobs_[j].longest, age);
+            jobs_[j].longest = (std::max)(jobs_[j].longest, age);
             running_.push_back(
                 {j, {r.node, r.task, age, r.start, r.copy, age > 0 ? log_ticks(age) : std::int32_t{0}}});
         }
