@@ -22,26 +22,25 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // Blocks of 128, 256, 512... bytes, cut in halves from chunks; two halves that are free become one again
 // (Knowlton's buddy system, 1965), so that memory that held many small tables can hold a large one.
-template <class = void>
-class basic_block_arena {
+class block_arena {
   public:
     static constexpr unsigned smallest = 7; // log2 of bytes
     static constexpr unsigned orders = 40;  // blocks are of 2^0, 2^1... of the smallest
 
-    basic_block_arena() = default;
-    basic_block_arena(basic_block_arena const&) = delete;
-    basic_block_arena& operator=(basic_block_arena const&) = delete;
-    basic_block_arena(basic_block_arena&& other) noexcept { swap(other); }
-    basic_block_arena& operator=(basic_block_arena&& other) noexcept {
-        basic_block_arena taken(std::move(other));
+    block_arena() = default;
+    block_arena(block_arena const&) = delete;
+    block_arena& operator=(block_arena const&) = delete;
+    block_arena(block_arena&& other) noexcept { swap(other); }
+    block_arena& operator=(block_arena&& other) noexcept {
+        block_arena taken(std::move(other));
         swap(taken);
         return *this;
     }
-    ~basic_block_arena() {
+    ~block_arena() {
         for (chunk const& c : chunks_) ::operator delete(c.memory);
     }
 
-    void swap(basic_block_arena& other) noexcept {
+    void swap(block_arena& other) noexcept {
         chunks_.swap(other.chunks_);
         units_.swap(other.units_);
         for (unsigned o = 0; o < orders; ++o) std::swap(free_[o], other.free_[o]);
@@ -150,7 +149,5 @@ class basic_block_arena {
                                    none, none, none, none, none, none, none, none, none, none,
                                    none, none, none, none, none, none, none, none, none, none};
 };
-
-using block_arena = basic_block_arena<>;
 
 } // namespace straggle::detail

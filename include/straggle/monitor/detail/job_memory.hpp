@@ -49,8 +49,7 @@ class remembered_steps {
 
 // Jobs of which nothing is in the window, the one to be forgotten first on top. A row may be out of date: the
 // job has been seen again, or is gone; that shows when it comes to the top.
-template <class = void>
-class basic_idle_jobs {
+class idle_jobs {
   public:
     struct row {
         std::int64_t until;
@@ -87,7 +86,5 @@ class basic_idle_jobs {
 
     std::vector<row> rows_;
 };
-
-using idle_jobs = basic_idle_jobs<>;
 
 } // namespace straggle::detail

@@ -10,7 +10,6 @@
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
 #include <straggle/base/prefetch.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
@@ -42,7 +41,7 @@ class job_store {
     using job_span = detail::job_span<Pair>;
     using job_row = detail::job_row<Pair>;
     using job_past = detail::job_past<Pair>;
-    using idle_type = when_used<JobId, idle_jobs>;
+    using idle_type = idle_jobs;
 
     // `slots`: steps of time that are told apart.
     job_store(std::size_t slots, remembered_steps memory) : slots_(slots), memory_(memory) {}
@@ -385,9 +384,9 @@ class job_store {
     std::vector<job_row> rows_;   // by job
     std::vector<job_past> pasts_; // by job
     later_spans<Pair> spans_;
-    when_used<JobId, block_arena> arena_;
+    block_arena arena_;
     // By slot: jobs with pairs there, and some without.
-    when_used<JobId, std::vector<std::vector<std::uint32_t>>> listed_;
+    std::vector<std::vector<std::uint32_t>> listed_;
     typename Pair::wide_type wide_;
     idle_type idle_;
     std::size_t slots_;

@@ -9,7 +9,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/prefetch.hpp>
 #include <straggle/base/size.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/block_arena.hpp>
 
 #include <bit>
@@ -31,7 +30,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 // come from far, a wrong guess would keep it from asking for what comes next.
 template <class Pair>
 class pair_table {
-    using arena_type = when_used<Pair, block_arena>;
+    using arena_type = block_arena;
     static_assert(std::is_trivially_copyable_v<Pair> && sizeof(Pair) == 32);
 
   public:

@@ -8,7 +8,6 @@
 
 #include <straggle/base/config.hpp>
 #include <straggle/base/prefetch.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/window_store.hpp>
 #include <straggle/rank/job_groups.hpp>
 #include <straggle/rank/rank_options.hpp>
@@ -313,7 +312,7 @@ class evidence_ranker {
     std::vector<use_of_slot> slots_;     // by slot: what its bucket is there for
     std::vector<std::uint32_t> order_;   // nodes in the window, by first appearance
     std::vector<pair> in_window_;        // of one job
-    when_used<Evidence, std::vector<scoreless_job>> scoreless_;
+    std::vector<scoreless_job> scoreless_;
     typename pair::moments_type rest_{}; // of a job: its baseline but for the window
     pair const* next_pairs_ = nullptr;   // of the job after this one
     std::uint64_t total_ = 0;            // attempts in the baseline of the job that was scored last

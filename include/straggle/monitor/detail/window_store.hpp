@@ -10,7 +10,6 @@
 #include <straggle/base/config.hpp>
 #include <straggle/base/grow.hpp>
 #include <straggle/base/interner.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/monitor/detail/job_memory.hpp>
 #include <straggle/monitor/detail/job_node_sums.hpp>
 #include <straggle/monitor/detail/job_store.hpp>
@@ -76,7 +75,7 @@ class finished_scores {
     }
 
   private:
-    when_used<Scores, interner<std::uint32_t>> nodes_;
+    interner<std::uint32_t> nodes_;
     std::vector<Scores> scores_; // by place
     node_links links_;           // by place
 };
