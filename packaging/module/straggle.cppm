@@ -515,9 +515,6 @@ using straggle::slowdown_evidence;
 using straggle::node_decisions_options;
 
 // straggle/blacklist/node_decisions.hpp
-namespace blacklist {
-using straggle::blacklist::basic_node_decisions;
-}
 using straggle::node_decisions;
 
 // straggle/blacklist/dynamic_blacklist.hpp

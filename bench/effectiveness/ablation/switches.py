@@ -29,7 +29,7 @@ POINTS = [
     ("running", "blacklist/node_decisions.hpp",
      "evidence_.update(now, running,",
      "evidence_.update(now, OFF ? std::span<running_attempt const>{{}} : running,"),
-    ("hung", "blacklist/detail/node_trials.hpp",
+    ("hung", "blacklist/node_decisions.hpp",
      "evidence_.is_hung(row.node, threshold);\n", "!OFF && {0}"),
 ]
 

@@ -23,8 +23,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 inline constexpr std::array<std::string_view, 6> node_rules{"",     "slowdown", "running_time",
                                                             "hung", "failures", "denied"};
 
-template <class = void>
-struct basic_exclusion_record {
+struct exclusion_record {
     static constexpr std::size_t stored_bytes = 4 + 8 + 9 * 8 + 8 + 1 + 4;
 
     node_state state = node_state::healthy;
@@ -97,6 +96,5 @@ struct basic_exclusion_record {
         batch = in.flag();
     }
 };
-using exclusion_record = basic_exclusion_record<>;
 
 } // namespace straggle::detail

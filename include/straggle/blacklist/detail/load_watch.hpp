@@ -16,8 +16,7 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 
 // The load of the cluster, smoothed over some tens of tasks. All of it is measured in a way that does not
 // change when a slow node is excluded: busy slots in units of what a usual node does with them.
-template <class = void>
-class basic_load_watch {
+class load_watch {
   public:
     // busy: slots, each divided by the slowdown of its node; busy_slots: the same undivided
     void observe(double now, double usual_duration, double busy, double busy_slots, double waiting) noexcept {
@@ -99,6 +98,5 @@ class basic_load_watch {
     bool seen_ = false;
     std::uint8_t brought_back_ = 0;
 };
-using load_watch = basic_load_watch<>;
 
 } // namespace straggle::detail

@@ -8,7 +8,6 @@
 #include <straggle/base/bytes.hpp>
 #include <straggle/base/config.hpp>
 #include <straggle/base/finite.hpp>
-#include <straggle/base/when_used.hpp>
 #include <straggle/blacklist/node_verdict.hpp>
 #include <straggle/rank/slowdown_evidence.hpp>
 
@@ -30,8 +29,7 @@ struct machine {
 // Machines that are told to be of one class are compared with each other. Of those of which nothing is told,
 // a group that has been slow since it was first seen, and is larger than what may be excluded at all, is
 // another generation; a group that was faster before is at fault, and so is a node alone.
-template <class Void = void>
-class basic_machine_classes {
+class machine_classes {
   public:
     [[nodiscard]] double usual(std::uint32_t node) const noexcept {
         return node < machines_.size() ? machines_[node].usual : 1.0;
@@ -158,10 +156,9 @@ class basic_machine_classes {
         }
     }
 
-    when_used<Void, std::vector<machine>> machines_;
+    std::vector<machine> machines_;
     std::vector<entry> entries_;
     std::vector<weighed> chosen_;
 };
-using machine_classes = basic_machine_classes<>;
 
 } // namespace straggle::detail
