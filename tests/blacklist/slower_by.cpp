@@ -168,7 +168,7 @@ TEST_CASE("worst first, with a verdict that tells the slowdown; of two or three 
     CHECK(v.state == node_state::excluded);
     CHECK(v.causes == static_cast<std::uint8_t>(blacklist::cause::slow));
     CHECK(v.slow.value == doctest::Approx(1.4).epsilon(0.15));
-    CHECK(v.value == v.slow.low);
+    CHECK(v.value <= v.slow.low); // the proof is for all nodes at once
     CHECK(v.threshold == 1.1);
     CHECK(avoided(blacklist::slower_by{2.0}, r) == 1);
     CHECK(blacklister{}.decide(node_ranking<int>{}).note() == blacklist::selection_note::too_few_nodes);
