@@ -9,6 +9,7 @@
 /// it the others reach. `BM_choose` is the whole: filters, predictions from 32 samples, profits, plan.
 
 #include <straggle/assign/assigner.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -143,7 +144,8 @@ struct host {
     straggle::stats::empirical times;
 };
 
-void BM_choose(benchmark::State& state, straggle::assign::assignment_rule rule) {
+template <class Matching>
+void BM_choose(benchmark::State& state) {
     straggle_bench::lcg next;
     auto const n = static_cast<std::uint32_t>(state.range(0)), m = static_cast<std::uint32_t>(state.range(1));
     std::vector<task> tasks;
@@ -161,8 +163,7 @@ void BM_choose(benchmark::State& state, straggle::assign::assignment_rule rule) 
                                                              .remaining = &task::left};
     constexpr straggle::assign::backup_node_fields host_fields{.node = &host::name, .free = &host::free};
     auto const predict = [](task const&, host const& h) { return h.times.view(); };
-    straggle::assign::assigner assigner(straggle::assign::expected_gain{},
-                                        straggle::assign::assigner_options{.rule = rule});
+    straggle::assign::assigner assigner(straggle::assign::expected_gain{}, Matching{});
     for (auto _ : state)
         benchmark::DoNotOptimize(assigner.choose(tasks, task_fields, hosts, host_fields, predict).profit);
     state.counters["per_pair"] =
@@ -191,15 +192,16 @@ void rivals(char const* name, profits kind) {
     rivals("scaled", profits::scaled);
     rivals("whole", profits::whole);
     rivals("plenty", profits::plenty);
-    using straggle::assign::assignment_rule;
-    for (assignment_rule const rule :
-         {assignment_rule::in_turn, assignment_rule::greedy, assignment_rule::optimal})
-        benchmark::RegisterBenchmark(("BM_choose/" + std::string(to_string(rule))).c_str(),
-                                     [rule](benchmark::State& s) { BM_choose(s, rule); })
+    auto const choose = [](char const* name, void (*run)(benchmark::State&)) {
+        benchmark::RegisterBenchmark(name, run)
             ->Args({1, 1000})
             ->Args({20, 1000})
             ->Args({200, 1000})
             ->Unit(benchmark::kMicrosecond);
+    };
+    choose("BM_choose/in_turn", BM_choose<straggle::assign::assignment_in_turn>);
+    choose("BM_choose/greedy", BM_choose<straggle::assign::greedy_assignment>);
+    choose("BM_choose/optimal", BM_choose<straggle::assign::optimal_assignment>);
     return true;
 }();
 

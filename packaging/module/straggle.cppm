@@ -186,16 +186,6 @@ using straggle::record::slow_guess;
 // straggle/record/suspect.hpp
 using straggle::suspect;
 
-// straggle/assign/greedy_assignment.hpp
-namespace assign {
-using straggle::assign::assignable_pairs;
-using straggle::assign::assigned_pair;
-using straggle::assign::admit_all;
-using straggle::assign::assignment_solver;
-using straggle::assign::assignment_in_turn;
-using straggle::assign::greedy_assignment;
-}
-
 // straggle/stats/confidence.hpp
 namespace stats {
 using straggle::stats::confidence_level;
@@ -242,11 +232,6 @@ using straggle::assign::to_string;
 using straggle::assign::kills_straggler;
 }
 
-// straggle/assign/optimal_assignment.hpp
-namespace assign {
-using straggle::assign::optimal_assignment;
-}
-
 // straggle/assign/reservation.hpp
 namespace assign {
 using straggle::assign::node_slots;
@@ -255,7 +240,6 @@ using straggle::assign::reservation;
 
 // straggle/assign/assigner_options.hpp
 namespace assign {
-using straggle::assign::assignment_rule;
 using straggle::assign::assigner_options;
 }
 
@@ -311,6 +295,16 @@ using straggle::assign::slot_price_options;
 using straggle::assign::slot_price;
 }
 
+// straggle/assign/greedy_assignment.hpp
+namespace assign {
+using straggle::assign::assignable_pairs;
+using straggle::assign::assigned_pair;
+using straggle::assign::admit_all;
+using straggle::assign::matching;
+using straggle::assign::assignment_in_turn;
+using straggle::assign::greedy_assignment;
+}
+
 // straggle/assign/suspect_fields.hpp
 namespace assign {
 using straggle::assign::suspect_fields;
@@ -336,6 +330,11 @@ using straggle::assign::copy_case;
 using straggle::assign::copy_worth;
 using straggle::assign::worth_of;
 using straggle::assign::claim_of;
+}
+
+// straggle/assign/optimal_assignment.hpp
+namespace assign {
+using straggle::assign::optimal_assignment;
 }
 
 // straggle/assign/rank_places.hpp

@@ -45,7 +45,7 @@ TEST_CASE("assigner: one straggler goes to the node of the largest profit") {
     CHECK(a.plan().profit == 30);
     CHECK(a.plan().copies == 1);
     CHECK(a.plan().policy == "told");
-    CHECK(a.plan().rule == "optimal");
+    CHECK(a.plan().matching == "greedy");
 }
 
 TEST_CASE("assigner: what must never run twice gets no copy, and none goes where it cannot run") {
@@ -255,21 +255,22 @@ TEST_CASE("assigner: many stragglers, by each of the rules") {
     std::vector<task> const tasks{{.hosts = {"c"}, .worth = {8.5, 9.5, 99.9}},
                                   {.hosts = {"c"}, .worth = {1.5, 8.5, 99.9}}};
     auto const all = hosts(3);
-    assign::assigner a(told{});
-    CHECK(nodes_of(a.choose(tasks, all, predict)) == places{0, 1});
-    CHECK(a.plan().profit == 16);
-    CHECK(a.plan().choices[0].runner_up->node == 1); // had it been alone
-    CHECK(a.plan().choices[1].runner_up->node == 0);
-    a.set_options({.rule = assign::assignment_rule::greedy});
-    CHECK(nodes_of(a.choose(tasks, all, predict)) == places{1, 0});
-    CHECK(a.plan().profit == 10);
-    CHECK(a.plan().rule == "greedy");
-    a.set_options({.rule = assign::assignment_rule::in_turn});
-    CHECK(nodes_of(a.choose(tasks, all, predict)) == places{1, 0});
+    assign::assigner best(told{}, assign::optimal_assignment{});
+    CHECK(nodes_of(best.choose(tasks, all, predict)) == places{0, 1});
+    CHECK(best.plan().profit == 16);
+    CHECK(best.plan().choices[0].runner_up->node == 1); // had it been alone
+    CHECK(best.plan().choices[1].runner_up->node == 0);
+    CHECK(best.plan().matching == "optimal");
+    assign::assigner greedy(told{});
+    CHECK(nodes_of(greedy.choose(tasks, all, predict)) == places{1, 0});
+    CHECK(greedy.plan().profit == 10);
+    CHECK(greedy.plan().matching == "greedy");
+    assign::assigner in_turn(told{}, assign::assignment_in_turn{}, assign::assigner_options{});
+    CHECK(nodes_of(in_turn.choose(tasks, all, predict)) == places{1, 0});
     std::vector<task> const reversed(tasks.rbegin(), tasks.rend());
-    CHECK(nodes_of(a.choose(reversed, all, predict)) == places{1, 0});
-    CHECK(a.plan().profit == 16);
-    CHECK(a.options().rule == assign::assignment_rule::in_turn);
+    CHECK(nodes_of(in_turn.choose(reversed, all, predict)) == places{1, 0});
+    CHECK(in_turn.plan().profit == 16);
+    CHECK(in_turn.plan().matching == "in_turn");
 }
 
 TEST_CASE("assigner: a node takes as many copies as it has slots, who is left over is told so") {
@@ -277,11 +278,10 @@ TEST_CASE("assigner: a node takes as many copies as it has slots, who is left ov
     all[1].free = 2;
     std::vector<task> tasks(4, {.hosts = {"a"}, .worth = {0, 9.9}});
     tasks[2].worth[1] = 12.9;
-    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
-                            assign::assignment_rule::optimal}) {
-        assign::assigner a(told{}, assign::assigner_options{.rule = rule});
+    for_each_matching([&](auto const& rule) {
+        assign::assigner a(told{}, rule);
         assign::backup_plan const& plan = a.choose(tasks, all, predict);
-        bool const by_turn = rule == assign::assignment_rule::in_turn;
+        bool const by_turn = rule.name == "in_turn";
         CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{1, nowhere, 1, nowhere}));
         assign::backup_choice const& last = plan.choices[3];
         CHECK(last.reason == assign::backup_refusal::slots_taken);
@@ -290,7 +290,7 @@ TEST_CASE("assigner: a node takes as many copies as it has slots, who is left ov
         CHECK_FALSE(last.runner_up->refusal);
         CHECK(plan.nodes.acceptable == 4);
         CHECK(plan.nodes[assign::backup_refusal::same_node] == 4);
-    }
+    });
 }
 
 TEST_CASE("assigner: a task that runs several times is copied to none of those nodes") {
@@ -409,13 +409,11 @@ TEST_CASE("assigner: limits admit the best, refuse the rest, and say which") {
         tasks.push_back({.hosts = {"a"}, .worth = {0, worth, worth}});
     auto all = hosts(3);
     all[1].free = 5;
-    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
-                            assign::assignment_rule::optimal}) {
-        assign::assigner a(told{}, assign::assigner_options{.rule = rule}, assign::suspect_share_limit{},
-                           assign::speculative_cap{0.1});
+    for_each_matching([&](auto const& rule) {
+        assign::assigner a(told{}, rule, assign::suspect_share_limit{}, assign::speculative_cap{0.1});
         cluster_load load{.running = 40, .slots = 30, .copies = 1};
         assign::backup_plan const& plan = a.choose(tasks, all, predict, load);
-        bool const by_turn = rule == assign::assignment_rule::in_turn;
+        bool const by_turn = rule.name == "in_turn";
         CHECK(nodes_of(plan) == (by_turn ? places{1, 1, nowhere, nowhere} : places{nowhere, 1, nowhere, 1}));
         assign::backup_choice const& refused = plan.choices[2];
         CHECK(refused.reason == assign::backup_refusal::over_limit);
@@ -433,24 +431,22 @@ TEST_CASE("assigner: limits admit the best, refuse the rest, and say which") {
         CHECK(a.template limit<0>().storm());
         // Nobody has said how many tasks run.
         CHECK(a.choose(tasks, all, predict).copies == 0);
-    }
+    });
 }
 
 TEST_CASE("assigner: a token is taken for each copy that is launched, and for no other") {
     std::vector<task> const tasks(3, {.hosts = {"a"}, .worth = {0, 9.9}});
     auto all = hosts(2);
     all[1].free = 2;
-    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
-                            assign::assignment_rule::optimal}) {
-        assign::assigner a(told{}, assign::assigner_options{.rule = rule},
-                           assign::retry_budget{{.per_time = 1, .burst = 3}});
+    for_each_matching([&](auto const& rule) {
+        assign::assigner a(told{}, rule, assign::retry_budget{{.per_time = 1, .burst = 3}});
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 2);
         CHECK(a.plan().choices[2].reason == assign::backup_refusal::slots_taken);
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 1); // one was left
         CHECK(a.plan().choices[2].reason == assign::backup_refusal::over_limit);
         CHECK(a.choose(tasks, all, predict, {.now = 10}).copies == 0);
         CHECK(a.choose(tasks, all, predict, {.now = 11}).copies == 1);
-    }
+    });
 }
 
 TEST_CASE("assigner: without prices for what is over the limit nothing is predicted in vain") {
@@ -592,16 +588,14 @@ TEST_CASE("assigner: the second plan of a size allocates nothing") {
     for (task& t : tasks)
         for (std::size_t i = 0; i < all.size(); ++i)
             t.worth.push_back(static_cast<double>(engine() % 90) + 0.5);
-    for (auto const rule : {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
-                            assign::assignment_rule::optimal}) {
-        assign::assigner a(told{}, assign::assigner_options{.rule = rule}, assign::speculative_cap{0.1},
-                           assign::suspect_share_limit{1});
+    for_each_matching([&](auto const& rule) {
+        assign::assigner a(told{}, rule, assign::speculative_cap{0.1}, assign::suspect_share_limit{1});
         cluster_load const load{.running = 100, .slots = 80};
         (void)a.choose(tasks, all, predict, load);
         (void)a.choose(tasks, all, predict, load); // two vectors of choices take turns
         CHECK(allocations_during([&] { (void)a.choose(tasks, all, predict, load); }) == 0);
         CHECK(a.plan().copies == 8);
-    }
+    });
 }
 
 TEST_CASE("assigner: options that make no sense break the contract") {

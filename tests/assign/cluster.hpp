@@ -7,6 +7,7 @@
 #pragma once
 
 #include <straggle/assign/assigner.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
 
 #include <doctest/doctest.h>
 
@@ -82,6 +83,14 @@ inline std::vector<std::optional<std::uint32_t>> nodes_of(straggle::assign::back
 }
 using places = std::vector<std::optional<std::uint32_t>>;
 inline constexpr std::nullopt_t nowhere = std::nullopt;
+
+/// Calls `check` with each of the matchings.
+template <class Check>
+void for_each_matching(Check&& check) {
+    check(straggle::assign::assignment_in_turn{});
+    check(straggle::assign::greedy_assignment{});
+    check(straggle::assign::optimal_assignment{});
+}
 
 } // namespace straggle_test
 

@@ -43,7 +43,7 @@ seen_of seen_in(straggle::assign::backup_plan const& p) {
     s.see(p.copies);
     s.see(p.profit);
     s.see(p.policy);
-    s.see(p.rule);
+    s.see(p.matching);
     for (auto const& b : p.limits) {
         s.see(b.limit);
         s.see(b.refused);
@@ -64,16 +64,14 @@ TEST_CASE("assigner: a failed allocation takes nothing from a limit and leaves t
     using namespace straggle;
     cluster const few = random_cluster(1, 3, 2), many = random_cluster(2, 9, 7);
     cluster_load const load{.now = 5, .started = 100, .running = 100, .slots = 60};
-    for (assign::assignment_rule const rule :
-         {assign::assignment_rule::in_turn, assign::assignment_rule::greedy,
-          assign::assignment_rule::optimal}) {
-        CAPTURE(to_string(rule));
+    straggle_test::for_each_matching([&](auto const& rule) {
+        CAPTURE(rule.name);
         check_failures(
             "choose",
             [&] {
-                assign::assigner a{
-                    straggle_test::told{}, assign::assigner_options{.rule = rule}, assign::copies_per_task{},
-                    assign::retry_budget{{.per_task = 0.03, .burst = 9}}, assign::speculative_cap{0.1}};
+                assign::assigner a{straggle_test::told{}, rule, assign::copies_per_task{},
+                                   assign::retry_budget{{.per_task = 0.03, .burst = 9}},
+                                   assign::speculative_cap{0.1}};
                 a.choose(few.tasks, few.hosts, straggle_test::predict, load);
                 return a;
             },
@@ -89,5 +87,5 @@ TEST_CASE("assigner: a failed allocation takes nothing from a limit and leaves t
                 copy.choose(many.tasks, many.hosts, straggle_test::predict, later);
                 return std::pair(seen_in(a.plan()), seen_in(copy.plan()));
             });
-    }
+    });
 }

@@ -170,9 +170,9 @@ double checked_profit(Assigner& a, scene const& s) {
     return profit;
 }
 
-auto assigner_by(assign::assignment_rule rule) {
-    return assign::assigner(told{}, assign::assigner_options{.rule = rule}, assign::copies_per_task{},
-                            assign::speculative_cap{0.1});
+template <class Matching>
+auto assigner_by(Matching matching) {
+    return assign::assigner(told{}, matching, assign::copies_per_task{}, assign::speculative_cap{0.1});
 }
 
 } // namespace
@@ -182,9 +182,9 @@ TEST_CASE("assigning: filters, slots, limits, reasons and runners-up on random s
     std::uint64_t const seed = seed_or(71);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    auto in_turn = assigner_by(assign::assignment_rule::in_turn),
-         greedy = assigner_by(assign::assignment_rule::greedy),
-         optimal = assigner_by(assign::assignment_rule::optimal);
+    auto in_turn = assigner_by(assign::assignment_in_turn{});
+    auto greedy = assigner_by(assign::greedy_assignment{});
+    auto optimal = assigner_by(assign::optimal_assignment{});
     for (int i = 0; i < 1500; ++i) {
         scene const s = random_scene(engine, 5, 6);
         std::vector<int> free;
@@ -200,8 +200,8 @@ TEST_CASE("assigning: on large scenes nothing is worse than greedy") {
     std::uint64_t const seed = seed_or(72);
     INFO("seed ", seed);
     std::mt19937_64 engine(seed);
-    auto greedy = assigner_by(assign::assignment_rule::greedy),
-         optimal = assigner_by(assign::assignment_rule::optimal);
+    auto greedy = assigner_by(assign::greedy_assignment{});
+    auto optimal = assigner_by(assign::optimal_assignment{});
     double won = 0;
     for (int i = 0; i < 100; ++i) {
         scene s = random_scene(engine, 100, 26);
@@ -292,7 +292,7 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
         for (std::size_t k = nodes.size(); k > 1; --k) std::swap(nodes[k - 1], nodes[engine() % k]);
         for (std::size_t k = 0; k < tasks.size(); ++k) other.tasks[k] = s.tasks[tasks[k]];
         for (std::size_t k = 0; k < nodes.size(); ++k) other.nodes[k] = s.nodes[nodes[k]];
-        for (auto const rule : {assign::assignment_rule::greedy, assign::assignment_rule::optimal}) {
+        auto const check = [&](auto const& rule) {
             auto a = assigner_by(rule), b = assigner_by(rule);
             assign::backup_plan const& before = a.choose(
                 s.tasks, barred_fields, s.nodes, straggle_test::host_fields, straggle_test::predict, s.load);
@@ -310,6 +310,8 @@ TEST_CASE("assigning: the order of stragglers and of nodes matters for ties only
                 CHECK(y.runner_up.has_value() == x.runner_up.has_value());
                 if (y.runner_up && x.runner_up) CHECK(nodes[y.runner_up->node] == x.runner_up->node);
             }
-        }
+        };
+        check(assign::greedy_assignment{});
+        check(assign::optimal_assignment{});
     }
 }

@@ -4,6 +4,7 @@
 // Truth tables of the concepts about copies: limits, solvers, the fields of stragglers and nodes,
 // predictors; and what an assigner is made of.
 #include <straggle/assign/assigner.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/papers/riski_2014.hpp>
 
 #include <cstdint>
@@ -69,21 +70,23 @@ static_assert(!assign::copy_limit<budget_without_name> && !assign::copy_limit<bu
               !assign::copy_limit<assign::expected_gain> && !assign::copy_limit<assign::assigner_options> &&
               !assign::copy_limit<int>);
 
-// --- assignment_solver -------------------------------------------------------------------------------------
-struct minimal_solver : named {
+// --- matching ----------------------------------------------------------------------------------------------
+struct minimal_matching : named {
     template <class Admit>
     void operator()(assign::assignable_pairs const&, std::span<std::uint32_t const>,
                     std::vector<assign::assigned_pair>&, Admit&&);
 };
-struct solver_that_asks_nobody : named {
+struct matching_that_asks_no_limit : named {
     void operator()(assign::assignable_pairs const&, std::span<std::uint32_t const>,
                     std::vector<assign::assigned_pair>&);
 };
-static_assert(assign::assignment_solver<assign::assignment_in_turn> &&
-              assign::assignment_solver<assign::greedy_assignment> &&
-              assign::assignment_solver<assign::optimal_assignment> &&
-              assign::assignment_solver<minimal_solver>);
-static_assert(!assign::assignment_solver<solver_that_asks_nobody> && !assign::assignment_solver<int>);
+static_assert(assign::matching<assign::assignment_in_turn> && assign::matching<assign::greedy_assignment> &&
+              assign::matching<assign::optimal_assignment> && assign::matching<minimal_matching>);
+struct matching_that_only_moves : minimal_matching {
+    matching_that_only_moves(matching_that_only_moves&&) = default;
+};
+static_assert(!assign::matching<matching_that_only_moves> && !assign::matching<assign::copies_per_task> &&
+              !assign::matching<matching_that_asks_no_limit> && !assign::matching<int>);
 
 // --- fields ------------------------------------------------------------------------------------------------
 struct record {
@@ -159,17 +162,25 @@ static_assert(std::same_as<decltype(assign::assigner()), assign::assigner<assign
 static_assert(std::same_as<decltype(assign::assigner(riski_profit{})), assign::assigner<riski_profit>>);
 static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{})),
                            assign::assigner<riski_profit>>);
-static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, straggle::record::unlimited{})),
-                           assign::assigner<riski_profit, straggle::record::unlimited>>);
 static_assert(
-    std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{},
-                                           assign::suspect_share_limit{}, assign::retry_budget{})),
-                 assign::assigner<riski_profit, assign::suspect_share_limit, assign::retry_budget>>);
-static_assert(std::copyable<assign::assigner<assign::expected_gain, assign::copies_per_task>> &&
-              std::movable<assign::assigner<riski_profit, minimal_budget>> &&
+    std::same_as<decltype(assign::assigner(riski_profit{}, straggle::record::unlimited{})),
+                 assign::assigner<riski_profit, assign::greedy_assignment, straggle::record::unlimited>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::assigner_options{},
+                                                     assign::suspect_share_limit{}, assign::retry_budget{})),
+                           assign::assigner<riski_profit, assign::greedy_assignment,
+                                            assign::suspect_share_limit, assign::retry_budget>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, minimal_matching{})),
+                           assign::assigner<riski_profit, minimal_matching>>);
+static_assert(std::same_as<decltype(assign::assigner(riski_profit{}, assign::optimal_assignment{},
+                                                     assign::assigner_options{}, assign::retry_budget{})),
+                           assign::assigner<riski_profit, assign::optimal_assignment, assign::retry_budget>>);
+static_assert(std::copyable<assign::assigner<assign::expected_gain, assign::greedy_assignment,
+                                             assign::copies_per_task>> &&
+              std::movable<assign::assigner<riski_profit, assign::greedy_assignment, minimal_budget>> &&
               std::default_initializable<assign::assigner<>>);
 [[maybe_unused]] assign::backup_plan const&
-reads_plain_numbers(assign::assigner<riski_profit, minimal_budget>& a, std::vector<int> const& numbers) {
+reads_plain_numbers(assign::assigner<riski_profit, assign::greedy_assignment, minimal_budget>& a,
+                    std::vector<int> const& numbers) {
     assign::straggler_fields const stragglers{.runs_on = [](int n) { return n; },
                                               .remaining = [](int n) { return n; }};
     assign::backup_node_fields const nodes{.node = [](int n) { return n; }, .free = [](int) { return 1; }};

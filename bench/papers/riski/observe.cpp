@@ -114,11 +114,11 @@ std::unique_ptr<cluster::policy> to_the_letter(std::vector<std::string> kinds) {
         straggle::papers::riski_2014::assigner<Profit>{});
 }
 
-template <class Detector, class Profit>
+template <class Matching = straggle::assign::greedy_assignment, class Detector, class Profit>
 std::unique_ptr<cluster::policy> risky(std::vector<std::string> kinds, Detector rule, Profit usually,
                                        Profit when_tasks_wait,
                                        straggle::assign::assigner_options const& options, remaining_by how) {
-    using assigner = straggle::assign::assigner<Profit>;
+    using assigner = straggle::assign::assigner<Profit, Matching>;
     return std::make_unique<risk_aware<Detector, assigner>>(estimates<history>(std::move(kinds), how),
                                                             std::move(rule), assigner(usually, options),
                                                             assigner(when_tasks_wait, options));
@@ -130,9 +130,9 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
     if (name == "no copies") return std::make_unique<no_copies>();
     if (name == "LATE") return std::make_unique<late_scheduler>(seed);
     auto const riski = [&](assign::kill_rule kill, remaining_by how) {
-        return risky(std::move(kinds), detect::average_time{}, papers::riski_2014::profit{},
-                     papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn, .kill = kill},
-                     how);
+        return risky<assign::assignment_in_turn>(std::move(kinds), detect::average_time{},
+                                                 papers::riski_2014::profit{}, papers::riski_2014::profit{},
+                                                 {.kill = kill}, how);
     };
     if (name == "RiskI")
         return to_the_letter<papers::riski_2014::corrected, papers::riski_2014::profit>(std::move(kinds));
@@ -148,9 +148,9 @@ std::unique_ptr<cluster::policy> make_scheduler(std::string const& name, std::ve
                      assign::expected_gain{}, {}, remaining_by::similar_tasks);
     using aware = detect::node_aware<policies::told_usual_time>;
     if (name == "and node_aware")
-        return risky(std::move(kinds), aware{.report_interval = 3}, papers::riski_2014::profit{},
-                     papers::riski_2014::profit{}, {.rule = assign::assignment_rule::in_turn},
-                     remaining_by::progress);
+        return risky<assign::assignment_in_turn>(std::move(kinds), aware{.report_interval = 3},
+                                                 papers::riski_2014::profit{}, papers::riski_2014::profit{},
+                                                 {}, remaining_by::progress);
     if (name == "straggle")
         return risky(std::move(kinds), aware{.report_interval = 3}, assign::expected_gain{},
                      assign::expected_gain{}, {}, remaining_by::progress);

@@ -6,6 +6,7 @@
 #include "../common/detectors.hpp"
 
 #include <straggle/assign/assigner.hpp>
+#include <straggle/assign/optimal_assignment.hpp>
 #include <straggle/detect/job_progress.hpp>
 #include <straggle/papers/riski_2014.hpp>
 
@@ -218,6 +219,13 @@ class adviser {
 
     template <class Profit>
     void decide(Profit const& profit) {
+        if (o_.rule == assignment_rule::greedy)
+            decide(profit, straggle::assign::greedy_assignment{});
+        else
+            decide(profit, straggle::assign::optimal_assignment{});
+    }
+    template <class Profit, class Matching>
+    void decide(Profit const& profit, Matching const& matching) {
         using slot_budget = std::optional<straggle::assign::speculative_cap>;
         using limit = std::optional<straggle::assign::suspect_share_limit>;
         constexpr std::size_t few = 2; // suspects are no storm
@@ -228,9 +236,8 @@ class adviser {
         bool const stormy = stragglers_.size() > few && static_cast<double>(stragglers_.size()) >
                                                             o_.storm * static_cast<double>(result_.tasks);
         straggle::assign::assigner assigner(
-            profit,
+            profit, matching,
             straggle::assign::assigner_options{
-                .rule = o_.rule,
                 .slots = o_.reserve > 0 ? straggle::assign::reservation(1 - o_.reserve)
                                         : straggle::assign::reservation::shared(),
                 .launch = o_.launch,

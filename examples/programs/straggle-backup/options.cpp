@@ -23,9 +23,9 @@ constexpr choices<gain_of, 2> gains{{
     {"job", gain_of::job},
     {"task", gain_of::task},
 }};
-constexpr choices<straggle::assign::assignment_rule, 2> rules{{
-    {"greedy", straggle::assign::assignment_rule::greedy},
-    {"optimal", straggle::assign::assignment_rule::optimal},
+constexpr choices<assignment_rule, 2> rules{{
+    {"greedy", assignment_rule::greedy},
+    {"optimal", assignment_rule::optimal},
 }};
 constexpr choices<output_format, 3> formats{{
     {"table", output_format::table},
@@ -314,6 +314,9 @@ options resolve(arguments const& a) {
 
 std::string_view to_string(profit_policy p) {
     return name_in(policies, p);
+}
+std::string_view to_string(assignment_rule r) {
+    return name_in(rules, r);
 }
 std::string_view to_string(gain_of g) {
     return name_in(gains, g);

@@ -9,8 +9,6 @@
 #include "../readers/history.hpp"
 #include "columns.hpp"
 
-#include <straggle/assign/assigner_options.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +20,7 @@ enum class output_format { table, json, csv };
 enum class running_format { csv, json_lines };
 enum class profit_policy { expected_gain, riski_2014 };
 enum class gain_of { job, task }; ///< whose time is won
+enum class assignment_rule { greedy, optimal };
 
 struct options {
     std::string history;
@@ -53,7 +52,7 @@ struct options {
     double launch = 0; ///< seconds
     gain_of gain = gain_of::job;
 
-    straggle::assign::assignment_rule rule = straggle::assign::assignment_rule::optimal;
+    assignment_rule rule = assignment_rule::optimal;
     std::uint32_t copies_per_task = 1;
     double most_copies = 0.1; ///< share of all slots
     double storm = 0.3;       ///< share of tasks that may be suspects
@@ -66,6 +65,7 @@ struct options {
 
 [[nodiscard]] std::string_view to_string(profit_policy p);
 [[nodiscard]] std::string_view to_string(gain_of g);
+[[nodiscard]] std::string_view to_string(assignment_rule r);
 
 /// Reads the command line.
 /// @return nothing when help or version was asked for, and printed

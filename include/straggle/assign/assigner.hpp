@@ -12,6 +12,7 @@
 #include <straggle/assign/detail/candidate_nodes.hpp>
 #include <straggle/assign/detail/load_price.hpp>
 #include <straggle/assign/detail/priced_pairs.hpp>
+#include <straggle/assign/greedy_assignment.hpp>
 #include <straggle/assign/profit.hpp>
 #include <straggle/assign/suspect_fields.hpp>
 #include <straggle/base/config.hpp>
@@ -34,9 +35,9 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 ///
 /// For each straggler every node goes through the hard filters, in the order of `backup_refusal`; for those
 /// that pass the time of a copy is predicted, and the profit policy says what it is worth. Then stragglers
-/// and nodes are put together by `assigner_options::rule`: one copy for each straggler at most, on each node
-/// as many as it has slots for copies, none where a limit objects. A node on probation may get a copy but is
-/// never left with the only attempt: the straggler is not killed for it.
+/// and nodes are put together by the matching: one copy for each straggler at most, on each node as many as
+/// it has slots for copies, none where a limit objects. A node on probation may get a copy but is never left
+/// with the only attempt: the straggler is not killed for it.
 ///
 /// What a copy costs follows the load, if that is told: the more of recent time tasks have waited for a slot,
 /// the more a slot costs (`assigner_options::price_by_load`).
@@ -50,20 +51,21 @@ namespace straggle::inline STRAGGLE_ABI::assign {
 /// @par Example
 /// `assigner{}` has the defaults: `expected_gain`, one copy per task. `assigner{expected_gain{},
 /// suspect_share_limit{}, retry_budget{}}` names a policy and limits; naming limits replaces the default one,
-/// `unlimited{}` removes it. `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain},
-/// suspect_share_limit{}}`
+/// `unlimited{}` removes it. `assigner{expected_gain{}, optimal_assignment{}}` names a matching;
+/// `assigner{expected_gain{}, assigner_options{.kill = kill_rule::when_certain}, suspect_share_limit{}}`
+/// options.
 ///
 /// Stragglers and nodes are told by their place in their ranges, which are the user's records. Two records of
 /// one node are two nodes, each with its slots.
 /// @par Cost
-/// one prediction and one profit for each pair that passes the filters, then that of the rule;
+/// one prediction and one profit for each pair that passes the filters, then that of the matching;
 /// about 40 bytes for each pair that is acceptable, and 600 for each straggler. Allocates nothing in the
 /// steady state
 /// @par Guarantees
 /// deterministic: of equal profits the larger win probability is better, then the straggler
 /// and the node that come first. Only allocation, or what the caller passes in, can throw, and then nothing
 /// is taken from a limit and the last plan still stands
-template <class Profit = expected_gain, class... Limits>
+template <class Profit = expected_gain, matching Matching = greedy_assignment, class... Limits>
 class assigner {
     static_assert(detail::explain_profit<Profit>());
     static_assert((detail::explain_limit<Limits, cluster_load, backup_request>() && ...));
@@ -73,6 +75,10 @@ class assigner {
     explicit constexpr assigner(Profit profit = {}, assigner_options options = {})
         requires(std::default_initializable<Limits> && ...)
         : profit_(std::move(profit)), options_(checked(options)) {}
+    /// A policy and a matching, with every limit at its defaults.
+    constexpr assigner(Profit profit, Matching how_to_match, assigner_options options = {})
+        requires(std::default_initializable<Limits> && ...)
+        : profit_(std::move(profit)), matching_(std::move(how_to_match)), options_(checked(options)) {}
     /// A policy and its limits.
     constexpr assigner(Profit profit, Limits... limits)
         requires(sizeof...(Limits) > 0)
@@ -81,9 +87,20 @@ class assigner {
     constexpr assigner(Profit profit, assigner_options options, Limits... limits)
         requires(sizeof...(Limits) > 0)
         : profit_(std::move(profit)), options_(checked(options)), limits_(std::move(limits)...) {}
+    /// A policy, a matching, and limits.
+    constexpr assigner(Profit profit, Matching how_to_match, Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : profit_(std::move(profit)), matching_(std::move(how_to_match)), limits_(std::move(limits)...) {}
+    /// All of them.
+    constexpr assigner(Profit profit, Matching how_to_match, assigner_options options, Limits... limits)
+        requires(sizeof...(Limits) > 0)
+        : profit_(std::move(profit)),
+          matching_(std::move(how_to_match)),
+          options_(checked(options)),
+          limits_(std::move(limits)...) {}
 
     /// Decides for many stragglers.
-    /// @param stragglers any forward range; worst first where the rule is `in_turn`
+    /// @param stragglers any forward range; worst first for `assignment_in_turn`
     /// @param straggler_fields a `straggler_fields` that names the members of a straggler
     /// @param nodes any forward range of nodes; in the same order each time where slots are reserved
     /// @param node_fields a `backup_node_fields` that names the members of a node
@@ -304,18 +321,7 @@ class assigner {
 
     void match() {
         auto const admit = [this](std::uint32_t row) { return admits(row); };
-        assignable_pairs const pairs = pairs_.view();
-        switch (options_.rule) {
-        case assignment_rule::in_turn:
-            in_turn_(pairs, nodes_.room(), matched_, admit);
-            break;
-        case assignment_rule::greedy:
-            greedy_(pairs, nodes_.room(), matched_, admit);
-            break;
-        case assignment_rule::optimal:
-            optimal_(pairs, nodes_.room(), matched_, admit);
-            break;
-        }
+        matching_(pairs_.view(), nodes_.room(), matched_, admit);
     }
     bool admits(std::uint32_t row) {
         backup_request const request{row, drafts_[row].counted};
@@ -332,7 +338,7 @@ class assigner {
         plan_.profit = 0;
         plan_.slot_price = price_.price();
         plan_.policy = Profit::name;
-        plan_.rule = to_string(options_.rule);
+        plan_.matching = Matching::name;
         for (assigned_pair const& m : matched_) drafts_[m.row].pair = m.pair;
         for (std::size_t row = 0; row < choices_.size(); ++row) {
             backup_choice& choice = choices_[row];
@@ -365,6 +371,7 @@ class assigner {
     }
 
     [[no_unique_address]] Profit profit_;
+    [[no_unique_address]] Matching matching_{};
     assigner_options options_{};
     [[no_unique_address]] limit_row limits_;
     detail::load_price price_;
@@ -375,19 +382,18 @@ class assigner {
     detail::candidate_nodes nodes_;
     detail::priced_pairs pairs_;
     std::vector<assigned_pair> matched_;
-    assignment_in_turn in_turn_;
-    greedy_assignment greedy_;
-    optimal_assignment optimal_;
 };
 
 assigner() -> assigner<>;
 template <class Profit>
 assigner(Profit) -> assigner<Profit>;
-template <profit_policy Profit>
-assigner(Profit, assigner_options) -> assigner<Profit>;
+template <profit_policy Profit, copy_limit... Limits>
+assigner(Profit, assigner_options, Limits...) -> assigner<Profit, greedy_assignment, Limits...>;
 template <profit_policy Profit, copy_limit Limit, copy_limit... Limits>
-assigner(Profit, Limit, Limits...) -> assigner<Profit, Limit, Limits...>;
-template <profit_policy Profit, copy_limit Limit, copy_limit... Limits>
-assigner(Profit, assigner_options, Limit, Limits...) -> assigner<Profit, Limit, Limits...>;
+assigner(Profit, Limit, Limits...) -> assigner<Profit, greedy_assignment, Limit, Limits...>;
+template <profit_policy Profit, matching Matching, copy_limit... Limits>
+assigner(Profit, Matching, Limits...) -> assigner<Profit, Matching, Limits...>;
+template <profit_policy Profit, matching Matching, copy_limit... Limits>
+assigner(Profit, Matching, assigner_options, Limits...) -> assigner<Profit, Matching, Limits...>;
 
 } // namespace straggle::assign

@@ -116,7 +116,7 @@ struct backup_plan {
     double profit = 0;                  ///< expected of them together
     double slot_price = 0;              ///< by the load, where that was told; a policy's own may be higher
     std::string_view policy{};          ///< the profit policy
-    std::string_view rule{};            ///< how stragglers and nodes were put together
+    std::string_view matching{};        ///< how stragglers and nodes were put together
 };
 
 } // namespace straggle::assign

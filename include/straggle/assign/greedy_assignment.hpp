@@ -50,15 +50,16 @@ struct admit_all {
     constexpr bool operator()(std::uint32_t) const noexcept { return true; }
 };
 
-/// A way to assign: `solver(pairs, room, out, admit)` writes to `out`, in the order in which rows got a
-/// column. `room` says how many rows each column takes. `admit(row)` is asked about each row that would get a
-/// column, once; what it refuses is left out for good.
-template <class Solver>
-concept assignment_solver =
-    requires(Solver& solver, assignable_pairs const& pairs, std::span<std::uint32_t const> room,
+/// The slot that puts stragglers and nodes together: `matching(pairs, room, out, admit)` writes to `out`, in
+/// the order in which rows got a column. `room` says how many rows each column takes. `admit(row)` is asked
+/// about each row that would get a column, once; what it refuses is left out for good.
+template <class Matching>
+concept matching =
+    std::copyable<Matching> &&
+    requires(Matching& matching, assignable_pairs const& pairs, std::span<std::uint32_t const> room,
              std::vector<assigned_pair>& out, bool (*admit)(std::uint32_t)) {
-        solver(pairs, room, out, admit);
-        { Solver::name } -> std::convertible_to<std::string_view>;
+        matching(pairs, room, out, admit);
+        { Matching::name } -> std::convertible_to<std::string_view>;
     };
 
 } // namespace straggle::assign

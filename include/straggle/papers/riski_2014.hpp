@@ -312,12 +312,11 @@ struct profit_as_printed {
 /// copy must win. One copy per task, as Hadoop has it; no limit else.
 /// @tparam Profit `profit`, or `profit_as_printed`
 template <assign::profit_policy Profit = profit>
-struct assigner : assign::assigner<Profit> {
+struct assigner : assign::assigner<Profit, assign::assignment_in_turn> {
     /// @param launch before a copy runs, added to its time; at least 0
     explicit assigner(double launch = 0)
-        : assign::assigner<Profit>(Profit{}, {.rule = assign::assignment_rule::in_turn,
-                                              .kill = assign::kill_rule::when_certain,
-                                              .launch = launch}) {}
+        : assign::assigner<Profit, assign::assignment_in_turn>(
+              Profit{}, {.kill = assign::kill_rule::when_certain, .launch = launch}) {}
 };
 
 } // namespace straggle::papers::riski_2014

@@ -124,8 +124,7 @@ results UNIT() {
         out.push_back(predicted->mean().value_or(0));
 
     // assign
-    assign::assigner planner{assign::expected_gain{},
-                             assign::assigner_options{.rule = assign::assignment_rule::optimal}};
+    assign::assigner planner{assign::expected_gain{}, assign::optimal_assignment{}};
     std::vector<machine> const machines{{10, 2}, {11, 1}, {12, 3}};
     out.push_back(planner
                       .choose(running,
