@@ -8,7 +8,9 @@
 #include "../support/allocations.hpp"
 #include "../support/contract_trap.hpp"
 
+#include <cstddef>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -109,10 +111,26 @@ int signal_of(Work work) {
     return WIFSIGNALED(state) ? WTERMSIG(state) : 0;
 }
 
-TEST_CASE("contract: without a handler the program aborts") {
+TEST_CASE("contract: without a handler the program says in one line what broke, and aborts") {
     handler_for_now const none(nullptr);
-    CHECK(signal_of([] { STRAGGLE_EXPECTS(false); }) == SIGABRT);
-    CHECK(signal_of([] { STRAGGLE_EXPECTS(true); }) == 0);
+    int said[2];
+    REQUIRE(pipe(said) == 0);
+    int const line = __LINE__ + 3;
+    CHECK(signal_of([&] {
+              dup2(said[1], STDERR_FILENO);
+              STRAGGLE_EXPECTS(1 > 2);
+          }) == SIGABRT);
+    CHECK(signal_of([&] {
+              dup2(said[1], STDERR_FILENO);
+              STRAGGLE_EXPECTS(true);
+          }) == 0);
+    char text[512];
+    auto const length = read(said[0], text, sizeof text);
+    close(said[0]);
+    close(said[1]);
+    REQUIRE(length > 0);
+    CHECK(std::string(text, static_cast<std::size_t>(length)) ==
+          __FILE__ ":" + std::to_string(line) + ": straggle: broken contract: 1 > 2\n");
 }
 
 TEST_CASE("contract: a handler that returns is called once, then the program aborts") {

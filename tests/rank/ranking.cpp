@@ -78,6 +78,7 @@ TEST_CASE("nothing in, nothing out") {
     CHECK(ranking.levels() == 0);
     CHECK(ranking.nodes().empty());
     CHECK(ranking.unranked().empty());
+    CHECK(ranking.level(0).empty());
     CHECK(ranking.degenerate_jobs().empty());
     CHECK(ranking.fleet_size() == 0);
     CHECK(ranking.attempts() == attempt_counts{});

@@ -13,6 +13,18 @@
 /// hold for IEEE arithmetic only.
 #pragma once
 
+#if defined(__apple_build_version__)
+#if __clang_major__ < 16
+#error "straggle needs Apple clang 16, clang 17 or g++ 11, or newer"
+#endif
+#elif defined(__clang__)
+#if __clang_major__ < 17
+#error "straggle needs clang 17 or g++ 11, or newer"
+#endif
+#elif defined(__GNUC__) && __GNUC__ < 11
+#error "straggle needs g++ 11 or clang 17, or newer"
+#endif
+
 #include <straggle/version.hpp>
 
 #if defined(__SIZEOF_INT128__) && !defined(STRAGGLE_NO_INT128)

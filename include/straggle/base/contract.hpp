@@ -5,7 +5,8 @@
 /// What happens when a caller breaks a documented precondition. Bad *data* is never a broken contract: it
 /// comes back as a status and is counted. A contract is about the program: an index out of range, two spans
 /// of different length. In constant evaluation a broken contract is a compile error; at run time the handler
-/// is told, then the program aborts.
+/// is called, or else the condition, the file and the line go to the standard error, and then the program
+/// aborts.
 #pragma once
 
 #include <straggle/base/config.hpp>
@@ -13,6 +14,7 @@
 #if !defined(__GNUC__) && !defined(__clang__)
 #include <atomic>
 #endif
+#include <cstdio>
 #include <cstdlib>
 
 namespace straggle::inline STRAGGLE_ABI::base {
@@ -53,7 +55,10 @@ inline base::contract_handler exchange_contract_handler(base::contract_handler h
 #endif
 
 [[noreturn]] inline void contract_broken(char const* condition, char const* file, int line) {
-    if (base::contract_handler const handler = load_contract_handler()) handler({condition, file, line});
+    if (base::contract_handler const handler = load_contract_handler())
+        handler({condition, file, line});
+    else
+        std::fprintf(stderr, "%s:%d: straggle: broken contract: %s\n", file, line, condition);
     std::abort();
 }
 
@@ -62,7 +67,8 @@ inline base::contract_handler exchange_contract_handler(base::contract_handler h
 namespace straggle::inline STRAGGLE_ABI::base {
 
 /// Installs a handler for the whole program and returns the one before it.
-/// @param handler null for none: abort in silence, which is the default
+/// @param handler null for the default, which writes one line to the standard error; the library does no I/O
+/// but this
 /// @par Guarantees
 /// thread safe, noexcept, allocates nothing
 inline contract_handler set_contract_handler(contract_handler handler) noexcept {

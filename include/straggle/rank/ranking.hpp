@@ -98,9 +98,10 @@ class node_ranking {
     }
 
     /// The nodes of a level, in order of first appearance. Level 0 holds the weakest.
-    /// @pre `i < levels()`
+    /// @pre `i < levels()`; level 0 of a ranking without levels is empty
     [[nodiscard]] std::span<node_type const> level(std::size_t i) const& {
-        STRAGGLE_EXPECTS(i < levels());
+        STRAGGLE_EXPECTS(i < levels() || i == 0);
+        if (levels() == 0) return {};
         return nodes().subspan(level_begin_[i], level_begin_[i + 1] - level_begin_[i]);
     }
 
