@@ -83,6 +83,8 @@ template <class Attempt, class AttemptFields, class Running = base::no_field,
 class dynamic_blacklist {
     static constexpr bool knows_running = detail::given<RunningFields>;
     static constexpr bool knows_nodes = detail::given<NodeFields>;
+    static_assert(detail::explain_attempts_that_run<AttemptFields, Attempt, RunningFields, Running>());
+    static_assert(detail::explain_nodes<AttemptFields, Attempt, NodeFields, Node>());
     using times = detail::blacklist_times<Attempt, AttemptFields, Running, RunningFields>;
 
   public:

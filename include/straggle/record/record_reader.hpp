@@ -19,6 +19,7 @@
 #include <straggle/record/running.hpp>
 #include <straggle/record/time_line.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -117,6 +118,56 @@ struct record_behind<Member Record::*> {
 // The record that a member pointer among the fields names.
 template <class Fields>
 using record_of = typename record_behind<decltype(Fields::node)>::type;
+
+// Whether a name read from one record can be equal to one read from another.
+template <class A, class B>
+concept names_agree = std::same_as<A, B> || (text<A> && text<B>) || (std::integral<A> && std::integral<B>);
+template <class ProjectionA, class A, class ProjectionB, class B>
+consteval bool do_names_agree() {
+    if constexpr (given<ProjectionA> && given<ProjectionB>)
+        return names_agree<field_value_t<ProjectionA, A>, field_value_t<ProjectionB, B>>;
+    return true;
+}
+template <class ProjectionA, class A, class ProjectionB, class B>
+consteval bool do_clocks_agree() {
+    if constexpr (given<ProjectionA> && given<ProjectionB>)
+        return on_one_clock<field_value_t<ProjectionA, A>, field_value_t<ProjectionB, B>>;
+    return true;
+}
+// Says in one line which fields of records that are read together can never be equal.
+template <class AttemptFields, class Attempt, class RunningFields, class Running>
+consteval bool explain_attempts_that_run() {
+    if constexpr (given<RunningFields>) {
+        using ended = AttemptFields;
+        using running = RunningFields;
+        static_assert(
+            do_names_agree<decltype(ended::job), Attempt, decltype(running::job), Running>(),
+            ".job of attempts that ended and of those that run can never be equal: text in one, a number in "
+            "the other");
+        static_assert(
+            do_names_agree<decltype(ended::task), Attempt, decltype(running::task), Running>(),
+            ".task of attempts that ended and of those that run can never be equal: text in one, a number in "
+            "the other");
+        static_assert(
+            do_names_agree<decltype(ended::node), Attempt, decltype(running::node), Running>(),
+            ".node of attempts that ended and of those that run can never be equal: text in one, a number in "
+            "the other");
+        static_assert(
+            do_clocks_agree<decltype(ended::start), Attempt, decltype(running::start), Running>() &&
+                do_clocks_agree<decltype(ended::end), Attempt, decltype(running::start), Running>(),
+            ".start and .end of attempts that ended and .start of those that run have to be points in time "
+            "of one clock");
+    }
+    return true;
+}
+template <class AttemptFields, class Attempt, class NodeFields, class Node>
+consteval bool explain_nodes() {
+    if constexpr (given<NodeFields>)
+        static_assert(
+            do_names_agree<decltype(AttemptFields::node), Attempt, decltype(NodeFields::node), Node>(),
+            ".node of attempts and of nodes can never be equal: text in one, a number in the other");
+    return true;
+}
 
 template <class Fields, class Record>
 struct own_time;

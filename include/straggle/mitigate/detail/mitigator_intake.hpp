@@ -31,6 +31,9 @@ namespace straggle::inline STRAGGLE_ABI::detail {
 template <class Attempt, class Running, class Node, class AttemptFields, class RunningFields,
           class NodeFields, class NodePart, class CopyPart>
 class mitigator_intake {
+    static_assert(explain_attempts_that_run<AttemptFields, Attempt, RunningFields, Running>());
+    static_assert(explain_nodes<AttemptFields, Attempt, NodeFields, Node>());
+
   public:
     using time_type = typename own_time<RunningFields, Running>::type;
     using task_reader = detail::task_reader<Running, RunningFields>;
