@@ -173,3 +173,26 @@ TEST_CASE("clocks: each node's differs by a little, and drifts") {
         CHECK(o.excluded == 0);
     }
 }
+
+TEST_CASE("mitigator: jobs that are named otherwise where they end never meet, and a note says so") {
+    using straggle::mitigate::plan_note;
+    for (bool const is_other : {false, true}) {
+        auto m = make_mitigator();
+        std::vector<host> const hosts{{0, 4}, {1, 4}};
+        std::vector<running> rows;
+        bool noted = false;
+        for (std::uint32_t i = 0; i < 60; ++i) {
+            double const now = 1000 + i;
+            rows.push_back({i / 10, i, i % 2, now});
+            if (i >= 10) {
+                running const r = rows.front();
+                rows.erase(rows.begin());
+                (void)m.observe(
+                    ended{r.job + (is_other ? 1000 : 0), r.task, r.node, is_other ? now - 5 : r.start, now},
+                    now);
+            }
+            noted = m.decide(now, rows, hosts).has(plan_note::names_disagree);
+        }
+        CHECK(noted == is_other);
+    }
+}

@@ -78,6 +78,7 @@ enum class plan_note : std::uint8_t {
     node_clock_ahead,     ///< attempts ended later than it is: their node's clock is ahead, they are not used
     stale_feed,           ///< nothing was told for long although tasks run: nothing new is decided
     old_state,            ///< what was restored is old: nothing new is decided yet
+    names_disagree,       ///< nothing that runs was ever seen to end: check the names of jobs
     action_limit,         ///< the cap of actions is reached
     storm,                ///< too many tasks on too many nodes look late: it is not them
     fail_open,            ///< too many nodes look slow: it is not them
@@ -88,18 +89,16 @@ enum class plan_note : std::uint8_t {
     placement_stopped,    ///< placing by predicted time did not help: it is stopped
 };
 /// How many notes there are.
-inline constexpr std::size_t plan_note_count = 16;
+inline constexpr std::size_t plan_note_count = 17;
 
 /// The name of a note as it stands in the source, for logs and JSON.
 [[nodiscard]] constexpr std::string_view to_string(plan_note note) noexcept {
-    constexpr std::array<std::string_view, plan_note_count> names{"switched_off",      "not_the_decider",
-                                                                  "empty_fleet",       "clock_went_back",
-                                                                  "clock_jumped",      "node_clock_ahead",
-                                                                  "stale_feed",        "old_state",
-                                                                  "action_limit",      "storm",
-                                                                  "fail_open",         "progress_not_trusted",
-                                                                  "exclusion_stopped", "copy_stopped",
-                                                                  "cooldown_stopped",  "placement_stopped"};
+    constexpr std::array<std::string_view, plan_note_count> names{
+        "switched_off",         "not_the_decider",   "empty_fleet",  "clock_went_back",
+        "clock_jumped",         "node_clock_ahead",  "stale_feed",   "old_state",
+        "names_disagree",       "action_limit",      "storm",        "fail_open",
+        "progress_not_trusted", "exclusion_stopped", "copy_stopped", "cooldown_stopped",
+        "placement_stopped"};
     return names[static_cast<std::size_t>(note)];
 }
 

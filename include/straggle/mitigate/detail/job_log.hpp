@@ -32,7 +32,7 @@ class basic_job_log {
         double first_start = 0, last_end = 0, last_seen = 0, longest = 0, sum_log = 0;
         std::uint32_t ended = 0, kind = 0;
         std::uint8_t exposed = 0; // bits by action_kind
-        bool left_alone = false;
+        bool left_alone = false, runs = false;
         bool is_compared = true; // not a job that was left alone for a part of its time
     };
 

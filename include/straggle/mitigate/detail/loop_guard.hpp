@@ -132,6 +132,7 @@ class basic_loop_guard {
             longest_now_ = 0;
         }
     }
+    [[nodiscard]] std::uint64_t ends() const noexcept { return ended_; }
     void news() noexcept { news_ = now(); }
     void runs(std::size_t attempts) noexcept {
         was_busy_ = attempts != 0;

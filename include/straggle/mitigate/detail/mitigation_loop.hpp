@@ -78,6 +78,8 @@ class mitigation_loop {
                                .how = attempt.as,
                                .is_copy = attempt.copy});
         guard_.ended(attempt.end - attempt.start);
+        if (!has_met_)
+            if (auto const* const known = jobs_.find(attempt.job)) has_met_ = known->runs;
         if (auto* const job = jobs_.touch(attempt.job, attempt.end, is_left_alone, kind))
             attempt.as == attempt_status::success ? log_type::ended(*job, attempt.start, attempt.end)
                                                   : log_type::ran(*job, attempt.start, attempt.end);
@@ -103,6 +105,9 @@ class mitigation_loop {
         out.clear();
         bool const is_fit = look(facts, out);
         learn(facts);
+        constexpr std::uint64_t many = 16; // ends
+        if (!has_met_ && guard_.ends() >= many && guard_.now() - oldest_ > guard_.longest())
+            out.note(mitigate::plan_note::names_disagree);
         std::uint64_t left = actions_left();
         if (left == 0) out.note(mitigate::plan_note::action_limit);
         nodes_.decide(guard_.now(), attempts_, facts.nodes, facts.load,
@@ -202,7 +207,7 @@ class mitigation_loop {
         if (!in.expect(in.flag() == storing_part<CopyPart>, status::wrong_kind)) return in.reason();
         if constexpr (storing_part<CopyPart>)
             if (status const s = copies_.read(in); s != status::ok) return s;
-        is_restored_ = true;
+        is_restored_ = has_met_ = true;
         return in.finish();
     }
 
@@ -275,6 +280,7 @@ class mitigation_loop {
         std::uint64_t new_copies = 0;
         bool const is_first = last_round_ <= -1e300; // what ran before was started by no action of ours
         double newest = -1e300;
+        oldest_ = guard_.now();
         std::uint64_t touched = 0;
         typename log_type::job_entry* job = nullptr;
         for (std::uint32_t i = 0; i < facts.running.size(); ++i) {
@@ -300,11 +306,14 @@ class mitigation_loop {
             }
             if (!r.is_copy && r.start > m.newest_start) m.newest_start = r.start;
             if (r.start > newest) newest = r.start;
+            if (r.start < oldest_) oldest_ = r.start;
             if (!is_nan(r.reported) && r.reported > last_round_) guard_.news();
             if (r.job != touched || job == nullptr) // a job often comes in one piece
                 job = jobs_.touch(touched = r.job, guard_.now(), r.left_alone, r.kind);
             if (job != nullptr) {
                 job->kind = r.kind;
+                job->runs = true;
+                has_met_ = has_met_ || job->ended != 0;
                 log_type::ran(*job, r.start, guard_.now());
                 if (excluded_ != 0) log_type::expose(*job, mitigate::action_kind::exclusion);
             }
@@ -445,6 +454,8 @@ class mitigation_loop {
     std::size_t excluded_ = 0;
     mitigate::plan_note quiet_why_ = mitigate::plan_note::clock_jumped;
     bool is_restored_ = false;
+    bool has_met_ = false; // a job both ran and ended
+    double oldest_ = 0;    // start of what runs
 
     when_used<NodePart, std::vector<running_attempt>> attempts_;
     when_used<NodePart, std::vector<mitigate::running_row>> rows_;
